@@ -1,17 +1,17 @@
 #!/bin/sh
-# Small containers: how a server does under two loads in memory cgroups of 128, 256 and 512 MiB, beside Redis.
+# Small containers: servers under two loads in memory cgroups of 128, 256 and 512 MiB, compared with Redis.
 #
 # Usage: experiments/containers.sh [NAME=LAUNCHER]... >containers.csv
-#   NAME=LAUNCHER: a launcher of Varve and its name in the table; this folder's one is `varve` and always runs.
+#   NAME=LAUNCHER: a launcher of Varve and its name in the table. The launcher of this folder is `varve` and always runs.
 #   Redis is the redis-server on PATH. redis-benchmark generates the load, outside of the cgroup.
-#   JAVA_HOME should be a copy of a JDK that nothing else runs: the pages of files that others have mapped are charged to them, and a
-#   container has nobody who pays for it. What can be dropped from the page cache is dropped before each row.
+#   JAVA_HOME should be a copy of a JDK that no other process uses. Otherwise pages of its files are charged to the other process,
+#   which a container does not have. The script drops the page cache before each row.
 #
 # It needs root, the memory controller of cgroup v1 and Redis's programs. Figures of a row:
 #   peak_mb   memory.max_usage_in_bytes: all that is charged to the cgroup, page cache (jars, the start cache) included
-#   anon_mb   the most of memory.stat's rss, read ten times a second: without page cache
-#   killed    how many processes the kernel has killed for want of memory (memory.oom_control)
-#   errors    error replies (INFO errorstats), and `lost` where the generator lost its connections
+#   anon_mb   the maximum of memory.stat's rss, read ten times a second: without page cache
+#   killed    number of processes that the kernel killed for lack of memory (memory.oom_control)
+#   errors    error replies (INFO errorstats), or `lost` if the generator lost its connections
 set -eu
 
 home=$(cd "$(dirname "$0")/.." && pwd -P)
@@ -33,7 +33,7 @@ trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 
 [ -w "$base/cgroup.procs" ] && [ -r "$base/memory.limit_in_bytes" ] || {
-    echo "containers.sh: $base is no memory cgroup (v1) that can be written" >&2
+    echo "containers.sh: $base is not a writable memory cgroup (v1)" >&2
     exit 1
 }
 

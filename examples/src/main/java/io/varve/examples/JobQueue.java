@@ -15,9 +15,9 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 
 /**
- * A queue of jobs that loses none: a worker that takes one has so long to finish it, and if it does not, because it is slow or dead, the
- * job comes back and another worker gets it. Confined to one thread: each worker has a queue, with a connection of its own, on which it
- * waits and runs its transactions.
+ * A job queue that loses no job: a worker has a limited time to finish a job; if it is slow or dies, the job returns to
+ * the queue and another worker gets it. Confined to one thread: each worker has a queue with its own connection, on
+ * which it blocks and runs its transactions.
  *
  * <pre>
  *                submit              take (BLMOVE)                 finish (MULTI)
@@ -28,7 +28,7 @@ import io.lettuce.core.api.sync.RedisCommands;
  *                                           bringBackOverdue (WATCH)
  * </pre>
  *
- * <p>A job is done at least once; {@link #finish} says which worker was the one whose work counts.
+ * <p>A job is executed at least once; {@link #finish} reports whether this worker's result counts.
  */
 public final class JobQueue implements AutoCloseable {
     private static final String CONTENTS = "jobs:contents";
@@ -40,8 +40,8 @@ public final class JobQueue implements AutoCloseable {
     /**
      * A job that a worker has taken. Immutable.
      *
-     * @param content  what was submitted
-     * @param deadline after which the job may be somebody else's
+     * @param content the submitted text
+     * @param deadline time from which on another worker may take the job
      */
     public record Job(String id, String content, Instant deadline) {}
 
@@ -51,8 +51,8 @@ public final class JobQueue implements AutoCloseable {
     private final InstantSource clock;
 
     /**
-     * @param timeToFinish how long a job is invisible to others once it is taken
-     * @param clock        of which all that share the queue have one that goes about right
+     * @param timeToFinish how long a taken job is invisible to other workers
+     * @param clock all sharers of the queue need approximately synchronized clocks
      */
     public JobQueue(RedisClient client, Duration timeToFinish, InstantSource clock) {
         connection = client.connect();
@@ -61,7 +61,7 @@ public final class JobQueue implements AutoCloseable {
         this.clock = clock;
     }
 
-    /** Adds a job behind the others. @return its id */
+    /** Appends a job. @return its id */
     public String submit(String content) {
         String id = UUID.randomUUID().toString();
         redis.multi();
@@ -74,7 +74,7 @@ public final class JobQueue implements AutoCloseable {
     /**
      * Takes the job that has waited longest.
      *
-     * @param patience how long to wait for one; less than the client's timeout for commands
+     * @param patience maximum wait for one; less than the client's command timeout
      * @return empty if there is none within that time
      */
     public Optional<Job> take(Duration patience) {
@@ -82,7 +82,8 @@ public final class JobQueue implements AutoCloseable {
         if (id == null) {
             return Optional.empty();
         }
-        // Who dies here leaves a running job without a deadline: bringBackOverdue gives it one. If it already has, the job is not ours.
+        // A worker that dies here leaves a running job without a deadline: bringBackOverdue sets one. If it has done so
+        // already, the job is not ours.
         long deadline = clock.millis() + timeToFinish.toMillis();
         if (redis.zadd(DEADLINES, ZAddArgs.Builder.nx(), deadline, id) == 0) {
             return Optional.empty();
@@ -93,7 +94,7 @@ public final class JobQueue implements AutoCloseable {
                 : Optional.of(new Job(id, content, Instant.ofEpochMilli(deadline)));
     }
 
-    /** Ends a job. @return false if it was too late: somebody else has it, or has had it */
+    /** Ends a job. @return false if it was too late: another worker has it, or has had it */
     public boolean finish(Job job) {
         while (true) {
             redis.watch(DEADLINES);
@@ -112,21 +113,21 @@ public final class JobQueue implements AutoCloseable {
         }
     }
 
-    /** The deadline is the proof: who takes a job once more sets another. */
+    /** The deadline is the proof of ownership: a worker that takes a job again sets another one. */
     private boolean isStillTakersOwn(Job job) {
         Double deadline = redis.zscore(DEADLINES, job.id());
         return deadline != null && deadline.longValue() == job.deadline().toEpochMilli();
     }
 
     /**
-     * Brings jobs that are overdue back to the head of the queue. To be called now and then, by anybody.
+     * Returns overdue jobs to the head of the queue. Any process calls it periodically.
      *
-     * @return how many came back
+     * @return the number of returned jobs
      */
     public int bringBackOverdue() {
         double comesDue = clock.millis() + timeToFinish.toMillis();
         for (String id : redis.lrange(RUNNING, 0, -1)) {
-            // Of those that have a deadline it stays.
+            // Existing deadlines stay.
             redis.zadd(DEADLINES, ZAddArgs.Builder.nx(), comesDue, id);
         }
         int count = 0;
@@ -151,7 +152,7 @@ public final class JobQueue implements AutoCloseable {
         if (isThere) {
             redis.rpush(WAITING, id);
         }
-        // If it was discarded somebody was busy with deadlines, and the next call tries again.
+        // If it was discarded, another client changed deadlines, and the next call tries again.
         return !redis.exec().wasDiscarded() && isThere;
     }
 

@@ -13,8 +13,9 @@ import io.lettuce.core.api.sync.RedisCommands;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cache with a name and a time to live, with the operations of Spring's {@code Cache}: what stands behind {@code @Cacheable},
- * {@code @CachePut} and {@code @CacheEvict}. Over Lettuce's synchronous API. Thread-safe: all threads share one connection.
+ * A cache with a name and a time to live, with the operations of Spring's {@code Cache}, which {@code @Cacheable},
+ * {@code @CachePut} and {@code @CacheEvict} use. Thread-safe: all threads share one connection of Lettuce's synchronous
+ * API.
  */
 public final class NamedCache implements AutoCloseable {
     private static final int KEYS_AT_ONCE = 500;
@@ -24,7 +25,7 @@ public final class NamedCache implements AutoCloseable {
     private final String name;
     private final Duration timeToLive;
 
-    /** @param name what keys begin with, without the characters of a pattern ({@code * ? [ ] \}) */
+    /** @param name prefix of the keys, without the characters of a pattern ({@code * ? [ ] \}) */
     public NamedCache(RedisClient client, String name, Duration timeToLive) {
         connection = client.connect();
         redis = connection.sync();
@@ -32,15 +33,15 @@ public final class NamedCache implements AutoCloseable {
         this.timeToLive = timeToLive;
     }
 
-    /** What is kept; null if nothing is. */
+    /** The cached value; null if there is none. */
     public @Nullable String get(String key) {
         return redis.get(name + "::" + key);
     }
 
     /**
-     * What is kept, or what the loader says, which is then kept.
+     * The cached value, or the loader's result, which is then cached.
      *
-     * @throws Exception what the loader throws
+     * @throws Exception from the loader
      */
     public String get(String key, Callable<String> loader) throws Exception {
         String kept = get(key);
@@ -56,7 +57,7 @@ public final class NamedCache implements AutoCloseable {
         redis.set(name + "::" + key, value, SetArgs.Builder.px(timeToLive));
     }
 
-    /** @return what was kept already, and stays; null if the value is kept now */
+    /** @return the value that was cached already and stays; null if the new value is cached */
     public @Nullable String putIfAbsent(String key, String value) {
         return redis.setGet(name + "::" + key, value, SetArgs.Builder.nx().px(timeToLive));
     }
@@ -65,7 +66,7 @@ public final class NamedCache implements AutoCloseable {
         redis.del(name + "::" + key);
     }
 
-    /** Evicts all that is kept under this cache's name, and nothing else: a scan, which is in nobody's way. */
+    /** Evicts all entries of this cache, and nothing else: a scan, which blocks no other client. */
     public void clear() {
         ScanArgs ours = ScanArgs.Builder.matches(name + "::*").limit(KEYS_AT_ONCE);
         ScanCursor at = ScanCursor.INITIAL;

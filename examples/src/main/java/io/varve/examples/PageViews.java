@@ -12,7 +12,7 @@ import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts how often pages are seen, and knows which are seen most, in a sorted set: Lettuce's asynchronous API. Thread-safe: all threads
+ * Counts page views in a sorted set and ranks the pages, with Lettuce's asynchronous API. Thread-safe: all threads
  * share one connection, and none waits for it.
  */
 public final class PageViews implements AutoCloseable {
@@ -27,21 +27,21 @@ public final class PageViews implements AutoCloseable {
     }
 
     /**
-     * Counts one view of each page. The commands leave one behind the other, without waiting for replies between them.
+     * Counts one view of each page. The commands are sent one after the other, without a wait for replies between them.
      *
-     * @return done once all are counted
+     * @return completes once all are counted
      */
     public CompletionStage<Void> seen(Collection<String> pages) {
         return CompletableFuture.allOf(pages.stream().map(page -> redis.zincrby(KEY, 1, page).toCompletableFuture())
                 .toArray(CompletableFuture<?>[]::new));
     }
 
-    /** The pages that were seen most, with how often, the first one first. */
+    /** The most viewed pages, with their counts, in descending order. */
     public CompletionStage<List<ScoredValue<String>>> mostSeen(int count) {
         return redis.zrevrangeWithScores(KEY, 0, count - 1L);
     }
 
-    /** How many pages were seen more often than this one, from 0, and null if nobody has seen it. */
+    /** Number of pages with more views than this one, from 0; null if it has no views. */
     public CompletionStage<@Nullable Long> rank(String page) {
         return redis.zrevrank(KEY, page);
     }

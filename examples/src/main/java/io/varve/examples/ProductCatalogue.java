@@ -14,7 +14,7 @@ import io.lettuce.core.api.sync.RedisCommands;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Descriptions of products, from a source that is slow, kept for a while: "cache aside", by Lettuce's synchronous API. Thread-safe: all
+ * A cache-aside cache of product descriptions from a slow source, with Lettuce's synchronous API. Thread-safe: all
  * threads share one connection.
  */
 public final class ProductCatalogue implements AutoCloseable {
@@ -25,7 +25,7 @@ public final class ProductCatalogue implements AutoCloseable {
 
     /**
      * @param timeToLive how long a description may be served after it was read from the source
-     * @param source     from a product's id to its description
+     * @param source from a product's id to its description
      */
     public ProductCatalogue(RedisClient client, Duration timeToLive, UnaryOperator<String> source) {
         connection = client.connect();
@@ -40,7 +40,7 @@ public final class ProductCatalogue implements AutoCloseable {
         return kept != null ? kept : read(id);
     }
 
-    /** The same for many, which are looked for in one command. */
+    /** The descriptions of many products, which are read with one command. */
     public Map<String, String> describe(List<String> ids) {
         Map<String, String> descriptions = new LinkedHashMap<>();
         List<KeyValue<String, String>> kept = redis
@@ -54,8 +54,8 @@ public final class ProductCatalogue implements AutoCloseable {
     }
 
     /**
-     * To be called once the source has another description. Who is just then reading the old one may still bring it back, which the time to
-     * live ends.
+     * Called once the source has another description. A concurrent reader of the old one may still write it back; the
+     * time to live ends that.
      */
     public void changed(String id) {
         redis.del(key(id));

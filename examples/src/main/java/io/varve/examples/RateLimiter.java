@@ -9,8 +9,8 @@ import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.Response;
 
 /**
- * Lets a caller do something so many times in a period: Jedis with a pool, from which each call borrows a connection for its transaction.
- * Thread-safe, and right across processes, which count together.
+ * A rate limiter: it permits a caller a number of calls in a period, with a pool of Jedis connections, from which each
+ * call borrows one for its transaction. Thread-safe, and correct across processes, which count together.
  */
 public final class RateLimiter implements AutoCloseable {
     private final RedisClient redis;
@@ -19,9 +19,9 @@ public final class RateLimiter implements AutoCloseable {
     private final InstantSource clock;
 
     /**
-     * @param connections how many the pool has at most: who finds none waits for one
-     * @param limit       how often a caller may in one period
-     * @param clock       tells which period it is
+     * @param connections maximum size of the pool: a call that finds no free connection waits for one
+     * @param limit number of permitted calls of a caller in one period
+     * @param clock determines the period
      */
     public RateLimiter(String host, int port, int connections, int limit, Duration period, InstantSource clock) {
         ConnectionPoolConfig pool = new ConnectionPoolConfig();
@@ -32,12 +32,13 @@ public final class RateLimiter implements AutoCloseable {
         this.clock = clock;
     }
 
-    /** Whether this caller may once more; counts it. */
+    /** Whether this caller is permitted another call, which it counts. */
     public boolean allows(String caller) {
         String key = "calls:" + caller + ":" + clock.millis() / periodMillis;
         try (AbstractTransaction transaction = redis.multi()) {
             Response<Long> calls = transaction.incr(key);
-            // The count goes by itself, some time after its period; no count without a time is ever left, as both happen or none.
+            // The count expires by itself, some time after its period. No count without a TTL is ever left, as both
+            // commands take effect or neither.
             transaction.pexpire(key, 2 * periodMillis);
             transaction.exec();
             return calls.get() <= limit;

@@ -16,16 +16,17 @@ import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 
 /**
- * Sessions of a web application, as Spring Session keeps them: each ends when nobody has used it for a while, and then the application is
- * told, with what the session held. Over Lettuce, with keyspace notifications. Thread-safe.
+ * The sessions of a web application, as Spring Session stores them: a session ends after a time without use, and the
+ * application then receives an event with its attributes. Thread-safe. It uses Lettuce, with keyspace notifications.
  *
  * <pre>
- *  session:ID        hash    the attributes; lives GRACE longer than the session, so that they can still be read when it has ended
+ *  session:ID        hash    the attributes; lives GRACE longer than the session,
+ *                            so that they can still be read when it has ended
  *  session:ID:alive  string  lives as long as the session; that it expires is the event
  * </pre>
  *
- * <p>Any number of stores may share the sessions: of an end one of them is told, the one that deletes the attributes. Messages are not
- * kept for who is not there: a session that ends while no store runs goes without a word.
+ * <p>Any number of stores may share the sessions: one of them receives each event, the one that deletes the attributes.
+ * Messages are not stored for absent subscribers: a session that ends while no store runs causes no event.
  */
 public final class SessionStore implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(SessionStore.class.getName());
@@ -41,8 +42,8 @@ public final class SessionStore implements AutoCloseable {
     private final BiConsumer<String, Map<String, String>> ended;
 
     /**
-     * @param idle  a session ends when it was not used for so long
-     * @param ended told the id and the attributes of sessions that have ended, by a thread of the client's: it must not wait
+     * @param idle a session ends after this time without use
+     * @param ended receives the id and the attributes of ended sessions, on a thread of the client's: it must not block
      */
     public SessionStore(RedisClient client, Duration idle, BiConsumer<String, Map<String, String>> ended) {
         connection = client.connect();
@@ -50,7 +51,7 @@ public final class SessionStore implements AutoCloseable {
         redis = connection.sync();
         this.idle = idle;
         this.ended = ended;
-        // In addition to what others have asked for: E is for __keyevent@…, x for expired.
+        // Adds to the settings of other clients: E is for __keyevent@…, x for expired.
         String name = "notify-keyspace-events";
         redis.configSet(name, redis.configGet(name).getOrDefault(name, "") + "Ex");
         events.addListener(new RedisPubSubAdapter<>() {
@@ -78,29 +79,29 @@ public final class SessionStore implements AutoCloseable {
         return id;
     }
 
-    /** The attributes of a session, which is used by that; empty if it has ended. */
+    /** The attributes of a session; this counts as a use. Empty if it has ended. */
     public Optional<Map<String, String>> use(String id) {
-        // The attributes first: they must not go before the session does.
+        // The attributes first: they must not expire before the session does.
         redis.pexpire(PREFIX + id, idle.plus(GRACE));
         return redis.pexpire(PREFIX + id + ALIVE, idle) ? Optional.of(redis.hgetall(PREFIX + id)) : Optional.empty();
     }
 
-    /** Sets an attribute of a session, which is used by that. @return whether it had not ended */
+    /** Sets an attribute of a session; this counts as a use. @return whether it had not ended */
     public boolean set(String id, String attribute, String value) {
         if (use(id).isEmpty()) {
             return false;
         }
         redis.hset(PREFIX + id, attribute, value);
-        // Had it ended in between, a hash of this attribute alone would be left: it gets a time, too.
+        // If the session ended in between, a hash of this attribute alone would remain: it gets a TTL, too.
         return use(id).isPresent();
     }
 
-    /** Ends a session without anybody being told. */
+    /** Ends a session without an event. */
     public void end(String id) {
         redis.del(PREFIX + id + ALIVE, PREFIX + id);
     }
 
-    /** On the client's own thread, which brings the replies too: nothing here may wait for one. */
+    /** Runs on the client's own thread, which also receives replies: nothing here may wait for one. */
     private void hasExpired(String id) {
         RedisAsyncCommands<String, String> async = connection.async();
         CompletionStage<Map<String, String>> attributes = async.hgetall(PREFIX + id);
@@ -111,7 +112,7 @@ public final class SessionStore implements AutoCloseable {
             }
         }).whenComplete((_, failed) -> {
             if (failed != null) {
-                LOG.log(System.Logger.Level.WARNING, "Nobody is told that session " + id + " has ended", failed);
+                LOG.log(System.Logger.Level.WARNING, "The listener for the end of session " + id + " failed", failed);
             }
         });
     }

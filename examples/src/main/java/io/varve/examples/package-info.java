@@ -1,6 +1,6 @@
 /**
- * Applications as people write them: each a class with a short API over a client of its kind, and none that knows more of the server
- * than its address. What they show is in the README beside them.
+ * Example applications in their usual form: each is a class with a short API over a client of its kind, which knows
+ * only the server's address. The README beside them explains what they show.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.examples;

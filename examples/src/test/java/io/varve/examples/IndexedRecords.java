@@ -15,8 +15,8 @@ import site.ycsb.Status;
 import site.ycsb.StringByteIterator;
 
 /**
- * YCSB's records as its own binding for Redis keeps them: a hash each, and one sorted set of all keys, by the hash code of the key,
- * which scans walk. Confined to one thread.
+ * YCSB's records in the format of its own Redis binding: a hash for each, and one sorted set of all keys, by the hash
+ * code of the key, which scans read. Confined to one thread.
  */
 @SuppressWarnings("deprecation") // HMSET and ZRANGEBYSCORE are what the binding sends
 final class IndexedRecords extends DB {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Confined to the test's thread, but for the workers that it starts. */
+/** Tests {@link JobQueue}. Confined to the test's thread, except the workers that it starts. */
 class JobQueueTest {
     private static final Duration TIME_TO_FINISH = Duration.ofMinutes(1);
     private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -55,7 +55,7 @@ class JobQueueTest {
     }
 
     @Test
-    void aWorkerThatWaitsGetsTheJobAsSoonAsItIsThere() throws Exception {
+    void waitingWorkerGetsNewJobAtOnce() throws Exception {
         try (VarveServer varve = Varve.start();
                 RedisClient client = Varve.lettuce(varve);
                 JobQueue waiting = queue(client);
@@ -68,7 +68,7 @@ class JobQueueTest {
     }
 
     @Test
-    void whatIsNotFinishedInTimeComesBackAndTheLateWorkDoesNotCount() throws Exception {
+    void overdueJobIsRedeliveredAndLateResultIsIgnored() throws Exception {
         try (VarveServer varve = Varve.start();
                 RedisClient client = Varve.lettuce(varve);
                 StatefulRedisConnection<String, String> look = client.connect();
@@ -93,7 +93,7 @@ class JobQueueTest {
 
     /** A worker that has taken a job and died before it could say until when. */
     @Test
-    void aJobWithoutADeadlineComesBackToo() throws Exception {
+    void jobWithoutDeadlineIsRedelivered() throws Exception {
         try (VarveServer varve = Varve.start();
                 RedisClient client = Varve.lettuce(varve);
                 StatefulRedisConnection<String, String> died = client.connect();
@@ -111,7 +111,7 @@ class JobQueueTest {
 
     /** Workers forget every third job that they take; all are done in the end, and each counts once. */
     @Test
-    void ofManyJobsNoneIsLostWhateverWorkersForget() throws Exception {
+    void noJobIsLostIfWorkersFail() throws Exception {
         Map<String, String> done = new ConcurrentHashMap<>();
         CountDownLatch left = new CountDownLatch(JOBS);
         try (VarveServer varve = Varve.start();

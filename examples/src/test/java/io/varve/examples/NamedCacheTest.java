@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** Confined to the test's thread. */
+/** Tests {@link NamedCache}. Confined to the test's thread. */
 class NamedCacheTest {
     @Test
     void valuesAreLoadedPutAndEvicted() throws Exception {

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Confined to the test's thread. */
+/** Tests {@link PageViews}. Confined to the test's thread. */
 class PageViewsTest {
     @Test
     void viewsAreCountedAndRanked() throws Exception {

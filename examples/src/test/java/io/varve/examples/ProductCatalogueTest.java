@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Confined to the test's thread. */
+/** Tests {@link ProductCatalogue}. Confined to the test's thread. */
 class ProductCatalogueTest {
     private final List<String> asked = new ArrayList<>();
 
@@ -35,7 +35,7 @@ class ProductCatalogueTest {
     }
 
     @Test
-    void whatHasChangedIsReadAgain() throws Exception {
+    void changedEntryIsReadAgain() throws Exception {
         try (VarveServer varve = Varve.start();
                 RedisClient client = Varve.lettuce(varve);
                 ProductCatalogue catalogue = new ProductCatalogue(client, Duration.ofHours(1), this::source)) {

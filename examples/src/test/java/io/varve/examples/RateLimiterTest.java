@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Confined to the test's thread, but where it says otherwise. */
+/** Tests {@link RateLimiter}. Confined to the test's thread, except where a test says otherwise. */
 class RateLimiterTest {
     private static final int THREADS = 8;
     private static final int CONNECTIONS = 3;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Confined to the test's thread; what is told comes through a queue. */
+/** Tests {@link SessionStore}. Confined to the test's thread; events arrive through a queue. */
 class SessionStoreTest {
     private static final int SESSIONS = 50;
     private static final int PATIENCE_SECONDS = 20;
@@ -42,9 +42,12 @@ class SessionStoreTest {
         }
     }
 
-    /** Nobody asks for the session: that it has ended is told all the same, to one of those who share it, with what it held. */
+    /**
+     * Nobody asks for the session: that it has ended is told all the same, to one of those who share it, with what it
+     * held.
+     */
     @Test
-    void ofASessionThatNobodyUsesTheEndIsTold() throws Exception {
+    void endOfIdleSessionIsReported() throws Exception {
         Duration idle = Duration.ofMillis(50);
         try (VarveServer varve = Varve.start();
                 RedisClient client = Varve.lettuce(varve);

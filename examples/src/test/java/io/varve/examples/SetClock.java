@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 
-/** A clock that stands until it is set forward. Guarded by its own lock. */
+/** A clock that stands still until it is advanced. Guarded by its own lock. */
 final class SetClock implements InstantSource {
     private Instant now;
 

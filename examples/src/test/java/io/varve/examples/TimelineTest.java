@@ -10,7 +10,7 @@ import reactor.core.publisher.Flux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Confined to the test's thread. */
+/** Tests {@link Timeline}. Confined to the test's thread. */
 class TimelineTest {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 

@@ -8,7 +8,7 @@ import io.lettuce.core.RedisURI;
 import io.varve.server.VarveServer;
 import io.varve.server.config.ServerConfig;
 
-/** What each test begins with: a server of its own, and a client of it. Immutable: static methods only. */
+/** Starts a server and a client for each test. Immutable: static methods only. */
 final class Varve {
     static final String HOST = "127.0.0.1";
 

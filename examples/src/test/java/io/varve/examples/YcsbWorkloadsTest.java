@@ -20,7 +20,7 @@ import site.ycsb.workloads.CoreWorkload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The six workloads that come with YCSB, through records as its Redis binding keeps them. Confined to the test's thread. */
+/** Runs the six workloads of YCSB on records in the format of its Redis binding. Confined to the test's thread. */
 class YcsbWorkloadsTest {
     private static final int RECORDS = 1_000;
     private static final int OPERATIONS = 1_000;

@@ -8,11 +8,13 @@ import io.varve.server.system.StandardError;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** The command line: {@code run}, {@code experiments}, {@code simulate} and {@code mrc}. Confined to the main thread. */
+/**
+ * The command line: {@code run}, {@code experiments}, {@code simulate} and {@code mrc}. Confined to the main thread.
+ */
 @Command(name = "varve", subcommands = {RunCommand.class, ListCommand.class,
         SimulateCommand.class, MrcCommand.class}, mixinStandardHelpOptions = true)
 public final class Experiments {
-    /** Bad input: nothing was started. */
+    /** The status for bad input: nothing was started. */
     static final int STATUS_BAD_INPUT = 2;
 
     public static void main(String[] arguments) {
@@ -20,7 +22,7 @@ public final class Experiments {
         System.exit(execute(arguments));
     }
 
-    /** Does what {@link #main} does, and returns the status. */
+    /** Executes a command and returns the status. */
     public static int execute(String... arguments) {
         return new CommandLine(new Experiments())
                 .setExecutionExceptionHandler((exception, commandLine, _) -> {
@@ -33,17 +35,17 @@ public final class Experiments {
                 .execute(arguments);
     }
 
-    /** The repository's root: what the launcher says, else the nearest folder above that holds the launcher. */
+    /** The repository's root: as the launcher states it, else the nearest ancestor folder with the launcher. */
     static Path home() {
-        String told = System.getProperty("varve.home");
-        if (told != null) {
-            return Path.of(told);
+        String property = System.getProperty("varve.home");
+        if (property != null) {
+            return Path.of(property);
         }
         for (Path path = Path.of("").toAbsolutePath(); path != null; path = path.getParent()) {
             if (Files.isRegularFile(path.resolve("varve")) && Files.isDirectory(path.resolve("workloads"))) {
                 return path;
             }
         }
-        throw new InvalidExperimentException("not inside a Varve checkout, and -Dvarve.home is not set");
+        throw new InvalidExperimentException("this is not a checkout of Varve, and -Dvarve.home is not set");
     }
 }

@@ -9,14 +9,17 @@ import io.varve.experiments.definition.Experiment;
 import io.varve.experiments.definition.ExperimentFiles;
 import io.varve.experiments.plan.Filters;
 import io.varve.experiments.plan.Plan;
-import io.varve.experiments.run.Durations;
+import io.varve.experiments.run.context.Durations;
 import io.varve.experiments.server.Pinning;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code experiments}: lists them, what each asks and how long each takes. Confined to the main thread. */
-@Command(name = "experiments", description = "Lists the experiments, what each asks and how long each takes.", mixinStandardHelpOptions = true)
+/**
+ * The subcommand {@code experiments}: it lists the experiments, their questions and durations. Confined to the main
+ * thread.
+ */
+@Command(name = "experiments", description = "Lists the experiments, their questions and durations.", mixinStandardHelpOptions = true)
 final class ListCommand implements Callable<Integer> {
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it before call()
@@ -26,7 +29,7 @@ final class ListCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         ExperimentFiles files = new ExperimentFiles(Experiments.home().resolve("workloads/experiments"));
-        int atOnce = Pinning.atOnce(Runtime.getRuntime().availableProcessors());
+        int concurrentRuns = Pinning.atOnce(Runtime.getRuntime().availableProcessors());
         for (String name : files.names()) {
             Experiment experiment = files.read(name);
             out.println(name);
@@ -34,11 +37,11 @@ final class ListCommand implements Callable<Integer> {
             for (Map.Entry<String, Experiment.Scale> scale : experiment.scales().entrySet()) {
                 Plan plan = Plan.of(experiment, scale.getKey(), Filters.NONE);
                 out.printf("  %-7s %4d runs, about %-9s %s%n", scale.getKey(), plan.runs().size(),
-                        Durations.words(plan.estimateSeconds(plan.runs(), atOnce)), scale.getValue().about());
+                        Durations.words(plan.estimateSeconds(plan.runs(), concurrentRuns)), scale.getValue().about());
             }
             out.println();
         }
-        out.println("./varve run without a name runs bucket-expiry --scale quick.");
+        out.println("Without a name, ./varve run runs bucket-expiry --scale quick.");
         return 0;
     }
 }

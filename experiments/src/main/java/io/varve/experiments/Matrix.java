@@ -17,26 +17,28 @@ import io.varve.experiments.definition.Experiment.Kind;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.report.Report;
-import io.varve.experiments.result.PaperTables;
+import io.varve.experiments.result.BusyMachine;
 import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Outcome;
-import io.varve.experiments.result.Summary;
-import io.varve.experiments.run.Durations;
-import io.varve.experiments.run.Progress;
+import io.varve.experiments.result.table.PaperTables;
+import io.varve.experiments.result.table.Summary;
 import io.varve.experiments.run.Runner;
-import io.varve.experiments.run.Stop;
+import io.varve.experiments.run.context.Cancellation;
+import io.varve.experiments.run.context.Durations;
+import io.varve.experiments.run.context.MachineUsage;
+import io.varve.experiments.run.context.Progress;
 import io.varve.experiments.server.Pinning;
 import io.varve.experiments.server.Targets;
 
 /**
- * All runs of a plan, as many at once as the cores allow; then the summary and the report. Confined to the main thread,
- * which starts one thread per lane.
+ * Executes all runs of a plan, as many at once as the cores allow; then writes the summary and the report. Confined to
+ * the main thread, which starts one thread for each concurrent run.
  *
- * <p>Runs that are done already are kept. Ctrl-C stops the runs in progress, and what there is is still summed up.
+ * <p>Earlier runs are kept. Ctrl-C stops the runs in progress, and the available results are still summarized.
  */
 final class Matrix {
-    /** A run failed, or a check was not held. */
+    /** The status if a run or a check failed. */
     static final int STATUS_FAILED = 1;
     static final int STATUS_INTERRUPTED = 130;
     /** How long Ctrl-C waits for the report. */
@@ -55,96 +57,105 @@ final class Matrix {
 
     /** @return the command's status */
     int run() throws IOException {
-        List<RunSpec> left = new ArrayList<>();
+        List<RunSpec> remaining = new ArrayList<>();
         for (RunSpec run : plan.runs()) {
             Optional<RunRecord> before = files.read(run);
             if (before.isEmpty() || before.get().outcome() != Outcome.OK) {
-                left.add(run);
+                remaining.add(run);
             }
         }
         int cores = Runtime.getRuntime().availableProcessors();
-        // Our own process is one, and a throughput that another run may slow down is none.
+        // An embedded server uses the whole process, and another run would affect a measured throughput.
         boolean alone = plan.scale().embedded() || plan.runs().stream().map(plan::kind)
                 .anyMatch(kind -> oneCoreEach(kind) || kind == Kind.FRAGMENTATION || kind == Kind.PENALTY);
-        int atOnce = alone ? 1 : Math.clamp(left.size(), 1, Pinning.atOnce(cores));
-        announce(left, atOnce);
-        Stop stop = new Stop();
+        int atOnce = alone ? 1 : Math.clamp(remaining.size(), 1, Pinning.atOnce(cores));
+        double loadPerCore = remaining.isEmpty() ? Double.NaN : MachineUsage.loadPerCore();
+        announce(remaining, atOnce, loadPerCore);
+        Cancellation cancellation = new Cancellation();
         CountDownLatch written = new CountDownLatch(1);
-        Thread hook = new Thread(() -> interrupt(stop, written), "interrupt");
+        Thread hook = new Thread(() -> interrupt(cancellation, written), "interrupt");
         Runtime.getRuntime().addShutdownHook(hook);
         try {
-            runAll(left, atOnce, cores, stop);
-            return conclude(stop);
+            runAll(remaining, atOnce, cores, loadPerCore, cancellation);
+            return conclude(cancellation);
         } finally {
             written.countDown();
-            if (!stop.isAsked()) {
+            if (!cancellation.isCancelled()) {
                 Runtime.getRuntime().removeShutdownHook(hook);
             }
         }
     }
 
     private static boolean oneCoreEach(Kind kind) {
-        return Plan.takesTurns(kind) || kind == Kind.LATENCY;
+        return Plan.isAlternating(kind) || kind == Kind.LATENCY;
     }
 
-    private void announce(List<RunSpec> left, int atOnce) {
+    private void announce(List<RunSpec> remaining, int atOnce, double loadPerCore) {
         out.println(plan.experiment().name() + " --scale " + plan.scaleName() + ": " + plan.experiment().asks());
         out.println(plan.scale().about());
-        plan.missing().forEach((configuration, why) -> out.println("left out: " + configuration + ": " + why));
+        plan.missing().forEach((configuration, why) -> out.println("omitted: " + configuration + ": " + why));
         out.println(
-                left.size() + " runs" + (left.size() < plan.runs().size() ? " of " + plan.runs().size() + " left" : "")
-                        + ", about " + Durations.words(plan.estimateSeconds(left, atOnce))
-                        + (atOnce > 1 ? ", " + atOnce + " at once" : "") + "; results in " + files.directory());
+                remaining.size() + " runs"
+                        + (remaining.size() < plan.runs().size() ? " of " + plan.runs().size() + " remain" : "")
+                        + ", about " + Durations.words(plan.estimateSeconds(remaining, atOnce))
+                        + (atOnce > 1 ? ", " + atOnce + " at a time" : "") + "; results in " + files.directory());
+        if (BusyMachine.isBusyAtStart(loadPerCore)) {
+            out.println("varve: the machine is busy, so the results may be wrong: " + BusyMachine.ofLoad(loadPerCore));
+        }
         out.flush();
     }
 
-    private static void interrupt(Stop stop, CountDownLatch written) {
-        stop.ask();
+    private static void interrupt(Cancellation cancellation, CountDownLatch written) {
+        cancellation.cancel();
         try {
             if (!written.await(REPORT_SECONDS, TimeUnit.SECONDS)) {
                 System.err.println(
-                        "varve: the report was not ready in " + REPORT_SECONDS + " s; the runs' files are kept");
+                        "varve: the report was not ready after " + REPORT_SECONDS
+                                + " s; the files of the runs are kept");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    private void runAll(List<RunSpec> left, int atOnce, int cores, Stop stop) throws IOException {
-        Queue<RunSpec> queue = new ConcurrentLinkedQueue<>(left);
+    private void runAll(List<RunSpec> remaining, int atOnce, int cores, double loadPerCore, Cancellation cancellation)
+            throws IOException {
+        Queue<RunSpec> queue = new ConcurrentLinkedQueue<>(remaining);
         AtomicReference<IOException> fault = new AtomicReference<>();
-        try (Progress progress = new Progress(out, plan.runs().size(), plan.runs().size() - left.size(),
-                plan.estimateSeconds(left, atOnce))) {
-            Runner runner = new Runner(plan, new Targets(home), files, progress, stop);
-            List<Thread> lanes = new ArrayList<>();
-            for (int lane = 0; lane < atOnce; lane++) {
-                Pinning oneEach = Pinning.oneCoreEach(cores, plan.mostEventLoops());
-                Pinning ofLane = Pinning.ofLane(lane, cores);
-                lanes.add(Thread.ofPlatform().name("lane-" + lane).start(() -> {
+        try (Progress progress = new Progress(out, plan.runs().size(), plan.runs().size() - remaining.size(),
+                plan.estimateSeconds(remaining, atOnce))) {
+            Runner runner = new Runner(plan, new Targets(home), files, progress, cancellation, loadPerCore);
+            List<Thread> threads = new ArrayList<>();
+            for (int number = 0; number < atOnce; number++) {
+                Pinning ofOneCore = Pinning.oneCoreEach(cores, plan.mostEventLoops());
+                Pinning ofConcurrentRun = Pinning.ofConcurrentRun(number, cores);
+                threads.add(Thread.ofPlatform().name("run-" + number).start(() -> {
                     try {
-                        for (RunSpec run = queue.poll(); run != null && !stop.isAsked(); run = queue.poll()) {
-                            tell(progress, runner.run(run, oneCoreEach(plan.kind(run)) ? oneEach : ofLane));
+                        for (RunSpec run = queue.poll(); run != null
+                                && !cancellation.isCancelled(); run = queue.poll()) {
+                            printOutcome(progress,
+                                    runner.run(run, oneCoreEach(plan.kind(run)) ? ofOneCore : ofConcurrentRun));
                         }
                     } catch (IOException | UncheckedIOException e) {
                         fault.compareAndSet(null, e instanceof IOException io ? io : new IOException(e));
-                        stop.ask();
+                        cancellation.cancel();
                     }
                 }));
             }
-            for (Thread lane : lanes) {
-                lane.join();
+            for (Thread thread : threads) {
+                thread.join();
             }
         } catch (InterruptedException e) {
-            stop.ask();
+            cancellation.cancel();
             Thread.currentThread().interrupt();
         }
-        IOException ours = fault.get();
-        if (ours != null) {
-            throw ours;
+        IOException failure = fault.get();
+        if (failure != null) {
+            throw failure;
         }
     }
 
-    private static void tell(Progress progress, RunRecord record) {
+    private static void printOutcome(Progress progress, RunRecord record) {
         progress.say(switch (record.outcome()) {
             case OK -> "done    " + record.run().id();
             case INTERRUPTED -> "stopped " + record.run().id();
@@ -152,7 +163,7 @@ final class Matrix {
         });
     }
 
-    private int conclude(Stop stop) throws IOException {
+    private int conclude(Cancellation cancellation) throws IOException {
         List<RunRecord> records = new ArrayList<>();
         for (RunSpec run : plan.runs()) {
             files.read(run).ifPresent(records::add);
@@ -163,13 +174,14 @@ final class Matrix {
         out.print(summary.table());
         out.print(PaperTables.text(PaperTables.of(plan, summary)));
         out.println("Report: " + report);
-        if (stop.isAsked()) {
-            out.println("Interrupted; go on with: ./varve run --resume " + files.directory());
+        if (cancellation.isCancelled()) {
+            out.println("Interrupted; to continue: ./varve run --resume " + files.directory());
             return STATUS_INTERRUPTED;
         }
-        List<String> notHeld = summary.notHeld();
-        notHeld.forEach(line -> out.println("varve: " + line));
+        List<String> failedChecks = summary.failedChecks();
+        failedChecks.forEach(line -> out.println("varve: " + line));
+        BusyMachine.warning(records).ifPresent(line -> out.println("varve: " + line));
         boolean whole = records.stream().allMatch(record -> record.outcome() == Outcome.OK);
-        return whole && notHeld.isEmpty() ? 0 : STATUS_FAILED;
+        return whole && failedChecks.isEmpty() ? 0 : STATUS_FAILED;
     }
 }

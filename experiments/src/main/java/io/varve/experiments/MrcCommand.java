@@ -21,8 +21,8 @@ import io.varve.experiments.report.MissRatioPlots;
 import io.varve.experiments.simulate.InvalidTraceException;
 import io.varve.experiments.simulate.KeySource;
 import io.varve.experiments.wire.RespConnection;
-import io.varve.memory.locality.MissRatioCurve;
-import io.varve.memory.locality.Sampling;
+import io.varve.memory.locality.curve.MissRatioCurve;
+import io.varve.memory.locality.curve.Sampling;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -30,13 +30,13 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code mrc}: the share of reads that miss, for each size of a cache. Confined to the main thread. */
+/** The subcommand {@code mrc}: it computes the miss ratio for each size of a cache. Confined to the main thread. */
 @Command(name = "mrc", mixinStandardHelpOptions = true, sortOptions = false, description = {
-        "The miss-ratio curve of a trace, or of the requests that YCSB makes: the share of reads that miss under LRU, for each size of memory.",
-        "It is learnt from a sample of the requests in fixed memory, as the server can. Sizes are bytes where the trace has sizes, else items."}, exitCodeListHeading = "%nExit status:%n", exitCodeList = {
+        "Computes the miss-ratio curve of a trace or of YCSB's requests: the share of reads that miss under LRU, by memory size.",
+        "It samples the requests in fixed memory, as the server does. Sizes are bytes if the trace has sizes, else items."}, exitCodeListHeading = "%nExit status:%n", exitCodeList = {
                 "0:done",
-                "1:--accuracy: a curve is farther from the exact one, or from what a server misses, than is allowed",
-                "2:bad input: a trace that cannot be read, an option out of its range, a server that is not there or refuses"})
+                "1:--accuracy: a curve differs too much from the exact one, or from the misses of the server",
+                "2:bad input: an unreadable trace, an option out of range, a server that is unreachable or refuses a command"})
 final class MrcCommand implements Callable<Integer> {
     private static final long PROGRESS_REQUESTS = 1 << 22;
     private static final int MOST_POINTS = 1_000_000;
@@ -51,39 +51,42 @@ final class MrcCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // picocli sets it before call()
     private RequestOptions requests;
 
-    @Option(names = "--sample", paramLabel = "SHARE", defaultValue = "0.01", description = "of the requests, that is drawn at least; more while 64,000 keys are enough for it (0.01)")
+    @Option(names = "--sample", paramLabel = "SHARE", defaultValue = "0.01", description = "minimum share of the requests to sample; more is sampled if 64,000 keys suffice for it (0.01)")
     private double sample;
 
-    @Option(names = "--exact", description = "the exact curve too, by stack distances; takes memory for each key")
+    @Option(names = "--exact", description = "also compute the exact curve, by stack distances; needs memory for each key")
     private boolean exact;
 
-    @Option(names = "--points", paramLabel = "N", defaultValue = "20", description = "sizes, evenly spaced up to where more makes no difference (20); each once")
+    @Option(names = "--points", paramLabel = "N", defaultValue = "20", description = "number of sizes, evenly spaced up to the size beyond which the curve is flat; equal sizes are printed once (20)")
     private int points;
 
-    @Option(names = "--csv", description = "print size,miss_ratio[,exact_miss_ratio] and nothing else")
-    private boolean csv;
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets it before call()
+    private CsvOption csvOption;
 
-    @Option(names = "--accuracy", description = "how far sampled curves are from exact ones: of a trace, or of many streams of YCSB's (2 requests for each key)")
+    @Option(names = "--accuracy", description = "measure the error of sampled curves: on a trace, or on many request streams of YCSB (2 requests per key)")
     private boolean accuracy;
 
-    @Option(names = "--server", paramLabel = "HOST:PORT", description = "with --accuracy: a Varve server that is emptied, asked for the streams, and must miss what its own curve says")
+    @Option(names = "--server", paramLabel = "HOST:PORT", description = "with --accuracy: send the streams to this Varve server and compare its misses with its own curve; the server is flushed")
     private @Nullable String server;
 
-    @Option(names = "--plots", paramLabel = "DIR", description = "draw the curves into this folder, too: an image for each stream")
+    @Option(names = "--plots", paramLabel = "DIR", description = "also draw the curves, as one image per stream in this folder")
     private @Nullable Path plots;
 
-    @Option(names = "--seed", paramLabel = "N", defaultValue = "20191120", description = "of the draws; YCSB's generators have none")
+    @Option(names = "--seed", paramLabel = "N", defaultValue = "20191120", description = "seed of the sampling; YCSB's generators cannot be seeded")
     private long seed;
 
     @Override
     public Integer call() throws IOException {
         try {
             check();
-            String address = server;
-            if (address != null) {
-                return measure(address);
+            try (PrintWriter csv = csvOption.open(spec.commandLine().getOut())) {
+                String address = server;
+                if (address != null) {
+                    return measure(address, csv);
+                }
+                return accuracy ? compare(csv) : learn(csv);
             }
-            return accuracy ? compare() : learn();
         } catch (InvalidTraceException | IllegalArgumentException bad) {
             throw new InvalidExperimentException("mrc: " + bad.getMessage());
         }
@@ -103,14 +106,14 @@ final class MrcCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--plots " + plots + " with --server: allowed is one of them");
         }
         requests.checkYcsb();
-        if (!accuracy && !requests.given()) {
+        if (!accuracy && !requests.hasSource()) {
             throw new IllegalArgumentException(
-                    "nothing to look at: allowed is a TRACE, --ycsb zipfian, --ycsb uniform, --ycsb latest, or --accuracy");
+                    "no requests: allowed is a TRACE, --ycsb zipfian, --ycsb uniform, --ycsb latest, or --accuracy");
         }
     }
 
     private KeySource source() {
-        return requests.fromTrace() ? requests.trace() : requests.ycsb(requests.requestsOr(REQUESTS_A_KEY));
+        return requests.hasTrace() ? requests.trace() : requests.ycsb(requests.requestsOr(REQUESTS_A_KEY));
     }
 
     private Optional<MissRatioPlots> plots() {
@@ -121,7 +124,7 @@ final class MrcCommand implements Callable<Integer> {
         try {
             return Optional.of(new MissRatioPlots(folder));
         } catch (IOException refused) {
-            throw new InvalidExperimentException("mrc: --plots " + folder + ": no folder, and none can be made there",
+            throw new InvalidExperimentException("mrc: --plots " + folder + ": the folder cannot be created",
                     refused);
         }
     }
@@ -139,17 +142,19 @@ final class MrcCommand implements Callable<Integer> {
         return source.hasSizes() ? "bytes" : "items";
     }
 
-    private int learn() throws IOException {
+    private int learn(@Nullable PrintWriter csv) throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         KeySource source = source();
         Optional<MissRatioPlots> drawing = plots();
-        LearntCurves curves = LearntCurves.learn(source, sample, exact, seed, csv ? _ -> {} : progress());
+        LearntCurves curves = LearntCurves.learn(source, sample, exact, seed,
+                csvOption.isOnly() ? _ -> {} : progress());
         String unit = unit(source);
-        if (csv) {
-            out.println("size,miss_ratio" + (exact ? ",exact_miss_ratio" : ""));
-        } else {
+        if (csv != null) {
+            csv.println("size,miss_ratio" + (exact ? ",exact_miss_ratio" : ""));
+        }
+        if (!csvOption.isOnly()) {
             out.println(source.describe());
-            out.printf(Locale.ROOT, "%,d requests; in the end one in %.1f was drawn%n", curves.requests(),
+            out.printf(Locale.ROOT, "%,d requests; the final sampling rate was one in %.1f%n", curves.requests(),
                     1 / curves.rate());
             out.printf("%18s  %9s%s%n", unit, "misses, %", exact ? "   exact, %" : "");
         }
@@ -159,30 +164,32 @@ final class MrcCommand implements Callable<Integer> {
         for (int i = 1; i <= points; i++) {
             double size = Math.rint(largest * i / points);
             if (size == before) {
-                // Of few items or bytes there are not so many sizes.
+                // A few items or bytes do not yield that many sizes.
                 continue;
             }
             before = size;
-            if (csv) {
-                out.printf(Locale.ROOT, "%.0f,%.6f", size, sampled.missRatio(size));
-                curves.exact().ifPresent(curve -> out.printf(Locale.ROOT, ",%.6f", curve.missRatio(size)));
-            } else {
+            if (csv != null) {
+                csv.printf(Locale.ROOT, "%.0f,%.6f", size, sampled.missRatio(size));
+                curves.exact().ifPresent(curve -> csv.printf(Locale.ROOT, ",%.6f", curve.missRatio(size)));
+                csv.println();
+            }
+            if (!csvOption.isOnly()) {
                 out.printf(Locale.ROOT, "%,18.0f  %9.2f", size, 100 * sampled.missRatio(size));
                 curves.exact().ifPresent(curve -> out.printf(Locale.ROOT, "  %9.2f", 100 * curve.missRatio(size)));
+                out.println();
             }
-            out.println();
         }
         out.flush();
         if (drawing.isPresent()) {
             SequencedMap<String, MissRatioCurve> lines = new LinkedHashMap<>();
             curves.exact().ifPresent(curve -> lines.put("exact", curve));
-            lines.put("learnt from a sample", sampled);
+            lines.put("from a sample", sampled);
             draw(drawing.get(), source, lines);
         }
         return 0;
     }
 
-    private int compare() throws IOException {
+    private int compare(@Nullable PrintWriter csv) throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         List<KeySource> sources = compared();
         List<CurveAccuracy.Row> rows = new ArrayList<>();
@@ -191,74 +198,76 @@ final class MrcCommand implements Callable<Integer> {
             if (drawing.isPresent()) {
                 SequencedMap<String, MissRatioCurve> lines = new LinkedHashMap<>();
                 lines.put("exact", exactCurve);
-                lines.put("learnt from all requests", unsampled);
-                lines.put("learnt from a sample", sampled);
+                lines.put("from all requests", unsampled);
+                lines.put("from a sample", sampled);
                 draw(drawing.get(), source, lines);
             }
         };
-        if (!csv) {
-            CurveAccuracy.head(out);
+        if (!csvOption.isOnly()) {
+            CurveAccuracy.printHeader(out);
         }
         for (KeySource source : sources) {
             rows.add(CurveAccuracy.measure(source, Sampling.DEFAULT, seed, viewer));
-            if (!csv) {
-                CurveAccuracy.line(rows.getLast(), out);
+            if (!csvOption.isOnly()) {
+                CurveAccuracy.printRow(rows.getLast(), out);
             }
         }
-        if (csv) {
-            CurveAccuracy.csv(rows).forEach(out::println);
-            out.flush();
-        } else {
-            CurveAccuracy.foot(rows, out);
+        if (csv != null) {
+            CurveAccuracy.csv(rows).forEach(csv::println);
         }
-        return CurveAccuracy.held(rows) ? 0 : 1;
+        if (!csvOption.isOnly()) {
+            CurveAccuracy.printSummary(rows, out);
+        }
+        return CurveAccuracy.areAccurate(rows) ? 0 : 1;
     }
 
     private List<KeySource> compared() {
-        return requests.given()
+        return requests.hasSource()
                 ? List.of(source())
                 : CurveAccuracy.streams(requests.keys(), requests.requestsOr(COMPARED_REQUESTS_A_KEY));
     }
 
-    private int measure(String address) throws IOException {
+    private int measure(String address, @Nullable PrintWriter csv) throws IOException {
         int colon = address.lastIndexOf(':');
         if (colon < 1 || !address.substring(colon + 1).matches("[0-9]{1,5}")) {
             throw new IllegalArgumentException("--server " + address + ": allowed is HOST:PORT");
         }
         try {
-            return measure(address.substring(0, colon), Integer.parseInt(address.substring(colon + 1)));
+            return measure(address.substring(0, colon), Integer.parseInt(address.substring(colon + 1)), csv);
         } catch (UnknownHostException unknown) {
-            throw new InvalidExperimentException("mrc: --server " + address + ": there is no such host", unknown);
+            throw new InvalidExperimentException("mrc: --server " + address + ": unknown host", unknown);
         } catch (IOException refused) {
             throw new InvalidExperimentException("mrc: --server " + address + ": " + refused.getMessage(), refused);
         }
     }
 
-    private int measure(String host, int port) throws IOException {
+    private int measure(String host, int port, @Nullable PrintWriter csv) throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         List<ServerMisses.Row> rows = new ArrayList<>();
         try (RespConnection connection = new RespConnection(host, port)) {
             ServerMisses misses = new ServerMisses(connection);
-            if (csv) {
-                ServerMisses.csvHead(out);
-            } else {
-                ServerMisses.head(out);
+            if (csv != null) {
+                ServerMisses.printCsvHeader(csv);
+            }
+            if (!csvOption.isOnly()) {
+                ServerMisses.printHeader(out);
             }
             for (KeySource source : compared()) {
                 List<ServerMisses.Row> measured = misses.measure(source);
                 rows.addAll(measured);
-                // At once: a stream takes minutes, and the server may refuse the next.
-                if (csv) {
-                    ServerMisses.csv(measured, out);
-                } else {
-                    ServerMisses.lines(measured, out);
+                // Printed immediately: a stream takes minutes, and the server may refuse the next.
+                if (csv != null) {
+                    ServerMisses.printCsv(measured, csv);
+                }
+                if (!csvOption.isOnly()) {
+                    ServerMisses.printRows(measured, out);
                 }
             }
         }
-        if (!csv) {
-            ServerMisses.foot(rows, out);
+        if (!csvOption.isOnly()) {
+            ServerMisses.printSummary(rows, out);
         }
-        return ServerMisses.held(rows) ? 0 : 1;
+        return ServerMisses.areAccurate(rows) ? 0 : 1;
     }
 
     private LongConsumer progress() {

@@ -4,11 +4,11 @@ import io.varve.experiments.plan.Filters;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was asked for on the command line, kept in the output directory so that an interrupted matrix resumes. Immutable.
+ * A request from the command line, stored in the output directory so that an interrupted matrix can resume. Immutable.
  *
  * @param experiment its name
- * @param scale      its name; null for the experiment's default
- * @param filters    which part
+ * @param scale its name; null for the experiment's default
+ * @param filters the part of the matrix to run
  */
 record Request(String experiment, @Nullable String scale, Filters filters) {
     static final String FILE = "plan.json";

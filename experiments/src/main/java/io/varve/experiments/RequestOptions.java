@@ -11,58 +11,58 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The options that say which requests are looked at: a trace's, or those that YCSB makes. Confined to the main thread. */
+/** The options that select a request stream: a trace, or requests that YCSB generates. Confined to the main thread. */
 final class RequestOptions {
     private static final int DEFAULT_BLOCK_BYTES = 4096;
     private static final int SECTOR_BYTES = 512;
 
-    @Parameters(index = "0", arity = "0..1", paramLabel = "TRACE", description = "a file, plain or compressed; without one, YCSB's requests")
+    @Parameters(index = "0", arity = "0..1", paramLabel = "TRACE", description = "trace file, plain or compressed; default: YCSB's requests")
     private @Nullable Path file;
 
-    @Option(names = "--format", paramLabel = "FORMAT", defaultValue = "keys", description = "of the trace: keys (one a line), csv, spc, msr")
+    @Option(names = "--format", paramLabel = "FORMAT", defaultValue = "keys", description = "format of the trace: keys (one per line), csv, spc, msr")
     private String format = "keys";
 
-    @Option(names = "--column", paramLabel = "NAME", description = "of a csv trace: the key's (key)")
+    @Option(names = "--column", paramLabel = "NAME", description = "csv trace: name of the key's column (key)")
     private @Nullable String column;
 
-    @Option(names = "--bytes-column", split = ",", paramLabel = "NAME", description = "of a csv trace: what the item takes; of several, their sum")
+    @Option(names = "--bytes-column", split = ",", paramLabel = "NAME", description = "csv trace: column with the size of the item in bytes; several are added up")
     private List<String> bytesColumns = List.of();
 
-    @Option(names = "--operation-column", paramLabel = "NAME", description = "of a csv trace: what is done (get, set, delete, expire ...); without, reads")
+    @Option(names = "--operation-column", paramLabel = "NAME", description = "csv trace: column with the operation (get, set, delete, expire ...); default: all are reads")
     private @Nullable String operationColumn;
 
-    @Option(names = "--block", paramLabel = "BYTES", description = "of a block trace: how much a key stands for (4096)")
+    @Option(names = "--block", paramLabel = "BYTES", description = "block trace: bytes of a block, which is one key (4096)")
     private int blockBytes = DEFAULT_BLOCK_BYTES;
 
-    @Option(names = "--ycsb", paramLabel = "DISTRIBUTION", description = "without a trace: zipfian, uniform or latest")
+    @Option(names = "--ycsb", paramLabel = "DISTRIBUTION", description = "distribution of YCSB's requests: zipfian, uniform or latest")
     private @Nullable String distribution;
 
-    @Option(names = "--keys", paramLabel = "N", defaultValue = "1000000", description = "without a trace: how many there are (1000000)")
+    @Option(names = "--keys", paramLabel = "N", defaultValue = "1000000", description = "without a trace: number of keys (1000000)")
     private int keys;
 
-    @Option(names = "--requests", paramLabel = "N", description = "without a trace: how many, the warm-up not counted (20 for each key)")
+    @Option(names = "--requests", paramLabel = "N", description = "without a trace: number of requests, without the warm-up (20 per key)")
     private long count;
 
-    @Option(names = "--updates", paramLabel = "SHARE", defaultValue = "0.05", description = "without a trace: of the requests, that write what they read (0.05)")
+    @Option(names = "--updates", paramLabel = "SHARE", defaultValue = "0.05", description = "without a trace: share of the requests that also write the key (0.05)")
     private double updates;
 
-    boolean fromTrace() {
+    boolean hasTrace() {
         return file != null;
     }
 
-    /** Whether anything says which requests are meant. */
-    boolean given() {
+    /** Whether any option selects the requests. */
+    boolean hasSource() {
         return file != null || distribution != null;
     }
 
-    /** @throws IllegalArgumentException naming the option, its value and what is allowed */
+    /** @throws IllegalArgumentException naming the option, its value and the allowed values */
     TraceFile trace() {
         if (file == null) {
             throw new IllegalStateException("There is no trace");
         }
         if (distribution != null) {
             throw new IllegalArgumentException(
-                    "there is a trace, " + file + ", and --ycsb " + distribution + ": allowed is one of them");
+                    "the trace " + file + " and --ycsb " + distribution + ": allowed is one of them");
         }
         if (blockBytes < SECTOR_BYTES) {
             throw new IllegalArgumentException("--block " + blockBytes + ": allowed is 512 or more");
@@ -71,9 +71,9 @@ final class RequestOptions {
                 blockBytes);
     }
 
-    /** How many there are to be, the warm-up not counted: as many as was said, or so many for each key. */
-    long requestsOr(int aKey) {
-        return count == 0 ? (long) aKey * keys : count;
+    /** The number of requests without the warm-up: the given number, or a number for each key. */
+    long requestsOr(int perKey) {
+        return count == 0 ? (long) perKey * keys : count;
     }
 
     int keys() {
@@ -81,8 +81,8 @@ final class RequestOptions {
     }
 
     /**
-     * @param requests how many
-     * @throws IllegalArgumentException naming the option, its value and what is allowed
+     * @param requests number of requests
+     * @throws IllegalArgumentException naming the option, its value and the allowed values
      */
     YcsbKeys ycsb(long requests) {
         checkYcsb();

@@ -22,28 +22,28 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code run}: runs an experiment, or goes on with one. Confined to the main thread. */
+/** The subcommand {@code run}: it runs an experiment, or resumes one. Confined to the main thread. */
 @Command(name = "run", mixinStandardHelpOptions = true, sortOptions = false, description = {
-        "Runs an experiment: load on servers, memory sampled every second, data, plots and a report.",
-        "Without a name: bucket-expiry at quick scale, about a minute, Varve inside this process."}, exitCodeListHeading = "%nExit status:%n", exitCodeList = {
-                "0:all runs are whole and all checks held",
-                "1:a run failed, or a check was not held; a baseline's own checks do not count, but that it got the load "
-                        + "it is compared under does",
+        "Runs an experiment: it loads the servers, samples their memory every second, and writes data, plots and a report.",
+        "Without a name it runs bucket-expiry at quick scale in about a minute, with Varve inside this process."}, exitCodeListHeading = "%nExit status:%n", exitCodeList = {
+                "0:all runs are complete and all checks held",
+                "1:a run failed, or a check did not hold; of a baseline only the checks of its load count",
                 "2:bad input, nothing was started",
-                "130:interrupted by Ctrl-C; what was measured is kept, and --resume goes on"})
+                "130:interrupted by Ctrl-C; the results so far are kept, and --resume continues"})
 final class RunCommand implements Callable<Integer> {
     private static final String DEFAULT_EXPERIMENT = "bucket-expiry";
     private static final String DEFAULT_SCALE = "quick";
     private static final DateTimeFormatter STAMP = DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss");
 
-    @Parameters(index = "0", arity = "0..1", paramLabel = "EXPERIMENT", description = "its name; ./varve experiments lists them")
+    @Parameters(index = "0", arity = "0..1", paramLabel = "EXPERIMENT", description = "name of the experiment; ./varve experiments lists them")
     private @Nullable String name;
 
-    @Option(names = "--scale", paramLabel = "SCALE", description = "quick, small, medium or large, as the experiment has them")
+    @Option(names = "--scale", paramLabel = "SCALE", description = "quick, small, medium or large; an experiment may have fewer")
     private @Nullable String scale;
 
-    @Option(names = "--against", paramLabel = "TARGET", description = {"compare with: varve (its own reference alone),",
-            "redis (a real redis-server, started here), HOST:PORT; may be repeated"})
+    @Option(names = "--against", paramLabel = "TARGET", description = {
+            "servers to compare with: varve (only its own configurations),",
+            "redis (a real redis-server, started here) or HOST:PORT; may be repeated"})
     private List<String> against = List.of();
 
     @Option(names = "--workload", split = ",", paramLabel = "NAME", description = "only these workloads")
@@ -55,19 +55,19 @@ final class RunCommand implements Callable<Integer> {
     @Option(names = "--config", split = ",", paramLabel = "NAME", description = "only these configurations")
     private List<String> configurations = List.of();
 
-    @Option(names = "--threads", split = ",", paramLabel = "N", description = "only so many client threads")
+    @Option(names = "--threads", split = ",", paramLabel = "N", description = "only these numbers of client threads")
     private List<Integer> threads = List.of();
 
     @Option(names = "--ttls", paramLabel = "S,S...", description = "only this set of TTLs in seconds; may be repeated")
     private List<String> ttls = List.of();
 
-    @Option(names = "--out", paramLabel = "DIR", description = "where the results go; default runs/EXPERIMENT-SCALE-DATE")
+    @Option(names = "--out", paramLabel = "DIR", description = "folder of the results (runs/EXPERIMENT-SCALE-DATE)")
     private @Nullable Path out;
 
-    @Option(names = "--resume", paramLabel = "DIR", description = "go on with the matrix in this directory")
+    @Option(names = "--resume", paramLabel = "DIR", description = "continue the experiment in this folder")
     private @Nullable Path resume;
 
-    @Option(names = "--dry-run", description = "print the runs and how long they take, and do nothing")
+    @Option(names = "--dry-run", description = "only print the runs and their durations")
     private boolean dryRun;
 
     @Override
@@ -82,20 +82,25 @@ final class RunCommand implements Callable<Integer> {
                 ? resume
                 : out != null
                         ? out
-                        : home.resolve("runs").resolve(experiment.name() + "-" + scaleName + "-"
+                        : runs(home).resolve(experiment.name() + "-" + scaleName + "-"
                                 + LocalDateTime.now(java.time.ZoneId.systemDefault()).format(STAMP));
         if (dryRun) {
             plan.runs().forEach(run -> System.out.println(run.id() + "  " + plan.estimateSeconds(run) + " s"));
             return 0;
         }
         if (resume == null && Files.exists(directory.resolve(Request.FILE))) {
-            throw new InvalidExperimentException("--out '" + directory + "' holds an experiment: allowed is a new "
-                    + "directory, or --resume " + directory);
+            throw new InvalidExperimentException("--out '" + directory + "' contains an experiment: allowed is a new "
+                    + "folder, or --resume " + directory);
         }
         Runner.require(plan);
         RunFiles files = new RunFiles(directory.toAbsolutePath());
         RunFiles.writeJson(directory.toAbsolutePath().resolve(Request.FILE), request);
         return new Matrix(plan, files, home).run();
+    }
+
+    private static Path runs(Path home) {
+        String told = System.getProperty("varve.runs");
+        return told == null ? home.resolve("runs") : Path.of(told);
     }
 
     private Request requested() {
@@ -107,13 +112,13 @@ final class RunCommand implements Callable<Integer> {
 
     private Request resumed(Path directory) throws IOException {
         if (name != null || scale != null || out != null) {
-            throw new InvalidExperimentException("--resume " + directory + ": the directory says what to run; allowed "
-                    + "beside it is nothing");
+            throw new InvalidExperimentException("--resume " + directory + ": allowed is no other option, because the "
+                    + "folder defines the runs");
         }
         Path file = directory.resolve(Request.FILE);
         if (!Files.exists(file)) {
             throw new InvalidExperimentException(
-                    "--resume '" + directory + "': there is no " + Request.FILE + " in it");
+                    "--resume '" + directory + "': the folder has no " + Request.FILE);
         }
         return RunFiles.readJson(file, Request.class);
     }
@@ -121,7 +126,7 @@ final class RunCommand implements Callable<Integer> {
     private static List<Integer> ttlSet(String text) {
         if (!text.matches("[1-9]\\d{0,5}(,[1-9]\\d{0,5})*")) {
             throw new InvalidExperimentException(
-                    "--ttls '" + text + "': allowed are seconds with commas, as 15,30,45,60");
+                    "--ttls '" + text + "': allowed are seconds separated by commas, such as 15,30,45,60");
         }
         return Arrays.stream(text.split(",", -1)).map(Integer::valueOf).toList();
     }

@@ -2,8 +2,6 @@ package io.varve.experiments;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -17,18 +15,20 @@ import io.varve.experiments.simulate.Simulation;
 import io.varve.experiments.simulate.Simulation.Cell;
 import io.varve.experiments.simulate.Simulation.Outcome;
 import io.varve.flash.policy.Policies;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code simulate}: what replacement policies hit, on a trace or on YCSB's requests. Confined to the main thread. */
+/**
+ * The subcommand {@code simulate}: it computes the hits of replacement policies on a trace or on YCSB's requests.
+ * Confined to the main thread.
+ */
 @Command(name = "simulate", mixinStandardHelpOptions = true, sortOptions = false, description = {
-        "Simulates caches under replacement policies, on a trace or on the requests that YCSB makes.",
-        "All of them get the same requests, side by side. No server, no values: keys alone."}, exitCodeListHeading = "%nExit status:%n", exitCodeList = {
-                "0:simulated", "2:bad input: a trace that cannot be read, a policy that there is not"})
+        "Simulates replacement policies of a cache on a trace or on YCSB's requests.",
+        "All policies get the same requests. It simulates keys only, without a server and without values."}, exitCodeListHeading = "%nExit status:%n", exitCodeList = {
+                "0:done", "2:bad input, such as an unreadable trace or an unknown policy"})
 final class SimulateCommand implements Callable<Integer> {
     private static final long PROGRESS_REQUESTS = 1 << 22;
     private static final int MOST_KEYS = 1 << 29;
@@ -42,37 +42,42 @@ final class SimulateCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // picocli sets it before call()
     private RequestOptions requests;
 
-    @Option(names = "--warmup", paramLabel = "N", description = "requests before the counting begins (trace: 0; YCSB: as many as are counted)")
+    @Option(names = "--warmup", paramLabel = "N", description = "requests before the measurement (trace: 0; YCSB: as many as are measured)")
     private long warmup = -1;
 
-    @Option(names = "--policy", split = ",", paramLabel = "NAME", defaultValue = "tbf,bfd,clock,lru,random,sieve,s3-fifo", description = "tbf, tbf-half, tbf-marked, bfd, clock, clock-marked, lru, random, sieve, s3-fifo, none")
+    @Option(names = "--policy", split = ",", paramLabel = "NAME", defaultValue = "tbf,bfd,clock,lru,random,sieve,s3-fifo", description = "policies: tbf, tbf-half, tbf-marked, bfd, clock, clock-marked, lru, random, sieve, s3-fifo, none")
     private List<String> policies = List.of();
 
-    @Option(names = "--size", split = ",", paramLabel = "SIZE", defaultValue = "0.5%,1%,2%,10%", description = "of the cache: keys, or a share of all keys with %%")
+    @Option(names = "--size", split = ",", paramLabel = "SIZE", defaultValue = "0.5%,1%,2%,10%", description = "sizes of the cache: a number of keys, or a percentage of all keys")
     private List<String> sizes = List.of();
 
-    @Option(names = "--steps", paramLabel = "N", defaultValue = "1000", description = "keys that a search for a victim may look at (1000)")
+    @Option(names = "--steps", paramLabel = "N", defaultValue = "1000", description = "maximum number of keys that a search for a victim visits (1000)")
     private int steps;
 
-    @Option(names = "--seed", paramLabel = "N", defaultValue = "20130508", description = "of the policies that draw; YCSB's generators have none")
+    @Option(names = "--seed", paramLabel = "N", defaultValue = "20130508", description = "seed of the randomized policies; YCSB's generators cannot be seeded")
     private long seed;
 
-    @Option(names = "--csv", paramLabel = "FILE", description = "write the figures there too")
-    private @Nullable Path csv;
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets it before call()
+    private CsvOption csvOption;
 
     @Override
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
-        try {
+        try (PrintWriter csv = csvOption.open(out)) {
             KeySource source = source();
             List<Cell> cells = cells(source);
-            out.println(source.describe());
-            out.flush();
+            if (!csvOption.isOnly()) {
+                out.println(source.describe());
+                out.flush();
+            }
             List<Outcome> outcomes = new Simulation(source, warmupOrDefault(), steps, seed, false).run(cells,
-                    progress());
-            table(outcomes, out);
+                    csvOption.isOnly() ? _ -> true : progress());
+            if (!csvOption.isOnly()) {
+                table(outcomes, out);
+            }
             if (csv != null) {
-                Files.write(csv, lines(outcomes));
+                lines(outcomes).forEach(csv::println);
             }
             return 0;
         } catch (InvalidTraceException | IllegalArgumentException bad) {
@@ -81,13 +86,13 @@ final class SimulateCommand implements Callable<Integer> {
     }
 
     private KeySource source() {
-        return requests.fromTrace()
+        return requests.hasTrace()
                 ? requests.trace()
                 : requests.ycsb(requests.requestsOr(REQUESTS_A_KEY) + warmupOrDefault());
     }
 
     private long warmupOrDefault() {
-        return warmup >= 0 ? warmup : requests.fromTrace() ? 0 : requests.requestsOr(REQUESTS_A_KEY);
+        return warmup >= 0 ? warmup : requests.hasTrace() ? 0 : requests.requestsOr(REQUESTS_A_KEY);
     }
 
     private List<Cell> cells(KeySource source) throws IOException {
@@ -140,7 +145,7 @@ final class SimulateCommand implements Callable<Integer> {
     private static void table(List<Outcome> outcomes, PrintWriter out) {
         out.printf(Locale.ROOT, "%12s  %-12s  %8s  %8s  %10s  %8s  %12s  %10s%n", "cache", "policy", "hits, %",
                 "theory",
-                "miss / LRU", "looked at", "poor victims", "bytes/key");
+                "miss / LRU", "visited", "poor victims", "bytes/key");
         for (Outcome outcome : outcomes) {
             out.printf(Locale.ROOT, "%,12d  %-12s  %8.2f  %8s  %10s  %8.2f  %12s  %10.2f%n", outcome.cell().capacity(),
                     outcome.cell().policy().optionName(), 100 * outcome.figures().hitRatio(),
@@ -154,7 +159,7 @@ final class SimulateCommand implements Callable<Integer> {
         out.flush();
     }
 
-    /** As the paper's Figures 4(b) and 5: misses over LRU's at the same size. */
+    /** The ratio of the paper's Figures 4(b) and 5: misses over LRU's at the size. */
     private static String relativeMisses(Outcome outcome, List<Outcome> all) {
         for (Outcome lru : all) {
             if (lru.cell().policy() == Policies.LRU && lru.cell().capacity() == outcome.cell().capacity()) {
@@ -167,16 +172,18 @@ final class SimulateCommand implements Callable<Integer> {
 
     private static List<String> lines(List<Outcome> outcomes) {
         List<String> lines = new ArrayList<>();
-        lines.add(
-                "capacity_keys,policy,requests,hits,theory_hit_ratio,evictions,keys_traversed,poor_victims,ram_bytes");
+        lines.add("policy,size,requests,hits,hit_ratio,keys_traversed_per_eviction,policy_bytes,"
+                + "theory_hit_ratio,evictions,keys_traversed,poor_victims");
         for (Outcome outcome : outcomes) {
-            lines.add(String.format(Locale.ROOT, "%d,%s,%d,%d,%s,%d,%d,%d,%d", outcome.cell().capacity(),
-                    outcome.cell().policy().optionName(), outcome.figures().requests(), outcome.figures().hits(),
+            lines.add(String.format(Locale.ROOT, "%s,%d,%d,%d,%.6f,%.3f,%d,%s,%d,%d,%d",
+                    outcome.cell().policy().optionName(), outcome.cell().capacity(), outcome.figures().requests(),
+                    outcome.figures().hits(), outcome.figures().hitRatio(), outcome.figures().meanTraversed(),
+                    outcome.ramBytes(),
                     outcome.theory().isPresent()
                             ? String.format(Locale.ROOT, "%.6f", outcome.theory().getAsDouble())
                             : "",
                     outcome.figures().evictions(), outcome.figures().keysTraversed(),
-                    outcome.figures().poorVictims(), outcome.ramBytes()));
+                    outcome.figures().poorVictims()));
         }
         return lines;
     }

@@ -1,7 +1,8 @@
 /**
- * The experiments: a workload run against servers, memory sampled every second, data, plots and a report written.
+ * The experiments: a workload runs against servers, memory is sampled every second, and data, plots and a report are
+ * written.
  *
- * <p>Lives here: the command line and what ties the packages together. Must not live here: anything that the server
+ * <p>Lives here: the command line and the connection between the packages. Must not live here: anything that the server
  * or the memory tier need; they know nothing of experiments.
  */
 @org.jspecify.annotations.NullMarked

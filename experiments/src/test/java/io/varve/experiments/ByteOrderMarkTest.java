@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Files that an editor has put a byte order mark in front of. Confined to the test's thread. */
+/** Tests files with a byte order mark. Confined to the test's thread. */
 class ByteOrderMarkTest {
     private static final String MARK = "\uFEFF";
     private static final Path WORKLOADS = Path.of("..", "workloads");

@@ -30,8 +30,8 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import io.varve.server.VarveServer;
 import io.varve.server.config.ServerConfig;
 import io.varve.ycsb.CacheAsideClient;
-import io.varve.ycsb.CacheAsideSummary;
-import io.varve.ycsb.PackedRecord;
+import io.varve.ycsb.database.CacheAsideSummary;
+import io.varve.ycsb.record.PackedRecord;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -48,8 +48,8 @@ import site.ycsb.workloads.CoreWorkload;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * YCSB's six workloads with a Varve in front of two databases, each with two threads; which status is given back is counted
- * between workload and client. Confined to the test's thread but for the workload's own two.
+ * Runs YCSB's six workloads, each with two threads, with a Varve in front of two databases, and counts the statuses
+ * between workload and client. Confined to the test's thread, except the workload's own two.
  */
 @SuppressWarnings({"JdkObsolete", "NonApiType"}) // The types are YCSB's.
 final class CacheAsideIT {
@@ -93,7 +93,7 @@ final class CacheAsideIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"a", "b", "c", "d", "e", "f"})
-    void theWorkloadRunsAndTheCacheHasWhatTheDatabasesHave(String workload) throws Exception {
+    void cacheAndDatabasesAgreeAfterTheWorkload(String workload) throws Exception {
         Map<String, Long> statuses = run(workload);
         assertThat(statuses.keySet()).allMatch(name -> name.endsWith("=OK"), "is OK");
         CacheAsideSummary summary = Objects.requireNonNull(CacheAsideClient.summary());
@@ -123,7 +123,7 @@ final class CacheAsideIT {
     }
 
     @Test
-    void theStressComesAfterSoManyOperations() throws Exception {
+    void stressBeginsAfterNumberOfOperations() throws Exception {
         run("c", "varve.stress.after-operations", "240");
         CacheAsideSummary summary = Objects.requireNonNull(CacheAsideClient.summary());
         assertThat(summary.stressed()).isTrue();
@@ -224,7 +224,10 @@ final class CacheAsideIT {
         return properties;
     }
 
-    /** Counts what a client gives back, which the workload itself does not look at. Confined to its thread while it runs. */
+    /**
+     * Counts what a client gives back, which the workload itself does not look at. Confined to its thread while it
+     * runs.
+     */
     private static final class Counted extends DB {
         private final DB client;
         private final Map<String, Long> statuses = new ConcurrentHashMap<>();

@@ -16,8 +16,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Which limits of memory the launcher finds, and what it makes of them: with folders in place of /proc and /sys, and a JDK that prints
- * what it is started with. Confined to the test's thread.
+ * Tests the memory limits that the launcher finds, and the JVM options that it derives from them. Confined to the
+ * test's thread. Folders replace /proc and /sys, and a fake JDK prints its arguments.
  */
 final class LauncherMemoryIT {
     private static final long MB = 1 << 20;
@@ -58,17 +58,16 @@ final class LauncherMemoryIT {
         Path home = Files.createDirectories(folder.resolve("a house"));
         Path launcher = home.resolve("varve");
         if (!Files.exists(launcher)) {
-            Files.copy(Experiments.home().resolve("varve"), launcher);
+            LauncherCopy.into(home);
             Path state = Files.createDirectories(home.resolve("target/launcher"));
             Files.writeString(state.resolve("server.classpath"), "classes\n");
-            Files.writeString(state.resolve("experiments.classpath"), "classes\n");
+            Files.writeString(state.resolve("stamp"), home.toRealPath() + "\n");
             Path bin = Files.createDirectories(folder.resolve("jdk/bin"));
             Files.writeString(folder.resolve("jdk/release"), "JAVA_VERSION=\"25\"\n");
             for (String program : List.of("java", "javac")) {
                 Path file = Files.writeString(bin.resolve(program), "#!/bin/sh\nprintf '%s\\n' \"$@\"\n");
                 assertThat(file.toFile().setExecutable(true)).isTrue();
             }
-            assertThat(launcher.toFile().setExecutable(true)).isTrue();
         }
         ProcessBuilder builder = new ProcessBuilder(launcher.toString(), "serve").redirectErrorStream(true);
         builder.environment().putAll(Map.of("VARVE_NO_BUILD", "1", "JAVA_HOME", folder.resolve("jdk").toString(),
@@ -101,7 +100,7 @@ final class LauncherMemoryIT {
     }
 
     @Test
-    void ofVersion2TheSmallestOfAllAboveCounts() throws IOException, InterruptedException {
+    void cgroupVersion2_smallestLimitOfAncestorsCounts() throws IOException, InterruptedException {
         machine("0::/kubepods/pod1/container", v2("/"));
         file("sys/fs/cgroup/kubepods/pod1/container/memory.max", Long.toString(512 * MB));
         file("sys/fs/cgroup/kubepods/pod1/container/memory.high", "max");
@@ -114,7 +113,7 @@ final class LauncherMemoryIT {
     }
 
     @Test
-    void ofVersion2InsideAContainerTheMountsRootIsItsOwn() throws IOException, InterruptedException {
+    void cgroupVersion2_inContainer_rootOfMountCounts() throws IOException, InterruptedException {
         machine("0::/", v2("/"));
         file("sys/fs/cgroup/memory.max", Long.toString(128 * MB));
         assertLimit(128 * MB);
@@ -128,7 +127,7 @@ final class LauncherMemoryIT {
     }
 
     @Test
-    void ofVersion1TheSmallestOfAllAboveCounts() throws IOException, InterruptedException {
+    void cgroupVersion1_smallestLimitOfAncestorsCounts() throws IOException, InterruptedException {
         machine("5:cpuset:/x\n4:memory,hugetlb:/a/b\n1:name=memory:/y\n0::/z", v1("/"),
                 "33 22 0:33 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw");
         file("sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", UNLIMITED);
@@ -139,7 +138,7 @@ final class LauncherMemoryIT {
     }
 
     @Test
-    void ofVersion1WhatIsAboveTheMountIsInItsStatistics() throws IOException, InterruptedException {
+    void limitsAboveMountOfVersion1AreInItsStatistics() throws IOException, InterruptedException {
         machine("4:memory:/docker/abc", v1("/docker/abc"));
         file("sys/fs/cgroup/memory/memory.limit_in_bytes", UNLIMITED);
         assertLimit(65_536 * MB);
@@ -149,7 +148,7 @@ final class LauncherMemoryIT {
     }
 
     @Test
-    void whatIsNoNumberIsNoLimit() throws IOException, InterruptedException {
+    void invalidNumberIsNoLimit() throws IOException, InterruptedException {
         machine("0::/", v2("/"));
         for (String text : List.of("", "max", "-1", "12x", "99999999999999999999")) {
             file("sys/fs/cgroup/memory.max", text);

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What {@code mrc} prints. Confined to the test's thread. */
+/** Tests the output of {@code mrc}. Confined to the test's thread. */
 class MrcCommandTest {
     @TempDir
     Path folder;
@@ -70,6 +70,9 @@ class MrcCommandTest {
         assertThat(ask("mrc", trace.toString(), "--csv", "--points", "1").out()).startsWith("size,miss_ratio\n10,0.0");
         assertThat(ask("mrc", trace.toString(), "--csv").out().lines()).as("twice as many sizes as items")
                 .doesNotHaveDuplicates().hasSize(1 + 11);
+        Path csv = folder.resolve("curve.csv");
+        assertThat(ask("mrc", trace.toString(), "--csv=" + csv, "--points", "1").out()).contains("loop.txt (keys)");
+        assertThat(Files.readString(csv)).startsWith("size,miss_ratio\n10,0.0").hasLineCount(2);
         assertThat(ask("mrc", trace.toString()).out()).contains("loop.txt (keys)").contains("10,000 requests")
                 .contains("items").doesNotContain("exact");
     }
@@ -95,7 +98,7 @@ class MrcCommandTest {
     }
 
     @Test
-    void howFarASampledCurveIsFromTheExactOneIsToldOfATraceToo() throws IOException {
+    void accuracy_onTrace_printsErrorOfSampledCurve() throws IOException {
         Path trace = Files.writeString(folder.resolve("loop.txt"),
                 IntStream.range(0, 10_000).mapToObj(i -> "k" + i * i % 997).collect(Collectors.joining("\n")));
         Answer answer = ask("mrc", "--accuracy", trace.toString());
@@ -135,19 +138,20 @@ class MrcCommandTest {
         assertThat(refused.err()).hasLineCount(1).contains("an image cannot be written");
         assertThat(refused.status()).isEqualTo(2);
         assertThat(ask("mrc", trace.toString(), "--plots", trace.toString()).err()).hasLineCount(1)
-                .contains("loop.txt: no folder");
+                .contains("loop.txt: the folder cannot be created");
         assertThat(ask("mrc", "--accuracy", "--server", "localhost:1", "--plots", folder.toString()).err())
                 .hasLineCount(1).contains("with --server");
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"''|nothing to look at", "--ycsb hotspot|hotspot",
+    @CsvSource(delimiter = '|', value = {"''|no requests: allowed is", "--ycsb hotspot|hotspot",
             "--sample 0 TRACE|--sample 0",
             "--sample 1.5 TRACE|above 0, to 1", "--points 0 TRACE|--points 0: allowed is 1",
-            "no-such-file|no such file",
-            "--format tar TRACE|tar", "--format csv --column nobody TRACE|no column 'nobody'; there are key, size",
+            "no-such-file|does not exist",
+            "--format tar TRACE|tar",
+            "--format csv --column nobody TRACE|no column 'nobody'; the columns are key, size",
             "--format csv --bytes-column size TRACE|line 3: 'b' is not a whole number",
-            "--format csv --operation-column size TRACE|line 2: there is no operation '7'; allowed is",
+            "--format csv --operation-column size TRACE|line 2: unknown operation '7'; allowed is",
             "--format csv --block 100 TRACE|--block 100", "--ycsb zipfian --keys 0|--keys 0: allowed is 1 or more",
             "--ycsb zipfian --updates 2|--updates 2.0", "--ycsb zipfian TRACE|allowed is one of them",
             "--accuracy --keys 0|--keys 0"})
@@ -212,7 +216,7 @@ class MrcCommandTest {
     }
 
     @Test
-    void whatAServerRefusesIsTold() throws Exception {
+    void refusalOfServerIsReported() throws Exception {
         try (VarveServer server = VarveServer.start(ServerConfig.defaults().with("bind", "127.0.0.1")
                 .with("port", "0").with("maxmemory", "64mb").with("requirepass", "secret"))) {
             Answer answer = ask("mrc", "--accuracy", "--ycsb", "uniform", "--keys", "10", "--requests", "100",

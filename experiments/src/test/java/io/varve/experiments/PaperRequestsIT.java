@@ -9,17 +9,20 @@ import io.varve.experiments.definition.ExperimentFiles;
 import io.varve.experiments.plan.Filters;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
-import io.varve.experiments.result.RequestsText;
 import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Check;
 import io.varve.experiments.result.RunRecord.Outcome;
+import io.varve.experiments.result.table.RequestsText;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Two parts of the Redis++ paper's experiment, seconds long, against Varve inside this process and a real redis-server. Confined to the test's thread. */
+/**
+ * Two parts of the Redis++ paper's experiment, seconds long, against Varve inside this process and a real redis-server.
+ * Confined to the test's thread.
+ */
 final class PaperRequestsIT {
     private static final String CLEANER = """
             name: tiny-cleaner

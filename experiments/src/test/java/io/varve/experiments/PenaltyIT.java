@@ -11,20 +11,23 @@ import io.varve.experiments.plan.Filters;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.result.ClassCurve;
-import io.varve.experiments.result.Measured;
 import io.varve.experiments.result.PenaltyClass;
-import io.varve.experiments.result.PenaltyText;
 import io.varve.experiments.result.ResponseTimes;
 import io.varve.experiments.result.RunFiles;
+import io.varve.experiments.result.RunMetrics;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Outcome;
+import io.varve.experiments.result.table.PenaltyText;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The penalty experiment from end to end, truly small, against Varve inside this process. Confined to the test's thread. */
+/**
+ * The penalty experiment from end to end, truly small, against Varve inside this process. Confined to the test's
+ * thread.
+ */
 final class PenaltyIT {
     private static final String DEFINITION = """
             name: dear
@@ -97,7 +100,7 @@ final class PenaltyIT {
                 .isCloseTo(ResponseTimes.calls(intervals).micros(), org.assertj.core.data.Percentage.withPercentage(1));
         assertThat(record.number(PenaltyText.SETTLED)).isPositive();
         assertThat(record.load().get("idle-cores"))
-                .as("nothing is asked of the machine by a test").isEqualTo("as the machine has them");
+                .as("nothing is asked of the machine by a test").isEqualTo("the machine's default");
         assertThat(record.number(PenaltyText.MISSES)).isPositive();
         assertThat(record.number(PenaltyText.HITS)).isBetween(0.1, 0.95);
         assertThat(record.number(PenaltyText.MISS_SECONDS)).isPositive();
@@ -111,12 +114,12 @@ final class PenaltyIT {
                 .as("100 us and, after the stress, 200").isGreaterThan(120);
         assertThat(record.number(PenaltyText.ofDatabase("remote", "miss_penalty_us")))
                 .isGreaterThan(record.number(PenaltyText.ofDatabase("remote", "simulated_delay_measured_us")));
-        assertThat(record.measured()).containsKeys(Measured.THROUGHPUT, Measured.PEAK_MEMORY, PenaltyText.P9999);
+        assertThat(record.measured()).containsKeys(RunMetrics.THROUGHPUT, RunMetrics.PEAK_MEMORY, PenaltyText.P9999);
         assertThat(files.of(run).resolve(RunFiles.LATENCY_HGRM)).isNotEmptyFile();
         if (Plan.evictsNothing(plan.configuration(run))) {
             assertThat(record.number(PenaltyText.SET_BYTES)).isBetween(1e6, 20e6);
         } else {
-            RunRecord all = files.read(plan.measuringTheSet(run).orElseThrow()).orElseThrow();
+            RunRecord all = files.read(plan.workingSetRun(run).orElseThrow()).orElseThrow();
             assertThat(record.number(PenaltyText.LIMIT)).isEqualTo(Math.round(all.number(PenaltyText.SET_BYTES) / 2));
             assertThat(record.number(PenaltyText.KEYS_SHARE)).isBetween(0.2, 0.7);
             double exact = record.number(PenaltyText.UNDIVIDED_SECONDS);
@@ -149,7 +152,7 @@ final class PenaltyIT {
                 .toList();
         long last = told.getLast().elapsedMillis();
         List<PenaltyClass> inTheEnd = told.stream().filter(at -> at.elapsedMillis() == last)
-                .map(PenaltyClass.At::told).toList();
+                .map(PenaltyClass.At::state).toList();
         assertThat(inTheEnd).hasSize(16);
         assertThat(inTheEnd).filteredOn(each -> each.bytes() > 0).as("the client's two, and what came before a hint")
                 .extracting(PenaltyClass::number).contains(3, 6);
@@ -167,7 +170,10 @@ final class PenaltyIT {
         assertThat(files.directory().resolve("shares_" + hinted.id() + ".png")).isNotEmptyFile();
     }
 
-    /** What the run before it has inserted is not there: an insert that finds its record writes to the database a second time. */
+    /**
+     * What the run before it has inserted is not there: an insert that finds its record writes to the database a second
+     * time.
+     */
     @Test
     void eachRunBeginsWithTheDatabasesAsTheyWereLoaded() throws IOException {
         Plan plan = planAt("inserts");

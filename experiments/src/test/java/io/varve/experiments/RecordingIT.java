@@ -25,7 +25,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A server that takes turns with itself, with other settings: seconds of it, on Varve inside this process. Confined to the test's thread. */
+/**
+ * Runs a server that alternates with itself under other settings, for seconds, with Varve inside this process. Confined
+ * to the test's thread.
+ */
 final class RecordingIT {
     private static final String EXPERIMENT = """
             name: short
@@ -55,7 +58,7 @@ final class RecordingIT {
 
     /** On a bare machine the gate installs it, and says that it is not to be left out. */
     @BeforeEach
-    void redisBenchmarkIsThere() throws IOException {
+    void redisBenchmarkIsFound() throws IOException {
         try {
             Runner.require(plan("mrc-tracking=yes", "mrc-tracking=no"));
         } catch (InvalidExperimentException e) {
@@ -104,7 +107,7 @@ final class RecordingIT {
     /** Neither of both is left out. */
     @ParameterizedTest
     @CsvSource({"no-such-setting=1, no-such-setting=2", "mrc-window=2000000, mrc-window=1"})
-    void whatTheServerRefusesToSetFailsTheRun(String settings, String undone) throws IOException {
+    void refusedSettingFailsTheRun(String settings, String undone) throws IOException {
         Plan plan = plan(settings, undone);
         RunFiles files = new RunFiles(directory.resolve("out"));
         assertThat(new Matrix(plan, files, Experiments.home()).run()).isEqualTo(1);

@@ -19,7 +19,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A short experiment from end to end against Varve inside this process and a real redis-server, in seconds. Confined to the test's thread. */
+/**
+ * A short experiment from end to end against Varve inside this process and a real redis-server, in seconds. Confined to
+ * the test's thread.
+ */
 final class RunIT {
     private static final String DEFINITION = """
             name: short
@@ -173,7 +176,7 @@ final class RunIT {
     }
 
     @Test
-    void whatLivesIsCountedKeyByKey() throws IOException {
+    void liveItemsAreCountedKeyByKey() throws IOException {
         Files.writeString(directory.resolve("fragments.yaml"), FRAGMENTATION);
         Plan plan = Plan.of(new ExperimentFiles(directory).read("fragments"), "quick", Filters.NONE);
         RunFiles files = new RunFiles(directory.resolve("fragments"));
@@ -223,7 +226,7 @@ final class RunIT {
             if (run.configuration().equals("wheel")) {
                 assertThat(record.number("longest_hiccup_ms")).as("Varve's own measure").isPositive();
                 assertThat(record.checks()).extracting(RunRecord.Check::what)
-                        .anyMatch(what -> what.endsWith("no more than that of Redis"));
+                        .anyMatch(what -> what.endsWith("at most that of Redis"));
             }
         }
         assertThat(files.directory().resolve("latency-p999.png")).isNotEmptyFile();

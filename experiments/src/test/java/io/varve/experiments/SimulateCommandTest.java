@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What {@code simulate} prints and writes. Confined to the test's thread. */
+/** Tests the output and the files of {@code simulate}. Confined to the test's thread. */
 class SimulateCommandTest {
     @TempDir
     Path folder;
@@ -49,17 +49,38 @@ class SimulateCommandTest {
         Path csv = folder.resolve("figures.csv");
         Answer answer = ask("simulate", trace.toString(), "--policy", "lru,random,none", "--size", "9,10,50%",
                 "--warmup", "100",
-                "--csv", csv.toString());
+                "--csv=" + csv);
         assertThat(answer.status()).isZero();
         assertThat(answer.out()).contains("loop.txt").contains("random").contains("0.00").contains("100.00");
         List<String> lines = Files.readAllLines(csv);
         assertThat(lines).hasSize(1 + 9);
-        assertThat(lines.get(1)).startsWith("9,lru,9900,0,,9900,");
-        assertThat(lines.get(4)).startsWith("10,lru,9900,9900,,0,");
-        assertThat(lines.get(6)).startsWith("10,none,9900,0,,0,");
-        assertThat(lines.get(7)).startsWith("5,lru,9900,0,");
+        assertThat(lines.get(1)).startsWith("lru,9,9900,0,0.000000,").contains(",9900,");
+        assertThat(lines.get(4)).startsWith("lru,10,9900,9900,1.000000,");
+        assertThat(lines.get(6)).startsWith("none,10,9900,0,");
+        assertThat(lines.get(7)).startsWith("lru,5,9900,0,");
         long hits = Long.parseLong(lines.get(2).split(",")[3]);
         assertThat(hits).isBetween(5000L, 9900L);
+    }
+
+    @Test
+    void csv_withoutFile_isAllOfStandardOutput() throws IOException {
+        Path trace = Files.writeString(folder.resolve("three.txt"), "a\nb\nc\na");
+        // The trace behind the option is no file to write.
+        Answer answer = ask("simulate", "--policy", "lru", "--size", "2", "--csv", trace.toString());
+        assertThat(answer.err()).isEmpty();
+        assertThat(answer.out().lines()).hasSize(2);
+        assertThat(answer.out()).startsWith(
+                "policy,size,requests,hits,hit_ratio,keys_traversed_per_eviction,policy_bytes");
+        assertThat(answer.out().lines().toList().get(1)).startsWith("lru,2,4,0,0.000000,");
+        assertThat(Files.readString(trace)).isEqualTo("a\nb\nc\na");
+    }
+
+    @Test
+    void csv_toAFolder_isStatus2() {
+        Answer answer = ask("simulate", "--keys", "100", "--requests", "100", "--policy", "lru", "--size", "10",
+                "--csv=" + folder);
+        assertThat(answer.status()).isEqualTo(2);
+        assertThat(answer.err()).contains("--csv=" + folder).hasLineCount(1);
     }
 
     @Test

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** An experiment as a process: how it ends, and that Ctrl-C loses nothing. Confined to the test's thread. */
+/** Runs an experiment as a process: its exit status, and that Ctrl-C loses no result. Confined to the test's thread. */
 final class StatusIT {
     private static final String DEFINITION = """
             name: fill
@@ -94,7 +94,7 @@ final class StatusIT {
     }
 
     @Test
-    void ctrlCKeepsWhatWasMeasuredAndResumeDoesTheRest() throws IOException, InterruptedException {
+    void ctrlC_keepsResultsAndResumeCompletesThem() throws IOException, InterruptedException {
         Plan plan = define("1000000");
         RunSpec first = plan.runs().getFirst();
         RunSpec second = plan.runs().getLast();
@@ -107,7 +107,7 @@ final class StatusIT {
         String text = end(process, Matrix.STATUS_INTERRUPTED);
 
         assertThat(text).contains("Report: " + directory.resolve("report.html"))
-                .contains("Interrupted; go on with: ./varve run --resume " + directory);
+                .contains("Interrupted; to continue: ./varve run --resume " + directory);
         RunRecord whole = files.read(first).orElseThrow();
         assertThat(whole.outcome()).isEqualTo(Outcome.OK);
         RunRecord half = files.read(second).orElseThrow();
@@ -120,7 +120,7 @@ final class StatusIT {
 
         text = end(start("--resume=" + directory), 0);
 
-        assertThat(text).contains("1 runs of 2 left").doesNotContain("Interrupted");
+        assertThat(text).contains("1 runs of 2 remain").doesNotContain("Interrupted");
         assertThat(files.read(first)).contains(whole);
         assertThat(files.read(second).orElseThrow().outcome()).isEqualTo(Outcome.OK);
         assertThat(Files.readAllLines(directory.resolve("summary.csv"))).hasSize(3)
@@ -148,6 +148,6 @@ final class StatusIT {
                         "varve: not held in " + run + ": peak resident bytes .* [0-9,]+ \\(at most 67,108,864\\)");
         assertThat(new RunFiles(directory).read(plan.runs().getFirst()).orElseThrow().outcome()).isEqualTo(Outcome.OK);
 
-        assertThat(end(start("--resume=" + directory), Matrix.STATUS_FAILED)).contains("0 runs of 1 left");
+        assertThat(end(start("--resume=" + directory), Matrix.STATUS_FAILED)).contains("0 runs of 1 remain");
     }
 }

@@ -7,34 +7,34 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
-import io.varve.flash.policy.KeyHand;
+import io.varve.flash.policy.ClockHand;
 import io.varve.flash.policy.ReplacementPolicy;
 import io.varve.flash.record.RecordKey;
 import io.varve.flash.record.StoredValue;
+import io.varve.flash.store.DurabilityLevel;
 import io.varve.flash.store.FlashStore;
-import io.varve.flash.store.Handover;
-import io.varve.flash.store.KeyWalk;
+import io.varve.flash.store.KeyCursor;
 import io.varve.flash.store.StoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The paper's prototype (TBF, section III, Figure 6): stands between a caller and a database on disk and keeps a part of it in a
- * database on flash. Many threads; operations on one key take turns.
+ * The prototype of the paper (TBF, section III, Figure 6): a cache on flash in front of a database on disk. Many
+ * threads; operations on one key are serialized.
  *
- * <p>A read asks flash, else the disk, and then has what it found cached. A write goes to the disk and to flash (write-through),
- * or to flash alone, marked as dirty there, and to the disk when the record is evicted (write-back). Where the cache is full the
- * policy finds a victim.
+ * <p>A read asks flash, then the disk, and caches a record found there. A write goes to the disk and to flash
+ * (write-through), or to flash alone. In the latter case the record is marked dirty and goes to the disk when it is
+ * evicted (write-back). If the cache is full, the policy chooses a victim.
  *
- * <p>What is acknowledged is with the operating system, on flash and on disk: a process that is killed loses none of it, and
- * flash never answers what was overwritten. So with write-through a record is taken off flash before the disk gets the new one,
- * and a write that flash cannot make way for is refused before anything has changed.
+ * <p>Acknowledged data is with the operating system, on flash and on disk. So a killed process loses none of it, and
+ * flash never returns an overwritten value. To that end write-through removes a record from flash before the disk gets
+ * the new one. A write for which flash cannot remove the old record fails before anything has changed.
  */
 public final class FlashCache implements AutoCloseable {
-    /** Keys of one lock take turns. */
+    /** Operations on keys of one lock are serialized. */
     private static final int LOCKS = 1024;
-    /** A victim that somebody is busy with is passed over; so many times. */
+    /** Number of attempts to find a victim whose lock is free. */
     private static final int TRIES = 64;
-    /** Of so many records one goes where flash is full. */
+    /** If flash is full, one of this many records is evicted. */
     private static final int EVICTED_WHEN_FULL = 100;
     /** The note that records on flash may be dirty. */
     private static final String DIRTY = "dirty";
@@ -44,13 +44,16 @@ public final class FlashCache implements AutoCloseable {
     private final ReplacementPolicy policy;
     private final FlashCacheSettings settings;
     private final LongSupplier nanoTime;
-    private final Handover handover;
+    private final DurabilityLevel durability;
     private final boolean writeBack;
     private final ReentrantLock[] locks = new ReentrantLock[LOCKS];
-    /** Guards what follows, and all of the policy but its hits. Taken after a key's lock; a victim's lock is only tried. */
+    /**
+     * Guards the fields below, and the whole policy except its hits. Taken after a key's lock; a victim's lock is only
+     * tried.
+     */
     private final ReentrantLock eviction = new ReentrantLock();
     private final Hand hand;
-    private final KeyWalk finder;
+    private final KeyCursor finder;
     private long evictions;
     private final LongAdder hits = new LongAdder();
     private final LongAdder misses = new LongAdder();
@@ -59,10 +62,10 @@ public final class FlashCache implements AutoCloseable {
     private final LongAdder failures = new LongAdder();
 
     /**
-     * Takes over what is on flash already: a policy that knows each key is told of them all. What a time of write-back has left
-     * dirty is written to the disk first, unless this is such a time too.
+     * Takes over the existing records on flash: a policy that stores each key learns all of them. Dirty records of an
+     * earlier write-back run are written to the disk first, unless this run uses write-back too.
      *
-     * @param policy   for as many keys as the settings say
+     * @param policy the policy, created for the number of items in the settings
      * @param nanoTime a clock
      */
     public FlashCache(FlashStore flash, FlashStore disk, ReplacementPolicy policy, FlashCacheSettings settings,
@@ -72,7 +75,7 @@ public final class FlashCache implements AutoCloseable {
         this.policy = policy;
         this.settings = settings;
         this.nanoTime = nanoTime;
-        handover = settings.sync() ? Handover.TO_DEVICE : Handover.TO_SYSTEM;
+        durability = settings.sync() ? DurabilityLevel.TO_DEVICE : DurabilityLevel.TO_SYSTEM;
         Arrays.setAll(locks, _ -> new ReentrantLock());
         hand = new Hand(flash.walk());
         finder = flash.walk();
@@ -82,41 +85,42 @@ public final class FlashCache implements AutoCloseable {
         } else if (flash.noted(DIRTY)) {
             writeAllBack();
         }
-        KeyWalk walk = flash.walk();
-        while (!policy.caches() && walk.next()) {
-            drop(walk.key());
+        KeyCursor cursor = flash.walk();
+        while (!policy.caches() && cursor.next()) {
+            drop(cursor.key());
         }
         if (!policy.caches()) {
-            // Flash is not asked any more, nor told of writes: what it had must not come back.
-            flash.handOver(handover);
+            // Flash is neither read nor updated from here on: its records must not reappear.
+            flash.handOver(durability);
         }
-        while (policy.caches() && walk.next()) {
-            long hash = RecordKey.hashOf(walk.key());
+        while (policy.caches() && cursor.next()) {
+            long hash = RecordKey.hashOf(cursor.key());
             policy.inserted(hash);
             evictOver(settings.items(), hash);
         }
     }
 
     private void writeAllBack() {
-        for (KeyWalk walk = flash.walk(); walk.next();) {
-            byte[] recordKey = walk.key();
+        for (KeyCursor cursor = flash.walk(); cursor.next();) {
+            byte[] recordKey = cursor.key();
             Optional<StoredValue> record = record(recordKey);
             if (record.isPresent() && record.get().dirty()) {
                 writeBack(recordKey, record.get());
-                flash.put(recordKey, new StoredValue(record.get().value(), false).encode(recordKey), Handover.BUFFERED);
+                flash.put(recordKey, new StoredValue(record.get().value(), false).encode(recordKey),
+                        DurabilityLevel.BUFFERED);
             }
         }
-        // It may have been on the device as long as it was dirty, and the note is.
-        disk.handOver(Handover.TO_DEVICE);
+        // A dirty record may have been on the device, and so must its successor be.
+        disk.handOver(DurabilityLevel.TO_DEVICE);
         flash.note(DIRTY, false);
     }
 
     private void writeBack(byte[] recordKey, StoredValue record) {
-        disk.put(RecordKey.keyOf(recordKey), record.value(), handover);
+        disk.put(RecordKey.keyOf(recordKey), record.value(), durability);
         writtenBack.increment();
     }
 
-    /** What is on flash, if it is whole. */
+    /** The record on flash, if it is intact. */
     private Optional<StoredValue> record(byte[] recordKey) {
         byte[] bytes = flash.get(recordKey);
         Optional<StoredValue> record = bytes == null ? Optional.empty() : StoredValue.decode(recordKey, bytes);
@@ -150,11 +154,12 @@ public final class FlashCache implements AutoCloseable {
         }
     }
 
-    /** Of what was read. If it is lost it is read from disk once more, and so it is if flash has no room for it. */
+    /** Caches a value after a read. If it is lost, or flash has no space for it, the next read asks the disk again. */
     private void insert(byte[] recordKey, long hash, byte[] value) {
         try {
             evictOver(settings.items() - 1, hash);
-            settle(hash, flash.put(recordKey, new StoredValue(value, false).encode(recordKey), Handover.BUFFERED));
+            settle(hash,
+                    flash.put(recordKey, new StoredValue(value, false).encode(recordKey), DurabilityLevel.BUFFERED));
         } catch (StoreException failed) {
             failures.increment();
         }
@@ -181,7 +186,7 @@ public final class FlashCache implements AutoCloseable {
             try {
                 forget(recordKey, hash);
             } catch (StoreException refused) {
-                // It stays, and is as corrupt when it is read again.
+                // It stays, and is as corrupt at the next read.
                 failures.increment();
             }
         }
@@ -191,7 +196,7 @@ public final class FlashCache implements AutoCloseable {
     /**
      * Sets the value, on disk and on flash or on flash alone.
      *
-     * @throws StoreException if it was not handed over; a later read answers the old value or the new one
+     * @throws StoreException if it was not handed over; a later read returns the old value or the new one
      */
     public void write(byte[] key, byte[] value) {
         byte[] recordKey = RecordKey.of(key);
@@ -200,7 +205,7 @@ public final class FlashCache implements AutoCloseable {
         lock.lock();
         try {
             if (!policy.caches()) {
-                disk.put(key, value, handover);
+                disk.put(key, value, durability);
             } else if (writeBack) {
                 settle(hash, putDirty(recordKey, hash, value));
                 evictOver(settings.items(), hash);
@@ -213,9 +218,9 @@ public final class FlashCache implements AutoCloseable {
     }
 
     /**
-     * Reads the value and writes what is made of it; nobody reads or writes the key in between.
+     * Reads the value and writes a changed one atomically with regard to the key.
      *
-     * @param change gets the value, or null if there is none
+     * @param change receives the value, or null if there is none
      */
     public void update(byte[] key, Function<byte @Nullable [], byte[]> change) {
         ReentrantLock lock = lock(RecordKey.hashOf(RecordKey.of(key)));
@@ -227,26 +232,29 @@ public final class FlashCache implements AutoCloseable {
         }
     }
 
-    /** Where flash is full a few of its records go to the disk for it. */
+    /** Writes a dirty record; if flash is full, some of its records are evicted to the disk first. */
     private boolean putDirty(byte[] recordKey, long hash, byte[] value) {
         byte[] record = new StoredValue(value, true).encode(recordKey);
         try {
-            return flash.put(recordKey, record, handover);
+            return flash.put(recordKey, record, durability);
         } catch (StoreException full) {
             if (full.kind() != StoreException.Kind.FULL) {
                 throw full;
             }
             evictOver(Math.max(0, flash.count() - 1 - flash.count() / EVICTED_WHEN_FULL), hash);
-            return flash.put(recordKey, record, handover);
+            return flash.put(recordKey, record, durability);
         }
     }
 
-    /** Between the two writes flash has nothing of the key, so that a kill leaves nothing there that the disk has overwritten. */
+    /**
+     * Between the two writes flash has no record of the key, so that a kill leaves no value there that the disk has
+     * overwritten.
+     */
     private void writeThrough(byte[] key, byte[] recordKey, long hash, byte[] value) {
-        boolean was = flash.delete(recordKey, handover);
+        boolean was = flash.delete(recordKey, durability);
         boolean there = false;
         try {
-            disk.put(key, value, handover);
+            disk.put(key, value, durability);
             there = putBack(recordKey, hash, value, was);
         } finally {
             if (was && !there) {
@@ -258,10 +266,10 @@ public final class FlashCache implements AutoCloseable {
         }
     }
 
-    /** As after a read: if it is lost it is read from disk once more. */
+    /** Writes a clean record; if it is lost, the next read asks the disk again. */
     private boolean putBack(byte[] recordKey, long hash, byte[] value, boolean was) {
         try {
-            flash.put(recordKey, new StoredValue(value, false).encode(recordKey), Handover.BUFFERED);
+            flash.put(recordKey, new StoredValue(value, false).encode(recordKey), DurabilityLevel.BUFFERED);
         } catch (StoreException refused) {
             failures.increment();
             return false;
@@ -270,7 +278,7 @@ public final class FlashCache implements AutoCloseable {
         return true;
     }
 
-    /** @return whether the key was there, on flash or on disk */
+    /** @return whether the key existed, on flash or on disk */
     public boolean delete(byte[] key) {
         byte[] recordKey = RecordKey.of(key);
         long hash = RecordKey.hashOf(recordKey);
@@ -278,15 +286,15 @@ public final class FlashCache implements AutoCloseable {
         lock.lock();
         try {
             if (!policy.caches()) {
-                return disk.delete(key, handover);
+                return disk.delete(key, durability);
             }
-            // What is killed in between has not happened: the value that would be answered next is the last to go.
+            // A kill in between means that nothing happened: the value that a read would return is deleted last.
             if (isDirty(recordKey)) {
-                disk.delete(key, handover);
+                disk.delete(key, durability);
                 return forget(recordKey, hash);
             }
             boolean was = forget(recordKey, hash);
-            return disk.delete(key, handover) || was;
+            return disk.delete(key, durability) || was;
         } finally {
             lock.unlock();
         }
@@ -297,9 +305,9 @@ public final class FlashCache implements AutoCloseable {
         return writeBack && record(recordKey).filter(StoredValue::dirty).isPresent();
     }
 
-    /** Takes a record away for good: what took it away before, and was only buffered, is handed over too. */
+    /** Deletes a record durably: this also hands over an earlier buffered deletion. */
     private boolean forget(byte[] recordKey, long hash) {
-        boolean was = flash.delete(recordKey, handover);
+        boolean was = flash.delete(recordKey, durability);
         if (was) {
             uncount(hash);
         }
@@ -315,7 +323,7 @@ public final class FlashCache implements AutoCloseable {
         }
     }
 
-    /** A record was put there. */
+    /** Reports a written record to the policy. */
     private void settle(long hash, boolean fresh) {
         if (!fresh) {
             policy.hit(hash);
@@ -330,9 +338,9 @@ public final class FlashCache implements AutoCloseable {
     }
 
     /**
-     * Evicts until so many are left at the most, or nobody can go.
+     * Evicts until at most this many records remain, or no victim is found.
      *
-     * @param own the key that it is done for, which stays
+     * @param own the key that causes the eviction, which stays
      */
     private void evictOver(long most, long own) {
         eviction.lock();
@@ -345,7 +353,7 @@ public final class FlashCache implements AutoCloseable {
                 evictOrKeep(policy.victim(), own);
             }
         } catch (StoreException failed) {
-            // Too many are cached for a while; the next who needs room tries again.
+            // The cache exceeds its limit for a while; the next insertion tries again.
             failures.increment();
         } finally {
             eviction.unlock();
@@ -358,7 +366,7 @@ public final class FlashCache implements AutoCloseable {
             gone = evict(victim, own);
         } finally {
             if (!gone) {
-                // Somebody is busy with it, or it cannot go: it stays, as if it had just come.
+                // Another thread uses it, or it cannot be evicted: it stays, as if newly inserted.
                 policy.inserted(victim);
             }
         }
@@ -371,7 +379,7 @@ public final class FlashCache implements AutoCloseable {
         }
         try {
             byte[] recordKey = recordKeyOf(victim);
-            // Where it is gone already, whoever took it away has counted.
+            // If it is gone already, the thread that removed it has counted it.
             if (recordKey != null && drop(recordKey)) {
                 evictions++;
             }
@@ -394,15 +402,15 @@ public final class FlashCache implements AutoCloseable {
         if (record.isPresent() && record.get().dirty()) {
             writeBack(recordKey, record.get());
         }
-        // If this is lost the record is there again, with a value that the disk has too.
-        return flash.delete(recordKey, Handover.BUFFERED);
+        // If this is lost, the record reappears, with a value that the disk has too.
+        return flash.delete(recordKey, DurabilityLevel.BUFFERED);
     }
 
     private ReentrantLock lock(long hash) {
         return locks[(int) (hash & LOCKS - 1)];
     }
 
-    /** What has happened so far. */
+    /** The counters. */
     public FlashCacheStats stats() {
         eviction.lock();
         try {
@@ -414,7 +422,7 @@ public final class FlashCache implements AutoCloseable {
         }
     }
 
-    /** Closes both stores. What is dirty stays on flash, and is dirty when it is opened again. */
+    /** Closes both stores. Dirty records stay dirty on flash. */
     @Override
     public void close() {
         try {
@@ -425,15 +433,15 @@ public final class FlashCache implements AutoCloseable {
     }
 
     /** The policy's hand over the keys on flash, within the limits of a search. Guarded by {@link #eviction}. */
-    private final class Hand implements KeyHand {
-        private final KeyWalk walk;
+    private final class Hand implements ClockHand {
+        private final KeyCursor cursor;
         private long own;
         private int steps;
         private long endNanos;
         private boolean looked;
 
-        Hand(KeyWalk walk) {
-            this.walk = walk;
+        Hand(KeyCursor cursor) {
+            this.cursor = cursor;
         }
 
         void begin(long forKey) {
@@ -443,17 +451,17 @@ public final class FlashCache implements AutoCloseable {
             looked = false;
         }
 
-        /** Whether this search has looked at a key, where it stands then. */
+        /** Whether this search has visited a key, which is its current position. */
         boolean stands() {
             return looked;
         }
 
         @Override
         public boolean next() {
-            // However late it is: a search that looks at nobody finds nobody.
+            // Visits at least one key even after the deadline: otherwise the search would find nothing.
             while (steps < settings.mostSteps() && (!looked || nanoTime.getAsLong() - endNanos < 0)) {
                 steps++;
-                if (!walk.next() && isEmptyFromItsBeginning()) {
+                if (!cursor.next() && isEmptyFromItsBeginning()) {
                     return false;
                 }
                 if (key() != own) {
@@ -464,18 +472,18 @@ public final class FlashCache implements AutoCloseable {
             return false;
         }
 
-        /** Behind the last key comes the first, if there is one. */
+        /** After the last key the first one follows, if there is one. */
         private boolean isEmptyFromItsBeginning() {
-            return !walk.next();
+            return !cursor.next();
         }
 
         @Override
         public long key() {
-            return RecordKey.hashOf(walk.key());
+            return RecordKey.hashOf(cursor.key());
         }
 
         byte[] recordKey() {
-            return walk.key();
+            return cursor.key();
         }
     }
 }

@@ -3,13 +3,14 @@ package io.varve.flash;
 import java.time.Duration;
 
 /**
- * How a cache on flash is set up. Immutable.
+ * The settings of a cache on flash. Immutable.
  *
- * @param items     that it holds at the most, 1 or more
+ * @param items maximum number of cached items, 1 or more
  * @param writeBack whether a write reaches the database behind the cache only when the record is evicted; else at once
- * @param sync      whether a write is on the device when it is acknowledged; else with the operating system
- * @param mostSteps keys that a search for a victim looks at
- * @param mostTime  that a search for a victim takes: about what a read of the database behind takes (TBF, section II-B)
+ * @param sync whether a write is on the device when it is acknowledged; else with the operating system
+ * @param mostSteps maximum number of keys that a search for a victim visits
+ * @param mostTime maximum duration of a search for a victim: about that of a read from the database behind (TBF,
+ *     section II-B)
  */
 public record FlashCacheSettings(long items, boolean writeBack, boolean sync, int mostSteps, Duration mostTime) {
     private static final int STEPS = 1000;
@@ -19,11 +20,11 @@ public record FlashCacheSettings(long items, boolean writeBack, boolean sync, in
     public FlashCacheSettings {
         if (items < 1 || mostSteps < 1) {
             throw new IllegalArgumentException(
-                    "A cache holds one item and more, and a search looks at one key and more");
+                    "The capacity of a cache is at least one item, and a search visits at least one key");
         }
     }
 
-    /** Write-through, handed to the system, with the limits of a search that suit a disk behind. */
+    /** Write-through, handed to the system, with search limits that suit a disk behind. */
     public static FlashCacheSettings of(long items) {
         return new FlashCacheSettings(items, false, false, STEPS, TIME);
     }

@@ -21,7 +21,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** What callers of a cache on flash see, whatever goes wrong below. Confined to the test's threads. */
+/**
+ * Tests the results that callers of a cache on flash get under all failures of its stores. Confined to the test's
+ * threads.
+ */
 class FlashCacheTest {
     private static final int ITEMS = 40;
 
@@ -54,8 +57,8 @@ class FlashCacheTest {
     }
 
     @Test
-    void whatIsReadIsCached() {
-        disk.put(bytes("k"), bytes("v"), io.varve.flash.store.Handover.TO_SYSTEM);
+    void readRecordIsCached() {
+        disk.put(bytes("k"), bytes("v"), io.varve.flash.store.DurabilityLevel.TO_SYSTEM);
         assertThat(read("k")).isEqualTo("v");
         disk.refuse(call -> call.equals("get"));
         assertThat(read("k")).as("from flash").isEqualTo("v");
@@ -65,7 +68,7 @@ class FlashCacheTest {
     }
 
     @Test
-    void whatIsNotThereIsNotCached() {
+    void absentRecordIsNotCached() {
         assertThat(read("none")).isNull();
         assertThat(cache.stats().items()).isZero();
     }
@@ -89,7 +92,7 @@ class FlashCacheTest {
 
     /** What only flash has outlives another mode, another size and no policy at all. */
     @Test
-    void whatIsDirtyIsWrittenBackWhateverTheModeIsThen() {
+    void dirtyRecordIsWrittenBackInAnyMode() {
         settings = settings.withWriteBack(true);
         cache = open(Policies.LRU);
         for (int i = 0; i < ITEMS; i++) {
@@ -110,7 +113,7 @@ class FlashCacheTest {
     /** What was refused has happened or not, before and after a kill, and it does not change its mind. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void whatFlashRefusesIsNotSeenAndUnseen(boolean writeBack) {
+    void refusedItemIsNeverVisible(boolean writeBack) {
         settings = settings.withWriteBack(writeBack);
         cache = open(Policies.TBF);
         write("deleted", "old");
@@ -133,13 +136,16 @@ class FlashCacheTest {
         assertThat(cache.stats().items()).isEqualTo(flash.count());
     }
 
-    /** Cut short after its first step, a delete has not happened: neither before a restart nor when the record is evicted. */
+    /**
+     * Cut short after its first step, a delete has not happened: neither before a restart nor when the record is
+     * evicted.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void aDeleteThatTheDiskRefusesHasNotHappened(boolean writeBack) {
         settings = settings.withWriteBack(writeBack);
         cache = open(Policies.LRU);
-        disk.put(bytes("clean"), bytes("v"), io.varve.flash.store.Handover.TO_SYSTEM);
+        disk.put(bytes("clean"), bytes("v"), io.varve.flash.store.DurabilityLevel.TO_SYSTEM);
         assertThat(read("clean")).isEqualTo("v");
         write("written", "w");
         disk.refuse(call -> call.equals("delete"));
@@ -163,7 +169,7 @@ class FlashCacheTest {
 
     /** A time without a cache empties flash, and a kill in it must not undo that. */
     @Test
-    void aTimeWithoutACacheLeavesNothingThatComesBack() {
+    void cacheStartsEmptyAfterARunWithoutCache() {
         write("k", "old");
         cache = open(Policies.NONE);
         write("k", "new");
@@ -176,10 +182,10 @@ class FlashCacheTest {
     /** As when the files were opened anew: the cache goes on with what is there. */
     @ParameterizedTest
     @EnumSource(names = {"TBF", "LRU", "SIEVE"})
-    void whatFlashHasLostIsNotCountedAnyMore(Policies policy) {
+    void lostItemsAreNotCounted(Policies policy) {
         cache = open(policy);
         for (int i = 0; i < 5 * ITEMS; i++) {
-            disk.put(bytes("k" + i), bytes("v" + i), io.varve.flash.store.Handover.TO_SYSTEM);
+            disk.put(bytes("k" + i), bytes("v" + i), io.varve.flash.store.DurabilityLevel.TO_SYSTEM);
         }
         for (int round = 0; round < 5; round++) {
             for (int i = 0; i < ITEMS; i++) {
@@ -196,7 +202,7 @@ class FlashCacheTest {
 
     /** Flash that is full takes a write once something was written back. */
     @Test
-    void writeBackGoesOnWhereFlashIsFull() {
+    void writeBackContinuesIfFlashIsFull() {
         settings = settings.withWriteBack(true);
         cache = open(Policies.LRU);
         for (int i = 0; i < ITEMS / 2; i++) {
@@ -216,7 +222,7 @@ class FlashCacheTest {
 
     /** With write-back the value may be on flash alone; with write-through the disk has it, and flash did make way. */
     @Test
-    void aWriteThatOnlyTheDiskTakesIsThere() {
+    void writeThatOnlyDiskAcceptsIsReadBack() {
         write("k", "old");
         flash.refuse(call -> call.equals("put"));
         write("k", "new");

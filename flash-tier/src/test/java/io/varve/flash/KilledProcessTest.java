@@ -15,6 +15,7 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 
 import io.varve.flash.Victim.Step;
+import io.varve.testing.TestBudget;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,9 +24,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A real process on real files, killed with SIGKILL again and again. Confined to the test's thread. */
+/** Kills a real process on real files repeatedly with SIGKILL. Confined to the test's thread. */
 class KilledProcessTest {
-    private static final int KILLS = 4;
+    private static final int KILLS = TestBudget.ofInt("varve.flash.kills", 2, 20);
     private static final int MOST_STEPS = 1500;
     private static final int MOST_STEPS_SYNCED = 150;
 
@@ -39,7 +40,7 @@ class KilledProcessTest {
 
     @ParameterizedTest
     @MethodSource("setups")
-    void whatWasAcknowledgedIsThereAndWhatWasOverwrittenIsNot(String library, String mode, String how)
+    void acknowledgedWritesSurviveAndOverwrittenValuesDoNot(String library, String mode, String how)
             throws IOException, InterruptedException {
         SplittableRandom random = new SplittableRandom((library + mode + how).hashCode());
         Map<String, @Nullable String> model = new HashMap<>();

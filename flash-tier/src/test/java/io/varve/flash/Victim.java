@@ -14,7 +14,9 @@ import io.varve.flash.mvstore.MvStore;
 import io.varve.flash.policy.Policies;
 import io.varve.flash.store.FlashStore;
 
-/** A process that changes a cache on flash, says what was acknowledged, and is killed. Confined to its main thread. */
+/**
+ * A process that changes a cache on flash, prints the acknowledged changes, and is killed. Confined to its main thread.
+ */
 final class Victim {
     static final int KEYS = 120;
     static final int ITEMS = 60;

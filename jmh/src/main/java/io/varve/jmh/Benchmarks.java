@@ -9,8 +9,8 @@ import io.varve.memory.index.IndexProbes;
 import io.varve.server.system.StandardError;
 
 /**
- * The program: {@code jmh [REGEX] [JMH OPTIONS]}, {@code jmh --compare A B}, {@code jmh --probes [KEYS]}. Immutable: static
- * methods only.
+ * The command line: {@code jmh [REGEX] [JMH OPTIONS]}, {@code jmh --compare A B}, {@code jmh --probes [KEYS]}.
+ * Immutable: static methods only.
  */
 public final class Benchmarks {
     private static final int BAD_ARGUMENT = 2;

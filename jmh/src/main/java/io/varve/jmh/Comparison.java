@@ -8,19 +8,19 @@ import java.util.Locale;
 import io.varve.jmh.Results.Measure;
 import io.varve.jmh.Results.Subject;
 
-/** Two runs of the microbenchmarks side by side. Immutable. */
+/** A comparison of two runs of the microbenchmarks. Immutable. */
 final class Comparison {
     private static final List<String> HEADS = List.of("benchmark", "parameters", "A", "error", "B", "error", "unit",
             "B/A",
             "B is");
     private static final int TEXT_COLUMNS = 2;
 
-    /** What can be said of B, compared with A. */
+    /** The result of a comparison of B with A. */
     enum Verdict {
         BETTER("better"), WORSE("worse"),
-        /** The intervals of their errors overlap. */
+        /** The error intervals overlap. */
         WITHIN_ERRORS("within the errors"),
-        /** One has too few iterations for an error. */
+        /** One of them has too few iterations for an error. */
         UNKNOWN("? (no error known)"), OTHER_UNIT("? (other unit)");
 
         private final String text;

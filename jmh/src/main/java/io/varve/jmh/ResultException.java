@@ -1,6 +1,6 @@
 package io.varve.jmh;
 
-/** An argument, or the file that it names, is not what it should be. Immutable. */
+/** An argument, or the file that it names, is invalid. Immutable. */
 final class ResultException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

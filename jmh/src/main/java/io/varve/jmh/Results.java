@@ -14,17 +14,17 @@ import com.fasterxml.jackson.databind.ObjectMapper;
  * The results of a JMH run, as {@code -rf json} writes them. Immutable.
  *
  * @param name the file, for messages
- * @param measures by what was measured, in the file's order
+ * @param measures by subject, in the file's order
  */
 record Results(String name, Map<Subject, Measure> measures) {
     /**
-     * What was measured.
+     * The subject of a measurement.
      *
-     * @param benchmark class and method, and the name of a secondary result behind a colon
+     * @param benchmark class and method, and the name of a secondary result after a colon
      * @param parameters as text, with the number of threads if it is not one
      */
     record Subject(String benchmark, String mode, String parameters) {
-        /** Operations in a unit of time, rather than time, bytes and so on for an operation. */
+        /** Whether it is operations per unit of time, rather than time, bytes and so on per operation. */
         boolean moreIsBetter() {
             return mode.equals("thrpt") && benchmark.indexOf(':') < 0;
         }
@@ -33,13 +33,11 @@ record Results(String name, Map<Subject, Measure> measures) {
     /**
      * A score.
      *
-     * @param error half of the 99.9 % interval; NaN if there were too few iterations for one
+     * @param error half of the 99.9 % interval; NaN if there were too few iterations
      */
     record Measure(double score, double error, String unit) {}
 
-    /**
-     * @throws ResultException if there is no such file, or it is no result of JMH in JSON
-     */
+    /** @throws ResultException if there is no such file, or it is not a JSON result of JMH */
     static Results read(Path file) {
         JsonNode root = parse(file);
         if (!root.isArray() || root.isEmpty()) {

@@ -1,7 +1,7 @@
 /**
- * The program behind {@code ./varve jmh}, and, among the tests, the proof that no benchmark rots.
+ * The program behind {@code ./varve jmh}, and, among the tests, the proof that every benchmark still runs.
  *
- * <p>Must not live here: anything that measures; it lives in the package of what it measures.
+ * <p>Must not live here: benchmarks; each one is in the package that it measures.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.jmh;

@@ -16,11 +16,12 @@ import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.ScalarResult;
 
 /**
- * Puts the bytes that an entry takes beside a benchmark's time ({@code -prof io.varve.memory.BytesPerEntry}): what the process
- * has resident and the heap has in use, after filling less before. Written by the thread that fills, read by JMH's.
+ * A JMH profiler that adds the bytes of an entry to a benchmark's time ({@code -prof io.varve.memory.BytesPerEntry}).
+ * The filling thread writes it, JMH's thread reads it.
  *
- * <p>The whole heap must be resident from the start ({@code -Xms}, {@code -XX:+AlwaysPreTouch}), so that nothing is counted
- * twice. Linux alone tells what is resident; elsewhere there is no result.
+ * <p>It reports the growth of the process's resident memory plus the used heap while the cache was filled. The whole
+ * heap must be resident from the start ({@code -Xms}, {@code -XX:+AlwaysPreTouch}), so that nothing is counted twice.
+ * Only Linux reports resident memory; elsewhere there is no result.
  */
 public final class BytesPerEntry implements InternalProfiler {
     private static final Path STATUS = Path.of("/proc/self/status");
@@ -35,7 +36,7 @@ public final class BytesPerEntry implements InternalProfiler {
         measured = bytes;
     }
 
-    /** Resident bytes plus those in use on the heap; collects garbage first. */
+    /** Resident bytes plus used heap bytes; collects garbage first. */
     static long bytesInUse() {
         if (!Files.exists(STATUS)) {
             return 0;

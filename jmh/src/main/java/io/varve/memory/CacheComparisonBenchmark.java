@@ -21,15 +21,15 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.ThreadParams;
 
 /**
- * How long does an operation take in Varve's cache, called in process, beside other caches, and how many bytes does an entry
- * take there? The cache is shared; each thread that measures has a door of its own.
+ * How long does an operation take in Varve's cache, called in process, compared with other caches, and how many bytes
+ * does an entry take there? The cache is shared; each measuring thread has its own session.
  *
- * <p>Keys of 16 bytes, values of 100, everything fits; {@link Operations} says what is done with which key, {@link CacheType}
- * with which cache. A value that is read is copied into an array. Varve's maintenance runs on a thread of its own meanwhile,
- * which takes next to nothing of another core. It cannot see eviction or expiry, values of other sizes, nor what a cache does
- * when many threads meet.
+ * <p>Keys have 16 bytes, values 100, and everything fits; {@link Operations} defines the operations and their keys,
+ * {@link CacheType} the caches. A read copies the value into an array. Varve's maintenance runs on its own thread
+ * meanwhile, which takes very little CPU time on another core. The benchmark cannot see eviction, expiry, values of
+ * other sizes, or contention between many threads.
  *
- * <p>Run, one after the other, as the larger number of entries takes up to 3 GB beside the heap:
+ * <p>Run these one after the other, as the larger number of entries takes up to 3 GB beside the heap:
  *
  * <pre>
  * ./varve jmh CacheComparisonBenchmark -prof io.varve.memory.BytesPerEntry -rf json -rff FILE
@@ -41,7 +41,7 @@ import org.openjdk.jmh.infra.ThreadParams;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 2, time = 3)
 @Measurement(iterations = 3, time = 3)
-// The opens and exports are Chronicle's, sun.misc.Unsafe is what three of them reach their memory with.
+// The opens and exports are Chronicle's; three of them access their memory through sun.misc.Unsafe.
 @Fork(value = 1, jvmArgsPrepend = {"-Xms1g", "-Xmx1g"}, jvmArgsAppend = {"-XX:+AlwaysPreTouch", "-XX:+UseSerialGC",
         "-XX:MaxDirectMemorySize=8g", "--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED",
         "-XX:+UseCompactObjectHeaders", "--sun-misc-unsafe-memory-access=allow",
@@ -57,7 +57,7 @@ public class CacheComparisonBenchmark {
     private static final int SEED = 42;
     private static final int REHEARSAL_ENTRIES = 10_000;
     private static final int SAMPLES = 1_000;
-    /** The others are away at the moment. */
+    /** The other entries are removed at the moment. */
     private static final double LEAST_HIT_RATIO = 0.97;
 
     @Param
@@ -72,7 +72,7 @@ public class CacheComparisonBenchmark {
     @Setup
     public void fill() {
         operations = new Operations(entries, SEED);
-        // Classes and compiled code are in place then, and are not counted as memory of entries.
+        // Loads classes and compiles code first, so that they do not count as memory of entries.
         try (ComparedCache rehearsal = cache.open(REHEARSAL_ENTRIES)) {
             fill(rehearsal, REHEARSAL_ENTRIES);
         }
@@ -80,22 +80,22 @@ public class CacheComparisonBenchmark {
         opened = cache.open(entries);
         fill(opened, entries);
         BytesPerEntry.record((double) (BytesPerEntry.bytesInUse() - before) / entries);
-        ComparedCache.Door door = opened.open();
+        ComparedCache.CacheHandle handle = opened.open();
         byte[] value = new byte[ComparedCache.VALUE_BYTES];
         SplittableRandom sample = new SplittableRandom(SEED);
         for (int i = 0; i < SAMPLES; i++) {
             int number = sample.nextInt(entries);
-            if (!door.get(number, value) || !isValueOf(number, value) || door.get(number + (1L << 40), value)) {
+            if (!handle.get(number, value) || !isValueOf(number, value) || handle.get(number + (1L << 40), value)) {
                 throw new IllegalStateException("Key " + number + " has not its value, or its absent twin has one");
             }
         }
     }
 
     private static void fill(ComparedCache cache, int entries) {
-        ComparedCache.Door door = cache.open();
+        ComparedCache.CacheHandle handle = cache.open();
         byte[] value = new byte[ComparedCache.VALUE_BYTES];
         for (int number = 0; number < entries; number++) {
-            door.put(number, valueOf(number, value));
+            handle.put(number, valueOf(number, value));
         }
     }
 
@@ -109,7 +109,7 @@ public class CacheComparisonBenchmark {
         return value[0] == (byte) number && value[ComparedCache.VALUE_BYTES - 1] == (byte) (number >>> Byte.SIZE);
     }
 
-    /** Nothing was evicted. */
+    /** Proves that nothing was evicted. */
     @TearDown
     public void close() {
         long size = opened.size();
@@ -119,12 +119,12 @@ public class CacheComparisonBenchmark {
         opened.close();
     }
 
-    /** A thread that measures, at a place of its own in the ring of operations. Confined to it. */
+    /** A measuring thread, with its own position in the ring of operations. Confined to that thread. */
     @State(Scope.Thread)
     public static class Client {
         private final byte[] read = new byte[ComparedCache.VALUE_BYTES];
         private final byte[] written = new byte[ComparedCache.VALUE_BYTES];
-        private ComparedCache.Door door;
+        private ComparedCache.CacheHandle handle;
         private Operations operations;
         private int next;
         private long reads;
@@ -132,7 +132,7 @@ public class CacheComparisonBenchmark {
 
         @Setup
         public void open(CacheComparisonBenchmark shared, ThreadParams threads) {
-            door = shared.opened.open();
+            handle = shared.opened.open();
             operations = shared.operations;
             next = operations.count() / threads.getThreadCount() * threads.getThreadIndex();
         }
@@ -146,14 +146,14 @@ public class CacheComparisonBenchmark {
 
         private int get(int number) {
             reads++;
-            if (door.get(number, read)) {
+            if (handle.get(number, read)) {
                 hits++;
             }
             return read[0];
         }
     }
 
-    /** 80 % reads; the rest updates, removals, and puts of what was removed. */
+    /** 80 % reads; the rest updates, removals, and puts of removed keys. */
     @Benchmark
     public int mixed(Client client) {
         int operation = client.operations.get(client.next++);
@@ -162,13 +162,13 @@ public class CacheComparisonBenchmark {
             case Operations.READ -> {
                 return client.get(number);
             }
-            case Operations.REMOVE -> client.door.remove(number);
-            default -> client.door.put(number, valueOf(number, client.written));
+            case Operations.REMOVE -> client.handle.remove(number);
+            default -> client.handle.put(number, valueOf(number, client.written));
         }
         return number;
     }
 
-    /** The same keys, reads alone. */
+    /** Reads only, of these keys. */
     @Benchmark
     public int reads(Client client) {
         return client.get(Operations.number(client.operations.get(client.next++)));

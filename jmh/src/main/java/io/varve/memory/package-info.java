@@ -1,8 +1,8 @@
 /**
- * What the whole cache costs, called in process, beside other caches.
+ * Benchmarks of the whole cache, called in process, compared with other caches.
  *
- * <p>Mirrors the package that it measures. Must not live here: anything that another module calls; the other caches (room
- * {@code compared}).
+ * <p>Mirrors the package that it measures. Must not live here: anything that another module calls; the other caches
+ * (package {@code compared}).
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.memory;

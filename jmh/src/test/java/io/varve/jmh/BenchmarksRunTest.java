@@ -12,7 +12,10 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Runs every benchmark of the module once and briefly, in this process, so that none rots. Confined to its thread. */
+/**
+ * Runs every benchmark of the module once and briefly, in this process, to prove that it still works. Confined to its
+ * thread.
+ */
 class BenchmarksRunTest {
     /** Long enough for each to run its method, far too short to say anything. */
     private static final TimeValue ITERATION = TimeValue.milliseconds(50);

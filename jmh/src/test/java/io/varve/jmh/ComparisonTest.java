@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** {@code jmh --compare A B}: what it says of two results, and of what is none. Confined to its thread. */
+/** Tests {@code jmh --compare A B} on two results, and on invalid files. Confined to its thread. */
 class ComparisonTest {
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
     private final ByteArrayOutputStream err = new ByteArrayOutputStream();
@@ -62,7 +62,7 @@ class ComparisonTest {
     }
 
     @Test
-    void whatOneFileAloneHasIsListed() throws IOException {
+    void benchmarksOfOneFileOnlyAreListed() throws IOException {
         Path a = file("a.json", result("get", "avgt", 1, "1", "ns/op", "0"),
                 result("old", "avgt", 1, "1", "ns/op", "0"));
         Path b = file("b.json", result("get", "avgt", 1, "1", "ns/op", "0"),
@@ -75,7 +75,7 @@ class ComparisonTest {
     }
 
     @Test
-    void whatIsNoResultIsRefusedWithItsName() throws IOException {
+    void invalidResultIsRefusedWithItsName() throws IOException {
         Path good = file("good.json", result("get", "avgt", 1, "1", "ns/op", "0"));
         Path missing = folder.resolve("missing.json");
         Path broken = Files.writeString(folder.resolve("broken.json"), "[{\"benchmark\" : ");

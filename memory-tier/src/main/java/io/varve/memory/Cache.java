@@ -3,171 +3,182 @@ package io.varve.memory;
 import java.util.List;
 import java.util.function.LongUnaryOperator;
 
+import io.varve.memory.config.CacheConfig;
 import io.varve.memory.item.ChangeListener;
-import io.varve.memory.item.LowerTier;
+import io.varve.memory.item.SecondaryTier;
 import io.varve.memory.item.ValueRun;
+import io.varve.memory.report.CacheStats;
+import io.varve.memory.report.DemandReport;
+import io.varve.memory.report.Epochs;
+import io.varve.memory.report.MemoryCurve;
+import io.varve.memory.report.PenaltyReport;
 
 /**
- * The memory tier: an off-heap store of typed items by key, in numbered databases, with expiry and eviction. Many
- * threads; each talks through a {@link CacheSession} of its own.
+ * The memory tier: an off-heap store of typed items by key, in numbered databases, with expiry and eviction.
+ * Thread-safe; each thread uses a {@link CacheSession} of its own.
  *
- * <p>The key space is divided into shards, each guarded by its own lock. Maintenance (expiry, cleaning, rehash, freeing)
- * runs in {@link #maintain}, called by one thread over and over; it holds a lock for 200 µs at most at a time.
+ * <p>The key space is divided into shards, each guarded by its own lock. One thread calls {@link #maintain} repeatedly
+ * for maintenance: expiry, cleaning, rehashing and freeing. Maintenance holds a shard's lock for at most 200 µs at a
+ * time.
  */
 public interface Cache extends AutoCloseable {
     /**
-     * Reserves the memory and starts empty. No thread is started: see {@link #maintain}.
+     * Reserves the memory and opens an empty cache. It starts no thread: see {@link #maintain}.
      *
-     * @throws IllegalArgumentException if the configuration cannot work, with what is allowed
-     * @throws OutOfMemoryError         if the system refuses the address space
+     * @throws IllegalArgumentException if a setting is invalid; the message states the allowed values
+     * @throws OutOfMemoryError if the system refuses the address space
      */
     static Cache open(CacheConfig config) {
         return open(config, 0);
     }
 
     /**
-     * The same, with address space for maxmemory to be raised to.
+     * Opens an empty cache with address space for a larger maxmemory.
      *
-     * @param mostBytes the most that maxmemory may be raised to; less than twice what it is, or than 1 GiB, stands for that
+     * @param mostBytes the highest maxmemory that {@link #reconfigure} may set later; at least twice the configured
+     *     maxmemory, and at least 1 GiB, are possible in any case
      */
     static Cache open(CacheConfig config, long mostBytes) {
         return InMemoryCache.open(config, mostBytes);
     }
 
-    /** A door for one thread. */
+    /** Opens a session for one thread. */
     CacheSession newSession();
 
     int shardCount();
 
     int databaseCount();
 
-    /** Items of a logical database, expired but unreclaimed ones included, as DBSIZE counts them. */
+    /** The number of items of a logical database, as DBSIZE counts them: expired but unreclaimed ones included. */
     long size(int database);
 
     /**
-     * The same and what the tier below has, at one moment: nothing falls or comes back meanwhile.
+     * The number of items of a logical database in memory and in the secondary tier, counted atomically: no item moves
+     * between the tiers during the count.
      *
-     * @param below how many items of an epoch there are; asked under the locks of all shards
+     * @param onSecondary maps an epoch to the number of its items in the secondary tier; called under the locks of all
+     *     shards
      */
-    long size(int database, LongUnaryOperator below);
+    long size(int database, LongUnaryOperator onSecondary);
 
-    /** Items of a logical database that have an expiry time. */
+    /** The number of items of a logical database that have an expiry time. */
     long expiringSize(int database);
 
-    /** Empties one logical database at once; the memory comes back in slices through {@link #maintain}. */
+    /** Empties one logical database at once; {@link #maintain} frees the memory in slices. */
     void flush(int database);
 
-    /** Empties all of them at once, in their order: each begins a new epoch. */
+    /** Empties all databases atomically, in ascending order: each begins a new epoch. */
     void flushAll();
 
-    /** Exchanges two logical databases at once. */
+    /** Exchanges two logical databases atomically. */
     void swap(int first, int second);
 
     /**
-     * Makes room for a command that may add up to {@code bytes}, evicting if the policy allows. Called without locks,
-     * before a command that may use memory. After {@code true}, writes of that size do not fail.
+     * Reserves memory for a command that may add up to {@code bytes}, evicting if the policy allows. Called without
+     * locks, before a command that may use memory. After {@code true}, writes of that size do not fail.
      *
-     * @return false if the policy frees nothing more: the command is to be refused with the OOM error
+     * @return false if the policy can evict nothing more: the command must fail with the OOM error
      */
     boolean admit(long bytes);
 
     /**
-     * The same for a command whose keys are {@linkplain CacheSession#pin pinned}: if it does not fit beside them nothing is evicted in vain.
+     * As {@link #admit(long)}, for a command whose keys are {@linkplain CacheSession#pin pinned}. If the bytes cannot
+     * fit beside the items of these keys, nothing is evicted.
      *
-     * @param pinnedBytes of the items of those keys
+     * @param pinnedBytes bytes of the pinned keys' items
      */
     boolean admit(long bytes, long pinnedBytes);
 
-    /** Whether {@link #admit} would say yes at once, as far as that can be told without a lock. */
-    boolean hasRoom(long bytes);
+    /** Whether {@link #admit} would succeed at once, as far as that can be known without a lock. */
+    boolean hasFreeMemory(long bytes);
 
     /**
-     * The bytes of maxmemory that an item takes. They exceed its length, because a run takes whole pages and the end of a
-     * segment stays unused.
+     * The bytes of maxmemory that an item takes. They exceed its length, because a run takes whole pages and the end of
+     * a segment stays unused.
      *
-     * @param itemBytes its length with header and key, at least 1
+     * @param itemBytes the item's length with header and key, at least 1
      */
     long takenBy(long itemBytes);
 
     /**
-     * A run of memory for a large value that has not arrived yet, charged to maxmemory, to be filled by the caller and
-     * handed over by {@link CacheSession#putRun}, or released.
+     * A run of memory for a large value that has not arrived yet, charged to maxmemory. The caller fills it and passes
+     * it to {@link CacheSession#putRun}, or releases it.
      *
-     * @param headRoom bytes that the item's header and key will need at most in front of the value: see
-     *                 {@link CacheSession#headRoom}
-     * @param length   bytes of the value
+     * @param headRoom the most bytes that the item's header and key will need before the value: see
+     *     {@link CacheSession#headRoom}
+     * @param length bytes of the value
      * @return null if maxmemory does not allow it
      */
     @org.jspecify.annotations.Nullable
     ValueRun newRun(int headRoom, int length);
 
     /**
-     * Memory for what a connection has to keep beyond its ordinary buffers, charged to maxmemory. Evicts nothing, so that
-     * it may be asked for under a shard's lock: where it is refused, {@link #admit} makes the room, without locks, before
-     * it is asked for again.
+     * Memory for a connection's data beyond its ordinary buffers, charged to maxmemory. The call evicts nothing, so the
+     * caller may hold a shard's lock. After a refusal, the caller must call {@link #admit} without locks before it
+     * retries.
      *
-     * @return a run with one holder, the caller; null if maxmemory has no room left for it
+     * @return a run with one holder, the caller; null if maxmemory does not allow it
      */
     @org.jspecify.annotations.Nullable
     ValueRun newBuffer(int bytes);
 
-    /** The least length, in bytes, of a value that lives in a run of its own. */
+    /** The minimum length, in bytes, of a value that is stored in a run of its own. */
     int runThresholdBytes();
 
     /**
-     * One slice of maintenance over all shards: expiry when its cycle is due, cleaning, rehash, freeing. Called by one
-     * thread at a time.
+     * Runs one slice of maintenance over all shards: expiry when its cycle is due, cleaning, rehash, freeing. Called by
+     * one thread at a time.
      *
-     * @param giveWay done after each hold of a shard's lock in which work was done, without a lock: who has commands to
-     *                execute lets them go first there
-     * @return nanoseconds until the next call is of use; 0 if there is more to do at once
+     * @param pause called without a lock after each critical section that did work, so that waiting commands can run
+     *     first
+     * @return nanoseconds until the next call is useful; 0 if there is more to do at once
      */
-    long maintain(Runnable giveWay);
+    long maintain(Runnable pause);
 
-    /** The same where nobody waits. */
+    /** Runs one slice of maintenance without pauses: for callers without concurrent commands. */
     default long maintain() {
         return maintain(() -> {});
     }
 
     /**
-     * Lets {@link #maintain}, when it is called next, give all memory back to the system that is free at that time, however short a
-     * time ago it was freed. Returns at once.
+     * Makes the next {@link #maintain} return all memory that is then free to the system, however recently it was
+     * freed. Returns at once.
      */
-    void giveBackSoon();
+    void returnFreeMemorySoon();
 
     /**
-     * Counts the items that are past their time and not yet reclaimed, now: walks everything that may be, slice by slice. For
-     * tests and measurements; {@link CacheStats#expiredUnreclaimed} costs nothing.
+     * Counts the items that have expired and are not reclaimed. The scan takes each shard's lock slice by slice. For
+     * tests and measurements; {@link CacheStats#expiredUnreclaimed} needs no scan.
      */
     long countExpiredUnreclaimed();
 
     /**
-     * Sums kept by the shards, which are locked one after the other for some hundred nanoseconds each: reads no item, however
-     * many there are. What has to be counted is what {@link #maintain} counted last, about a second ago at the most unless very
-     * many items are past their time.
+     * The sums of the shards' counters. It locks the shards one after the other, for some hundred nanoseconds each, and
+     * reads no items. Figures that need a scan come from the last scan by {@link #maintain}. That scan is at most about
+     * a second old, unless very many items have expired.
      */
     CacheStats stats();
 
     void resetStats();
 
-    /** Of {@link #curve}: all classes together. */
-    int ALL_CLASSES = -1;
-
     /**
-     * The share of reads that would miss with another maxmemory, learnt from the last ten or so {@linkplain CurveSettings#windowAccesses windows} of accesses. Takes a millisecond
-     * at the most and locks shards as {@link #stats} does; none is kept from its work.
+     * The share of reads that would miss with another maxmemory, learned from about the last ten
+     * {@linkplain io.varve.memory.config.CurveSettings#windowAccesses windows} of accesses. It takes up to about a
+     * millisecond, and locks the shards one after the other, as {@link #stats} does.
      *
-     * @param itemClass from 0 to {@link #itemClasses} less 1, as if that class had memory of its own; or {@link #ALL_CLASSES}
+     * @param itemClass a class from 0 to {@link #itemClasses} less 1, whose curve assumes that maxmemory is for this
+     *     class alone; or {@link MemoryCurve#ALL_CLASSES}
      * @return null if accesses are not recorded ({@link CacheConfig#curves})
      */
     @org.jspecify.annotations.Nullable
     MemoryCurve curve(int itemClass);
 
-    /** Classes of items: there are curves for each. One where penalties are not tracked. */
+    /** The number of item classes, each of which has a curve; one if penalties are not tracked. */
     int itemClasses();
 
     /**
-     * What misses cost, and the classes of items by it. Takes some microseconds for each shard, which are locked one after the other.
+     * The cost of misses and the penalty classes of items. It locks the shards one after the other, for some
+     * microseconds each.
      *
      * @return null if penalties are not tracked ({@link CacheConfig#tracksPenalties})
      */
@@ -175,66 +186,72 @@ public interface Cache extends AutoCloseable {
     PenaltyReport penalties();
 
     /**
-     * What is known of the demand for each class of penalty. Takes a few microseconds and no lock.
+     * The demand for each penalty class. It takes a few microseconds and no lock.
      *
-     * @return null if it is not watched: {@link CacheConfig#demand} says no, penalties are not tracked, or there is no tier below
+     * @return null if demand is not watched: {@link CacheConfig#demand} disables it, penalties are not tracked, or
+     *     there is no secondary tier
      */
     @org.jspecify.annotations.Nullable
     DemandReport demand();
 
     /**
-     * Makes room for an item that comes back from the tier below without being asked for, because its class wakes. Where memory is full others go for it only as long
-     * as the class has less than its share. Called without locks.
+     * Reserves memory for an item that the secondary tier preloads because the item's class wakes. If memory is full,
+     * it evicts other items only while the class is below its share. Called without locks.
      *
-     * @return false if there is no room for it, or its class is dumped, or demand is not watched: it is to stay below
+     * @return false if the item must stay in the secondary tier: there is no memory, its class is dumped, or demand
+     *     is not watched
      */
     boolean admitLoaded(int penaltyClass, long bytes);
 
     /**
-     * Makes sure that so many databases can be flushed one after the other while nothing is reclaimed, as far as there can be as many
-     * at all: the caller is about to take the locks of all shards, and to flush under them.
+     * Reclaims flushed databases until the next {@code count} flushes, or as many as possible, need no reclaiming. For
+     * a caller that then flushes under the locks of all shards, where reclaiming is impossible.
      */
     void prepareFlushes(int count);
 
-    /** Told of every change from now on: of a shard, of all that begin after the next time its lock is taken. */
+    /**
+     * Reports every change to a listener from now on. In each shard, the first reported change may be the one after the
+     * shard's lock is next taken.
+     */
     void subscribe(ChangeListener listener);
 
-    /** Told no more; a change on its way may still be told. */
+    /** Stops reporting changes to a listener; a change in progress may still be reported. */
     void unsubscribe(ChangeListener listener);
 
     /**
-     * Charges memory that is held elsewhere for the sake of the items, for as long as the cache is open.
+     * Charges maxmemory for memory that another component uses for the items, until the cache is closed.
      *
-     * @return false if maxmemory has no room for it
+     * @return false if maxmemory does not allow it
      */
     boolean chargeElsewhere(long bytes);
 
-    /** What is evicted falls to this tier from now on. */
-    void lower(LowerTier tier);
+    /** Demotes evicted items to this tier from now on. */
+    void attachSecondaryTier(SecondaryTier tier);
 
-    /** The epochs of the databases: those that {@link #flush} and {@link #swap} have made. */
+    /** The present epochs of the databases; {@link #flush} and {@link #swap} change them. */
     Epochs epochs();
 
     /**
-     * Goes on with the epochs of an earlier life. To be called before anything is written.
+     * Continues with the epochs of an earlier process. The caller must call it before the first write.
      *
-     * @throws IllegalArgumentException if they are not of as many databases
+     * @throws IllegalArgumentException if the number of databases differs
      */
     void resume(Epochs epochs);
 
     /**
-     * Begins a new epoch of every database, in their order, and changes nothing else: what is below is not theirs any more.
+     * Begins a new epoch of every database, in ascending order, and changes nothing else. The items in the secondary
+     * tier thus become unreachable.
      *
-     * @param meanwhile done under the locks of all shards
+     * @param meanwhile runs under the locks of all shards
      */
     void renewEpochs(Runnable meanwhile);
 
     CacheConfig config();
 
-    /** Takes over what may change at run time: limits, policies, expiry on or off. */
+    /** Applies the settings that may change at run time: limits, policies, expiry on or off. */
     void reconfigure(CacheConfig config);
 
-    /** Walks everything and reports every violated invariant; empty if the cache is sound. For tests. */
+    /** Checks all data structures and describes each violated invariant; empty if there is none. For tests. */
     List<String> checkIntegrity();
 
     @Override

@@ -4,81 +4,91 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongUnaryOperator;
 
+import io.varve.memory.config.CacheConfig;
 import io.varve.memory.expiry.DueCount;
 import io.varve.memory.index.KeyHash;
 import io.varve.memory.index.vector.TagScanners;
-import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.ChangeListener;
-import io.varve.memory.item.Item;
-import io.varve.memory.item.Key;
-import io.varve.memory.item.LowerTier;
+import io.varve.memory.item.SecondaryTier;
 import io.varve.memory.item.ValueRun;
-import io.varve.memory.offheap.Memory;
+import io.varve.memory.learning.CurveLearning;
+import io.varve.memory.learning.DemandController;
+import io.varve.memory.learning.PenaltyLearning;
+import io.varve.memory.maintenance.KeyspaceStats;
+import io.varve.memory.maintenance.LazyFree;
+import io.varve.memory.maintenance.MemoryReclaimer;
 import io.varve.memory.offheap.MemoryBudget;
 import io.varve.memory.offheap.Regions;
+import io.varve.memory.report.CacheStats;
+import io.varve.memory.report.DemandReport;
+import io.varve.memory.report.Epochs;
+import io.varve.memory.report.MemoryCurve;
+import io.varve.memory.report.PenaltyReport;
 import io.varve.memory.segment.Location;
 import io.varve.memory.segment.SegmentPool;
 import io.varve.memory.segment.SegmentSizing;
 import io.varve.memory.segment.Segments;
-import io.varve.memory.shard.Databases;
 import io.varve.memory.shard.Shard;
-import io.varve.memory.shard.ShardContext;
 import io.varve.memory.shard.ShardIntegrity;
 import io.varve.memory.shard.ShardTotals;
+import io.varve.memory.shard.context.Databases;
+import io.varve.memory.shard.context.ShardContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The in-memory implementation of the door. Many threads: shards guard themselves; the settings are volatile.
+ * The in-memory implementation of {@link Cache}. Thread-safe: shards guard themselves; the settings are volatile.
  *
- * <p>Says {@code new} across the rooms of this module.
+ * <p>This class creates the objects of the other packages of this module and wires them together.
  */
-final class InMemoryCache implements Cache {
-    /** How often room is made for a run that others take before it is used. */
+public final class InMemoryCache implements Cache {
+    /** How often memory for a run is reserved again after other threads took it. */
     private static final int MOST_TRIES = 16;
 
     private static final System.Logger LOG = System.getLogger(InMemoryCache.class.getName());
 
-    /** Values from here on live in a run of their own, whatever the segment size, bytes. */
+    /** Values from this size on live in a run of their own, whatever the segment size, bytes. */
     private static final int LARGE_BYTES = 64 << 10;
     private static final int LARGE_PART_OF_SEGMENT = 4;
     private static final int SHARDS_PER_CORE = 4;
-    /** A shard's lock is held no longer when items are counted for whoever asks. */
+    /** The longest hold of a shard's lock while items are counted. */
     private static final long COUNT_SLICE_NANOS = 50_000;
-    /** Address space is reserved for maxmemory to be raised to so many times its value at start. */
+    /** Address space is reserved for this multiple of the initial maxmemory. */
     private static final long SPARE_FACTOR = 2;
     private static final long LEAST_SPARE_BYTES = 1L << 30;
 
     private final ShardContext context;
     private final Shard[] shards;
     private final ShardRouter router;
-    private final Census census;
+    private final KeyspaceStats keyspaceStats;
     private final Maintenance maintenance;
-    private final Room room;
+    private final MemoryReclaimer reclaimer;
     private final PenaltyLearning penalties;
     private final CurveLearning learning;
-    private final DemandWatch demand;
-    private final Reclaimer reclaimer;
+    private final DemandController demand;
+    private final CacheDatabases databases;
     private final long mostAtStart;
     private volatile CacheConfig config;
 
     private InMemoryCache(CacheConfig config, long mostBytes, ShardContext context, Shard[] shards) {
         this.config = config;
-        mostAtStart = Math.min(mostBytes, (long) context.pool().maxSegments() * config.segmentSizeBytes());
+        mostAtStart = Math.min(mostBytes, (long) context.pool.maxSegments() * config.segmentSizeBytes());
         this.context = context;
         this.shards = shards;
         this.router = new ShardRouter(shards.length);
-        this.reclaimer = new Reclaimer(context, shards);
-        this.room = new Room(context, shards, reclaimer);
-        this.census = new Census(shards, config.databases(), config.ticker());
-        this.penalties = new PenaltyLearning(context, shards, room, config);
+        LazyFree lazyFree = new LazyFree(context, shards);
+        this.databases = new CacheDatabases(context, shards, router, lazyFree);
+        this.reclaimer = new MemoryReclaimer(context, shards, lazyFree);
+        this.keyspaceStats = new KeyspaceStats(shards, config.databases(), config.ticker());
+        this.penalties = new PenaltyLearning(context, shards, reclaimer, config);
         this.learning = new CurveLearning(context, shards, penalties, config);
-        this.demand = new DemandWatch(context, shards, room, config);
-        this.maintenance = new Maintenance(context, shards, room, reclaimer, census, penalties, learning, demand,
+        this.demand = new DemandController(context, shards, reclaimer, config);
+        this.maintenance = new Maintenance(context, shards, reclaimer, lazyFree, keyspaceStats, penalties, learning,
+                demand,
                 config);
     }
 
-    /** What its shards share. */
-    ShardContext context() {
+    /** The state that the shards share. */
+    public ShardContext context() {
         return context;
     }
 
@@ -90,7 +100,7 @@ final class InMemoryCache implements Cache {
         return open(asked, mostBytes, new Regions());
     }
 
-    static InMemoryCache open(CacheConfig asked, Regions regions) {
+    public static InMemoryCache open(CacheConfig asked, Regions regions) {
         return open(asked, 0, regions);
     }
 
@@ -98,11 +108,11 @@ final class InMemoryCache implements Cache {
         int shardCount = asked.shards() != 0 ? asked.shards() : shardsFor(asked);
         int segmentBytes = asked.segmentSizeBytes() != 0
                 ? asked.segmentSizeBytes()
-                : SegmentSizing.auto(asked.maxMemoryBytes(), shardCount, asked.heads());
+                : SegmentSizing.auto(asked.maxMemoryBytes(), shardCount, asked.maxOpenSegments());
         CacheConfig config = asked.withShards(shardCount).withSegmentSizeBytes(segmentBytes);
         MemoryBudget budget = new MemoryBudget(config.maxMemoryBytes());
-        budget.reserve(Room.keptBytes(shardCount, segmentBytes, config.maxMemoryBytes()));
-        // Where memory is not mapped, what is reserved is resident.
+        budget.reserve(MemoryReclaimer.keptBytes(shardCount, segmentBytes, config.maxMemoryBytes()));
+        // Without mmap, reserved memory is resident.
         long most = mostMemoryBytes(config, regions.mapped() ? mostBytes : 0);
         SegmentPool pool = openPool(regions, budget, config, most);
         ShardContext context = new ShardContext(regions, budget, pool, new KeyHash(config.hashSeed()),
@@ -111,21 +121,22 @@ final class InMemoryCache implements Cache {
                 config.evictionSamples(), config.cleanerPolicy(), shardCount);
         Shard[] shards = new Shard[shardCount];
         for (int i = 0; i < shardCount; i++) {
-            shards[i] = new Shard(i, context, config.heads(), growLoad(i, shardCount), config.expireAlgorithm(),
+            shards[i] = new Shard(i, context, config.maxOpenSegments(), growLoad(i, shardCount),
+                    config.expireAlgorithm(),
                     config.expireBaseMillis(), config.expireBuckets());
         }
         return new InMemoryCache(config, most, context, shards);
     }
 
     /**
-     * Several for each core of this machine, but fewer where maxmemory is so small that their reserve would leave less than half of it:
-     * one at the least, which may still be more than fits. Then writes find no room.
+     * Several shards for each core of this machine, but fewer if maxmemory is so small that their reserve would take
+     * more than half of it. There is at least one, whose reserve may still not fit; writes are then refused.
      */
     private static int shardsFor(CacheConfig asked) {
         int wanted = SHARDS_PER_CORE * Runtime.getRuntime().availableProcessors();
         int shards = Math.clamp(Integer.highestOneBit(Math.max(1, wanted - 1) << 1), 4, 256);
         int segmentBytes = Math.max(asked.segmentSizeBytes(), SegmentSizing.MIN_BYTES);
-        while (shards > 1 && 2 * Room.reserveBytes(shards, segmentBytes) > asked.maxMemoryBytes()) {
+        while (shards > 1 && 2 * MemoryReclaimer.reserveBytes(shards, segmentBytes) > asked.maxMemoryBytes()) {
             shards /= 2;
         }
         return shards;
@@ -136,7 +147,7 @@ final class InMemoryCache implements Cache {
         return Shard.MAX_INDEX_LOAD - Shard.INDEX_LOAD_STAGGER * shard / shardCount;
     }
 
-    /** Beyond its address space the pool would refuse what the limit allows. */
+    /** Refuses a limit beyond the pool's address space, which could not serve it. */
     private void requireAddressSpace(CacheConfig wanted) {
         if (wanted.maxMemoryBytes() > mostAtStart) {
             throw new IllegalArgumentException("maxmemory " + wanted.maxMemoryBytes() + ": at most " + mostAtStart
@@ -144,7 +155,7 @@ final class InMemoryCache implements Cache {
         }
     }
 
-    /** The limit, that it may be raised to at run time: so much address space is there in whole segments. */
+    /** The highest maxmemory at run time, rounded up to whole segments. */
     private static long mostMemoryBytes(CacheConfig config, long wantedBytes) {
         int segmentBytes = config.segmentSizeBytes();
         long usual = Math.max(config.maxMemoryBytes() * SPARE_FACTOR, LEAST_SPARE_BYTES);
@@ -153,13 +164,13 @@ final class InMemoryCache implements Cache {
     }
 
     /**
-     * A pool with addresses for as many segments as shards fill while they hold little, and for maxmemory to be raised, if the
-     * system has them to give: where memory is mapped they cost nothing. Without the first, heads are larger than what is
-     * held asks for; without the second, maxmemory stays below what it is at start.
+     * Opens a pool with addresses for two purposes: the many partial segments that shards fill while they hold little,
+     * and a later rise of maxmemory. It uses what the system grants; mapped memory that is not written costs nothing.
+     * Without the first, open segments are larger than needed. Without the second, maxmemory cannot be raised.
      */
     private static SegmentPool openPool(Regions regions, MemoryBudget budget, CacheConfig config, long needed) {
         int segmentBytes = config.segmentSizeBytes();
-        long parts = (long) config.shards() * Segments.mostParts(config.heads()) * segmentBytes;
+        long parts = (long) config.shards() * Segments.mostParts(config.maxOpenSegments()) * segmentBytes;
         long usual = mostMemoryBytes(config, 0);
         long[] sizes = regions.mapped() && (needed + parts) / segmentBytes <= Location.MAX_SEGMENT
                 ? new long[] {needed + parts, usual + parts, usual}
@@ -168,7 +179,8 @@ final class InMemoryCache implements Cache {
             try {
                 return new SegmentPool(regions, budget, bytes, segmentBytes);
             } catch (OutOfMemoryError refused) {
-                LOG.log(System.Logger.Level.INFO, "Less address space than would be of use: {0}", refused.getMessage());
+                LOG.log(System.Logger.Level.INFO, "The system refused address space; trying less: {0}",
+                        refused.getMessage());
             }
         }
         return new SegmentPool(regions, budget, Math.max(config.maxMemoryBytes(), segmentBytes), segmentBytes);
@@ -191,190 +203,79 @@ final class InMemoryCache implements Cache {
 
     @Override
     public long size(int database) {
-        long size = 0;
-        for (Shard shard : shards) {
-            shard.lock();
-            try {
-                size += shard.keyspace().size(database);
-            } finally {
-                shard.unlock();
-            }
-        }
-        return size;
+        return databases.size(database);
     }
 
     @Override
-    public long size(int database, LongUnaryOperator below) {
-        long[] size = new long[1];
-        boolean counted = underAllLocks(() -> {
-            for (Shard shard : shards) {
-                size[0] += shard.keyspace().size(database);
-            }
-            size[0] += below.applyAsLong(context.databases().epoch(database));
-            return true;
-        });
-        assert counted;
-        return size[0];
+    public long size(int database, LongUnaryOperator onSecondary) {
+        return databases.size(database, onSecondary);
     }
 
     @Override
     public long expiringSize(int database) {
-        long size = 0;
-        for (Shard shard : shards) {
-            shard.lock();
-            try {
-                size += shard.keyspace().expiringSize(database);
-            } finally {
-                shard.unlock();
-            }
-        }
-        return size;
+        return databases.expiringSize(database);
     }
 
     @Override
     public void flush(int database) {
-        while (!underAllLocks(() -> detach(database))) {
-            // More flushes in flight than physical databases: this one helps to finish the others.
-            helpToReclaim();
-        }
-    }
-
-    /** Not under a shard's lock: the reclaimer's comes before it. */
-    private void helpToReclaim() {
-        if (shards[0].isLockedByMe()) {
-            throw CacheFullException.INSTANCE;
-        }
-        reclaimer.reclaimSlice();
+        databases.flush(database);
     }
 
     @Override
     public void prepareFlushes(int count) {
-        int wanted = Math.min(count, Databases.PHYSICAL - config.databases());
-        while (!underAllLocks(() -> context.databases().free() >= wanted)) {
-            helpToReclaim();
-        }
-    }
-
-    private boolean detach(int database) {
-        if (!holdsAny(database)) {
-            context.databases().renew(database);
-        } else if (!context.databases().detach(database)) {
-            return false;
-        }
-        context.tellFlushed(database);
-        return true;
+        databases.prepareFlushes(count);
     }
 
     @Override
     public void flushAll() {
-        while (!underAllLocks(this::detachAll)) {
-            helpToReclaim();
-        }
-    }
-
-    /**
-     * Detaches all databases that hold anything, or none. Under the locks of all shards: a key that is being moved to another
-     * database or another shard is in one of them.
-     *
-     * @return false if too few physical databases are free to take their places
-     */
-    private boolean detachAll() {
-        int full = 0;
-        for (int i = 0; i < config.databases(); i++) {
-            full += holdsAny(i) ? 1 : 0;
-        }
-        if (context.databases().free() < full) {
-            return false;
-        }
-        for (int i = 0; i < config.databases(); i++) {
-            if (holdsAny(i)) {
-                context.databases().detach(i);
-            } else {
-                context.databases().renew(i);
-            }
-            context.tellFlushed(i);
-        }
-        return true;
-    }
-
-    private boolean holdsAny(int database) {
-        for (Shard shard : shards) {
-            if (shard.keyspace().size(database) > 0) {
-                return true;
-            }
-        }
-        return false;
+        databases.flushAll();
     }
 
     @Override
     public void swap(int first, int second) {
-        boolean swapped = underAllLocks(() -> {
-            boolean done = context.databases().swap(first, second);
-            if (first != second) {
-                context.tellSwapped(first, second, this::isThere);
-            }
-            return done;
-        });
-        assert swapped;
+        databases.swap(first, second);
     }
 
-    /** The locks of all shards are held. */
-    private boolean isThere(int database, byte[] name) {
-        long bytes = Math.max(Regions.MIN_BYTES, Long.highestOneBit(name.length) << 1);
-        long copy = context.regions().allocate(bytes);
-        if (copy == 0) {
-            // Who asks has to believe the worst.
-            return true;
-        }
-        try {
-            Memory.copy(name, 0, copy, name.length);
-            CacheSession session = newSession();
-            Key key = new Key();
-            session.bind(key, database, copy, name.length);
-            return session.peek(key, new Item());
-        } finally {
-            context.regions().free(copy, bytes);
-        }
+    @Override
+    public Epochs epochs() {
+        return databases.epochs();
     }
 
-    private boolean underAllLocks(java.util.function.BooleanSupplier action) {
-        for (Shard shard : shards) {
-            shard.lock();
-        }
-        try {
-            return action.getAsBoolean();
-        } finally {
-            for (Shard shard : shards) {
-                shard.unlock();
-            }
-        }
+    @Override
+    public void resume(Epochs epochs) {
+        databases.resume(epochs);
+    }
+
+    @Override
+    public void renewEpochs(Runnable meanwhile) {
+        databases.renewEpochs(meanwhile);
     }
 
     @Override
     public boolean admit(long bytes) {
-        return room.admit(bytes);
+        return reclaimer.admit(bytes);
     }
 
     @Override
     public boolean admit(long bytes, long pinnedBytes) {
-        return room.admit(bytes, pinnedBytes);
+        return reclaimer.admit(bytes, pinnedBytes);
     }
 
     @Override
-    public boolean hasRoom(long bytes) {
-        return room.isAmple(bytes);
+    public boolean hasFreeMemory(long bytes) {
+        return reclaimer.isAmple(bytes);
     }
 
     @Override
     public long takenBy(long itemBytes) {
-        return room.takenBy(itemBytes);
+        return reclaimer.takenBy(itemBytes);
     }
 
     @Override
     public @Nullable ValueRun newRun(int headRoom, int length) {
-        // Others may take the room between the two steps.
-        for (int tries = 0; tries < MOST_TRIES && room.admit((long) headRoom + length); tries++) {
-            ValueRun run = context.pool().largeItems().allocate(headRoom, length);
+        // Other threads may take the memory between the two steps.
+        for (int tries = 0; tries < MOST_TRIES && reclaimer.admit((long) headRoom + length); tries++) {
+            ValueRun run = context.pool.largeItems().allocate(headRoom, length);
             if (run != null) {
                 return run;
             }
@@ -384,22 +285,22 @@ final class InMemoryCache implements Cache {
 
     @Override
     public @Nullable ValueRun newBuffer(int bytes) {
-        return room.isThereFor(bytes) ? context.pool().largeItems().allocate(0, bytes) : null;
+        return reclaimer.fitsWithoutEviction(bytes) ? context.pool.largeItems().allocate(0, bytes) : null;
     }
 
     @Override
     public int runThresholdBytes() {
-        return context.largeThresholdBytes();
+        return context.largeThresholdBytes;
     }
 
     @Override
-    public long maintain(Runnable giveWay) {
-        return maintenance.run(giveWay);
+    public long maintain(Runnable pause) {
+        return maintenance.run(pause);
     }
 
     @Override
-    public void giveBackSoon() {
-        maintenance.giveBackSoon();
+    public void returnFreeMemorySoon() {
+        maintenance.returnFreeMemorySoon();
     }
 
     @Override
@@ -423,14 +324,14 @@ final class InMemoryCache implements Cache {
 
     @Override
     public CacheStats stats() {
-        ShardTotals totals = ShardTotals.of(shards, context.databases());
-        SegmentPool pool = context.pool();
-        Census.Figures counted = census.figures();
+        ShardTotals totals = ShardTotals.of(shards, context.databases);
+        SegmentPool pool = context.pool;
+        KeyspaceStats.Figures counted = keyspaceStats.figures();
         double load = totals.indexSlots == 0 ? 0 : (double) totals.indexed / totals.indexSlots;
-        return new CacheStats(context.budget().limitBytes(), context.budget().chargedBytes(),
+        return new CacheStats(context.budget.limitBytes(), context.budget.chargedBytes(),
                 totals.takenBytes() + totals.penaltyBytes + learning.bytes() + demand.bytes(), totals.datasetBytes,
                 totals.liveBytes,
-                totals.deadBytes, context.budget().chargedBytes(), pool.segmentBytes(), pool.segmentsInUse(),
+                totals.deadBytes, pool.segmentBytes(), pool.segmentsInUse(),
                 pool.segmentsFree(),
                 totals.indexBytes, load, totals.rehashing, totals.expiryBytes, databases(totals, counted),
                 counted.expiredUnreclaimed(), totals.hits, totals.misses, totals.expired, totals.evicted,
@@ -439,7 +340,7 @@ final class InMemoryCache implements Cache {
                 totals.reclaimCost, totals.bytesWritten, totals.fieldsExpired);
     }
 
-    private static List<CacheStats.Database> databases(ShardTotals totals, Census.Figures counted) {
+    private static List<CacheStats.Database> databases(ShardTotals totals, KeyspaceStats.Figures counted) {
         CacheStats.Database[] databases = new CacheStats.Database[totals.items.length];
         for (int i = 0; i < databases.length; i++) {
             long expiring = totals.expiringItems[i];
@@ -499,56 +400,13 @@ final class InMemoryCache implements Cache {
 
     @Override
     public boolean chargeElsewhere(long bytes) {
-        return context.budget().tryChargeBesideReserve(bytes);
+        return context.budget.tryChargeBesideReserve(bytes);
     }
 
     @Override
-    public void lower(LowerTier tier) {
-        context.lower(tier);
+    public void attachSecondaryTier(SecondaryTier tier) {
+        context.secondary(tier);
         demand.reconfigure(config);
-    }
-
-    @Override
-    public Epochs epochs() {
-        List<Long> epochs = new ArrayList<>();
-        long[] next = new long[1];
-        boolean read = underAllLocks(() -> {
-            for (int i = 0; i < config.databases(); i++) {
-                epochs.add(context.databases().epoch(i));
-            }
-            next[0] = context.databases().nextEpoch();
-            return true;
-        });
-        assert read;
-        return new Epochs(epochs, next[0]);
-    }
-
-    @Override
-    public void resume(Epochs epochs) {
-        if (epochs.ofDatabases().size() != config.databases()) {
-            throw new IllegalArgumentException(
-                    "Epochs of " + epochs.ofDatabases().size() + " databases where there are "
-                            + config.databases());
-        }
-        boolean resumed = underAllLocks(() -> {
-            context.databases().resume(epochs.ofDatabases().stream().mapToLong(Long::longValue).toArray(),
-                    epochs.next());
-            return true;
-        });
-        assert resumed;
-    }
-
-    @Override
-    public void renewEpochs(Runnable meanwhile) {
-        boolean renewed = underAllLocks(() -> {
-            for (int i = 0; i < config.databases(); i++) {
-                context.databases().renew(i);
-                context.tellFlushed(i);
-            }
-            meanwhile.run();
-            return true;
-        });
-        assert renewed;
     }
 
     @Override
@@ -560,19 +418,21 @@ final class InMemoryCache implements Cache {
     public void reconfigure(CacheConfig wanted) {
         CacheConfig now = config;
         if (wanted.databases() != now.databases() || wanted.shards() != now.shards()
-                || wanted.segmentSizeBytes() != now.segmentSizeBytes() || wanted.heads() != now.heads()
+                || wanted.segmentSizeBytes() != now.segmentSizeBytes()
+                || wanted.maxOpenSegments() != now.maxOpenSegments()
                 || wanted.expireAlgorithm() != now.expireAlgorithm()
                 || wanted.expireBaseMillis() != now.expireBaseMillis()
                 || wanted.expireBuckets() != now.expireBuckets() || wanted.hashSeed() != now.hashSeed()
                 || wanted.penalties().classes() != now.penalties().classes()) {
             throw new IllegalArgumentException(
-                    "databases, shards, segment-size, heads, penalty-classes and the expiry algorithm with its buckets are fixed at start");
+                    "databases, shards, segment-size, segment-heads, penalty-classes and the expiry settings are fixed at start");
         }
         requireAddressSpace(wanted);
         context.policies(wanted.evictionPolicy(), wanted.evictionSamples(), wanted.cleanerPolicy());
-        context.budget().limit(wanted.maxMemoryBytes());
-        context.budget()
-                .reserve(Room.keptBytes(wanted.shards(), wanted.segmentSizeBytes(), wanted.maxMemoryBytes()));
+        context.budget.limit(wanted.maxMemoryBytes());
+        context.budget
+                .reserve(
+                        MemoryReclaimer.keptBytes(wanted.shards(), wanted.segmentSizeBytes(), wanted.maxMemoryBytes()));
         maintenance.reconfigure(wanted);
         penalties.reconfigure(wanted);
         learning.reconfigure(wanted);
@@ -608,7 +468,7 @@ final class InMemoryCache implements Cache {
                 shard.unlock();
             }
         }
-        context.pool().close();
-        context.regions().discardRetired();
+        context.pool.close();
+        context.regions.discardRetired();
     }
 }

@@ -1,40 +1,31 @@
 package io.varve.memory;
 
-import java.util.SplittableRandom;
 import java.util.function.IntToLongFunction;
 
 import io.varve.memory.collection.CollectionTree;
-import io.varve.memory.collection.TreeFiller;
+import io.varve.memory.collection.tree.TreeFiller;
 import io.varve.memory.eviction.PinnedKeys;
-import io.varve.memory.index.Index;
 import io.varve.memory.index.KeyHash;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.item.ValueRun;
-import io.varve.memory.locality.PenaltyRanges;
-import io.varve.memory.offheap.Memory;
+import io.varve.memory.learning.AccessRecording;
+import io.varve.memory.locality.partition.PenaltyRanges;
+import io.varve.memory.report.HitMissSnapshot;
 import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.segment.LargeRun;
-import io.varve.memory.shard.Databases;
-import io.varve.memory.shard.PenaltyTracking;
 import io.varve.memory.shard.Shard;
-import io.varve.memory.shard.ShardContext;
+import io.varve.memory.shard.ShardSet;
+import io.varve.memory.shard.context.Databases;
+import io.varve.memory.shard.context.PenaltyTracking;
+import io.varve.memory.shard.context.ShardContext;
 import org.jspecify.annotations.Nullable;
 
-/** The door for one thread: hashes keys, finds their shard, and hands on. Confined to that thread. */
+/** The session of one thread: it hashes keys, finds their shards and delegates to them. Confined to that thread. */
 final class InMemorySession implements CacheSession {
-    /** Index buckets visited under one hold of a shard's lock. */
-    private static final int BUCKETS_PER_HOLD = 16;
-    /** Empty index buckets a scan passes over for each item it was asked for, as in Redis. */
-    private static final long BUCKETS_PER_COUNT = 10;
-    private static final int RANDOM_TRIES = 100;
     private static final PenaltyRanges ANY_CLASS = new PenaltyRanges(PenaltyRanges.MOST);
-    /** Keys whose cache lines are read ahead together: as many as a batch has commands. */
-    private static final int TOUCHED_AT_ONCE = 128;
-    private static final int LINE_BYTES = 64;
-    private static final int MOST_LINES = 4;
 
     private final Shard[] shards;
     private final ShardRouter router;
@@ -42,28 +33,26 @@ final class InMemorySession implements CacheSession {
     private final Databases databases;
     private final ShardContext context;
     private final AccessRecording accesses;
-    private final SplittableRandom random = new SplittableRandom();
-    private final Item visited = new Item();
-    private final long[] ahead = new long[TOUCHED_AT_ONCE];
-    private final long[] furtherAhead = new long[TOUCHED_AT_ONCE * MOST_LINES];
-    /** Where the results of reading ahead go, so that the compiler keeps the reads. */
-    private long touched;
+    private final LinePrefetcher prefetcher;
+    private final KeyspaceScan keyspaceScan;
     private long nowMillis;
     private boolean touching = true;
-    private boolean telling = true;
+    private boolean notifying = true;
     private boolean awaitingFills = true;
-    /** What is pinned; made when the first is, as most sessions pin nothing. */
+    /** The pinned keys; created with the first pin, because most sessions pin nothing. */
     private PinnedKeys.@Nullable Holder pins;
-    /** The class of penalty of what is written, or AUTOMATIC. */
+    /** The penalty class of written items, or AUTOMATIC. */
     private int hint = AUTOMATIC;
 
     InMemorySession(Shard[] shards, ShardRouter router, ShardContext context, long nowMillis) {
         this.shards = shards;
         this.router = router;
-        keyHash = context.keyHash();
-        databases = context.databases();
+        keyHash = context.keyHash;
+        databases = context.databases;
         this.context = context;
         accesses = new AccessRecording(context);
+        prefetcher = new LinePrefetcher(shards);
+        keyspaceScan = new KeyspaceScan(shards, router);
         this.nowMillis = nowMillis;
     }
 
@@ -84,8 +73,8 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
-    public void telling(boolean tell) {
-        telling = tell;
+    public void notifying(boolean notify) {
+        notifying = notify;
     }
 
     @Override
@@ -98,7 +87,7 @@ final class InMemorySession implements CacheSession {
         hint = penaltyClass == AUTOMATIC ? AUTOMATIC : required(penaltyClass);
     }
 
-    /** A class that there is; any that could be while penalties are not tracked. */
+    /** Checks that a class exists; while penalties are not tracked, any possible class is valid. */
     private int required(int penaltyClass) {
         PenaltyTracking tracking = context.tracking();
         return (tracking == null ? ANY_CLASS : tracking.ranges()).require(penaltyClass);
@@ -153,7 +142,7 @@ final class InMemorySession implements CacheSession {
     private PinnedKeys.Holder holder() {
         PinnedKeys.Holder holder = pins;
         if (holder == null) {
-            holder = context.pins().newHolder();
+            holder = context.pins.newHolder();
             pins = holder;
         }
         return holder;
@@ -168,66 +157,17 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public void beginOverdraft() {
-        context.budget().beginOverdraft();
+        context.budget.beginOverdraft();
     }
 
     @Override
     public void endOverdraft() {
-        context.budget().endOverdraft();
+        context.budget.endOverdraft();
     }
 
     @Override
     public void touch(Key[] keys, int count) {
-        for (int from = 0; from < count; from += TOUCHED_AT_ONCE) {
-            touch(keys, from, Math.min(TOUCHED_AT_ONCE, count - from));
-        }
-    }
-
-    /**
-     * Addresses are computed in one loop and read in the next: a core waits for a read only when it has come so many
-     * instructions further as it can hold back, so the less there is between two reads, the more of them overlap.
-     */
-    private void touch(Key[] keys, int from, int count) {
-        long[] addresses = ahead;
-        for (int i = 0; i < count; i++) {
-            Key key = keys[from + i];
-            addresses[i] = shards[key.shard()].indexLine(key);
-        }
-        long sum = touched + read(addresses, count);
-        for (int i = 0; i < count; i++) {
-            Key key = keys[from + i];
-            addresses[i] = shards[key.shard()].suggestedItem(key);
-        }
-        sum += read(addresses, count);
-        int further = 0;
-        for (int i = 0; i < count; i++) {
-            further = furtherLines(addresses[i], further);
-        }
-        sum += read(furtherAhead, further);
-        touched = sum;
-    }
-
-    private static long read(long[] addresses, int count) {
-        long sum = 0;
-        for (int i = 0; i < count; i++) {
-            sum += Memory.peekLong(addresses[i]);
-        }
-        return sum;
-    }
-
-    /**
-     * Notes where an item goes on after its first line, for a few lines: by then the core sees by itself where it goes. For
-     * one of a single line that is its end, because a read that hits costs less than a branch that is not foreseen.
-     */
-    private int furtherLines(long address, int noted) {
-        int count = noted;
-        int last = Math.min(ItemLayout.peekSize(address), MOST_LINES * LINE_BYTES) - Long.BYTES;
-        int offset = LINE_BYTES;
-        do {
-            furtherAhead[count++] = address + Math.min(offset, last);
-            offset += LINE_BYTES;
-        } while (offset <= last);
-        return count;
+        prefetcher.touch(keys, count);
     }
 
     @Override
@@ -276,13 +216,13 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
-    public void keepReserved(int shard) {
-        shards[shard].keepReserved();
+    public void renewReservation(int shard) {
+        shards[shard].renewReservation();
     }
 
     @Override
-    public void forgo(int shard) {
-        shards[shard].forgo();
+    public void cancelReservation(int shard) {
+        shards[shard].cancelReservation();
     }
 
     @Override
@@ -306,8 +246,8 @@ final class InMemorySession implements CacheSession {
     public boolean find(Key key, Item item) {
         Shard shard = shards[key.shard()];
         boolean found = shard.find(key, item, nowMillis, touching, awaitingFills);
-        if (!found && telling) {
-            shard.tellMissed(key);
+        if (!found && notifying) {
+            shard.notifyMissed(key);
         }
         if (touching) {
             accesses.read(shard, key, item, found, nowMillis);
@@ -316,16 +256,16 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
-    public void note(ShardSet set, Looks looks) {
+    public void note(ShardSet set, HitMissSnapshot snapshot) {
         for (int i = set.next(0); i >= 0; i = set.next(i + 1)) {
-            looks.note(i, shards[i].hits(), shards[i].misses());
+            snapshot.note(i, shards[i].hits(), shards[i].misses());
         }
     }
 
     @Override
-    public void forgetSince(ShardSet set, Looks looks) {
+    public void forgetSince(ShardSet set, HitMissSnapshot snapshot) {
         for (int i = set.next(0); i >= 0; i = set.next(i + 1)) {
-            shards[i].counted(looks.hits(i), looks.misses(i));
+            shards[i].counted(snapshot.hits(i), snapshot.misses(i));
         }
     }
 
@@ -334,7 +274,7 @@ final class InMemorySession implements CacheSession {
         Shard shard = shards[key.shard()];
         boolean found = shard.findForWriting(key, item, nowMillis, touching);
         if (found && touching) {
-            shard.penalties().wrote(item);
+            shard.penalties().writtenInPlace(item);
             accesses.write(shard, key, item, nowMillis);
         }
         return found;
@@ -367,14 +307,14 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public @Nullable ValueRun runOf(Item item) {
-        return shardOf(item).runOf(item);
+        return shardOf(item).largeValues().runOf(item);
     }
 
     @Override
     public void put(Key key, Item item, ItemType type, int encoding, int valueLength, int capacity,
             long expireAtMillis) {
         Shard shard = shards[key.shard()];
-        shard.put(key, item, type, encoding, valueLength, capacity, expireAtMillis, hint, nowMillis, telling);
+        shard.put(key, item, type, encoding, valueLength, capacity, expireAtMillis, hint, nowMillis, notifying);
         accesses.made(shard, key, item, nowMillis);
     }
 
@@ -389,7 +329,7 @@ final class InMemorySession implements CacheSession {
     @Override
     public void putRun(Key key, Item item, ValueRun run, int encoding, long expireAtMillis) {
         Shard shard = shards[key.shard()];
-        shard.putRun(key, item, (LargeRun) run, encoding, expireAtMillis, hint, nowMillis);
+        shard.largeValues().put(key, item, (LargeRun) run, encoding, expireAtMillis, hint, nowMillis);
         accesses.made(shard, key, item, nowMillis);
         shard.changed(Change.SET, key.database(), key.address(), key.length());
     }
@@ -430,7 +370,7 @@ final class InMemorySession implements CacheSession {
     public boolean delete(Key key) {
         boolean deleted = shards[key.shard()].delete(key, nowMillis);
         if (!deleted) {
-            accesses.deletedNothing(key, nowMillis);
+            accesses.deletedAbsent(key, nowMillis);
         }
         return deleted;
     }
@@ -438,7 +378,7 @@ final class InMemorySession implements CacheSession {
     @Override
     public void expire(Key key, Item item, long expireAtMillis) {
         Shard shard = shards[key.shard()];
-        shard.expire(key, item, expireAtMillis, nowMillis);
+        shard.keyExpiry().expire(key, item, expireAtMillis, nowMillis);
         accesses.expires(key, item, expireAtMillis, nowMillis);
         shard.changed(expireAtMillis == Item.NEVER ? Change.PERSISTED : Change.EXPIRY_SET, key.database(),
                 key.address(), key.length());
@@ -481,13 +421,13 @@ final class InMemorySession implements CacheSession {
         }
         copyTree(from, item, to, written, expireAtMillis);
         boolean deleted = shards[from.shard()].delete(from, nowMillis);
-        assert deleted : "the key has gone";
+        assert deleted : "the key does not exist";
     }
 
     @Override
     public boolean moveRun(Key from, Item item, Key to, Item written) {
         Shard target = shards[to.shard()];
-        if (!shards[from.shard()].largeValues().move(from, item, target, to, written, hint, nowMillis, telling)) {
+        if (!shards[from.shard()].largeValues().move(from, item, target, to, written, hint, nowMillis, notifying)) {
             return false;
         }
         target.changed(Change.SET, to.database(), to.address(), to.length());
@@ -506,82 +446,12 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public long scan(int database, long cursor, int count, ItemVisitor visitor) {
-        int shardBits = router.shardBits();
-        long bucketsLeft = Math.max(BUCKETS_PER_HOLD, count * BUCKETS_PER_COUNT);
-        long[] visits = {0};
-        long at = cursor;
-        do {
-            int number = (int) (at & shards.length - 1);
-            Shard shard = shards[number];
-            long inIndex = at >>> shardBits;
-            shard.lock();
-            try {
-                for (int i = 0; i < BUCKETS_PER_HOLD && visits[0] < count; i++) {
-                    inIndex = shard.keyspace().scan(database, inIndex, nowMillis, location -> {
-                        shard.keyspace().lookAt(location, visited);
-                        visitor.visit(visited);
-                        visits[0]++;
-                    });
-                    bucketsLeft--;
-                    if (inIndex == 0) {
-                        break;
-                    }
-                }
-            } finally {
-                shard.unlock();
-            }
-            if (inIndex != 0) {
-                at = inIndex << shardBits | number;
-            } else if (number + 1 < shards.length) {
-                at = number + 1L;
-            } else {
-                return 0;
-            }
-        } while (visits[0] < count && bucketsLeft > 0);
-        return at;
+        return keyspaceScan.scan(database, cursor, count, nowMillis, visitor);
     }
 
     @Override
     public boolean random(int database, ItemVisitor visitor) {
-        for (int tries = 0; tries < RANDOM_TRIES; tries++) {
-            int number = randomShard(database);
-            if (number < 0) {
-                return false;
-            }
-            Shard shard = shards[number];
-            shard.lock();
-            try {
-                long location = shard.keyspace().random(database, nowMillis);
-                if (location != Index.NONE) {
-                    shard.keyspace().lookAt(location, visited);
-                    visitor.visit(visited);
-                    return true;
-                }
-            } finally {
-                shard.unlock();
-            }
-        }
-        return false;
-    }
-
-    /** A shard drawn with the weight of its items, or -1 if none has any. */
-    private int randomShard(int database) {
-        long total = 0;
-        int chosen = -1;
-        for (int i = 0; i < shards.length; i++) {
-            shards[i].lock();
-            long size;
-            try {
-                size = shards[i].keyspace().size(database);
-            } finally {
-                shards[i].unlock();
-            }
-            total += size;
-            if (size > 0 && random.nextLong(total) < size) {
-                chosen = i;
-            }
-        }
-        return chosen;
+        return keyspaceScan.random(database, nowMillis, visitor);
     }
 
     private Shard shardOf(Item item) {

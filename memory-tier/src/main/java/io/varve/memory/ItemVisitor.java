@@ -2,7 +2,10 @@ package io.varve.memory;
 
 import io.varve.memory.item.Item;
 
-/** Looks at an item under its shard's lock. Must not call the cache, and must not keep the item or its addresses. */
+/**
+ * A callback for one item. Runs under the lock of the item's shard; must not call the cache, and must not keep the item
+ * or its addresses.
+ */
 @FunctionalInterface
 public interface ItemVisitor {
     void visit(Item item);

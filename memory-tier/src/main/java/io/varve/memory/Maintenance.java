@@ -4,68 +4,80 @@ import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.varve.memory.config.CacheConfig;
+import io.varve.memory.learning.CurveLearning;
+import io.varve.memory.learning.DemandController;
+import io.varve.memory.learning.PenaltyLearning;
+import io.varve.memory.maintenance.KeyspaceStats;
+import io.varve.memory.maintenance.LazyFree;
+import io.varve.memory.maintenance.MaintenanceTasks;
+import io.varve.memory.maintenance.MemoryReclaimer;
 import io.varve.memory.shard.Shard;
-import io.varve.memory.shard.ShardContext;
+import io.varve.memory.shard.ShardSet;
+import io.varve.memory.shard.context.ShardContext;
 
 /**
- * What has to be done without anyone asking: expiry, rehash, reclaiming flushed databases, freeing the nodes of collections that have gone, cleaning, giving memory
- * back, counting what nobody keeps count of, dumping what nobody asks for at this time of the day. Run by one thread at a time; each hold of a shard's lock lasts
- * 200 µs at most, and after each in which work was done whoever waits may go first.
+ * The background work of a cache: expiry, rehashing, reclaiming flushed databases, freeing nodes of deleted
+ * collections, cleaning, returning memory to the system, scanning for statistics, and demoting penalty classes in a
+ * valley. Run by one thread at a time. It holds a shard's lock for at most 200 µs at a time and yields to waiting
+ * threads after each hold that did work.
  *
- * <p>An expiry cycle begins every {@code expire-cycle-ms}, at whole multiples of it by the clock of expiry times, and may take a quarter
- * of that time, as in Redis; what is left over goes on in the next. So a time bucket as wide as some cycles ends as one of them
- * begins, and what is in it does not wait for another. The rest runs between cycles, as much of it as there is.
+ * <p>An expiry cycle begins every {@code expire-cycle-ms}, at whole multiples of it by the wall clock, and may take a
+ * quarter of that time, as in Redis. The next cycle continues with the rest. A time bucket as wide as some cycles
+ * therefore ends exactly when a cycle begins, and its items do not wait for another cycle. The other work runs between
+ * cycles.
  */
 final class Maintenance {
     private static final long SLICE_NANOS = 200_000;
     private static final long EXPIRY_SHARE = 4;
     private static final int REHASH_BUCKETS = 64;
-    /** ... unless one was always held when it was its turn: then it is waited for. */
+    /** A shard that was held at each attempt for this long is waited for. */
     private static final long HELD_AT_MOST_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long NOT_HELD = Long.MIN_VALUE;
     /**
-     * Without pressure a segment is worth cleaning when this share of it is dead: then no more than two bytes are moved for
-     * one that is gained, and so for one that is written...
+     * Without pressure, a segment is cleaned if at least this share of it is dead. Cleaning then moves at most two
+     * bytes for each byte gained, and so for each byte written...
      */
     private static final double IDLE_DEAD_SHARE = 1.0 / 3;
-    /** ... and free segments' pages go back to the system this long after they were freed. */
+    /** ... and pages of free segments return to the system this long after they were freed. */
     private static final long TRIM_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final ShardContext context;
     private final Shard[] shards;
-    private final Room room;
-    private final Reclaimer reclaimer;
-    private final Census census;
+    private final MemoryReclaimer reclaimer;
+    private final LazyFree lazyFree;
+    private final KeyspaceStats keyspaceStats;
     private final PenaltyLearning penalties;
     private final CurveLearning learning;
-    private final DemandWatch demand;
+    private final DemandController demand;
     private volatile long cycleNanos;
     private volatile boolean activeExpire;
-    private volatile boolean giveBackAsked;
-    /** Those that were held when it came to them in the round that is under way. */
+    private volatile boolean returnRequested;
+    /** The shards that were held when this round tried them. */
     private final ShardSet held;
-    /** Since when one has been held whenever it came; {@link #NOT_HELD} if it was not the last time. */
+    /** Since when a shard has been held at every attempt; {@link #NOT_HELD} if the last attempt succeeded. */
     private final long[] heldSinceNanos;
     private final AtomicLong limitedCycles = new AtomicLong();
     private long nextCycleNanos;
     private long nextTrimNanos;
-    /** Whether the cycle that runs has left work behind. */
+    /** Whether the present cycle has left work behind. */
     private boolean limited;
 
-    Maintenance(ShardContext context, Shard[] shards, Room room, Reclaimer reclaimer, Census census,
-            PenaltyLearning penalties, CurveLearning learning, DemandWatch demand, CacheConfig config) {
+    Maintenance(ShardContext context, Shard[] shards, MemoryReclaimer reclaimer, LazyFree lazyFree,
+            KeyspaceStats keyspaceStats,
+            PenaltyLearning penalties, CurveLearning learning, DemandController demand, CacheConfig config) {
         this.context = context;
         this.shards = shards;
-        this.room = room;
         this.reclaimer = reclaimer;
-        this.census = census;
+        this.lazyFree = lazyFree;
+        this.keyspaceStats = keyspaceStats;
         this.penalties = penalties;
         this.learning = learning;
         this.demand = demand;
         held = new ShardSet(shards.length);
         heldSinceNanos = new long[shards.length];
         Arrays.fill(heldSinceNanos, NOT_HELD);
-        this.nextCycleNanos = context.ticker().nanoTime();
+        this.nextCycleNanos = context.ticker.nanoTime();
         this.nextTrimNanos = nextCycleNanos + TRIM_NANOS;
         reconfigure(config);
     }
@@ -75,9 +87,9 @@ final class Maintenance {
         activeExpire = config.activeExpire();
     }
 
-    /** The next round gives back all that is free. */
-    void giveBackSoon() {
-        giveBackAsked = true;
+    /** Makes the next round return all free memory to the system. */
+    void returnFreeMemorySoon() {
+        returnRequested = true;
     }
 
     /** Expiry cycles that ended at their time limit with work left. */
@@ -86,66 +98,66 @@ final class Maintenance {
     }
 
     /**
-     * One round.
+     * Runs one round.
      *
-     * @param giveWay done after each hold of a lock in which work was done
-     * @return nanoseconds until the next round is of use; 0 if there is more to do at once
-     * @throws RuntimeException what went wrong in a chore first, after all the others have been done; an Error likewise
+     * @param pause runs after each hold of a lock that did work
+     * @return nanoseconds until the next round is useful; 0 if there is more to do at once
+     * @throws RuntimeException the first failure of a task, after all others have run; an Error likewise
      */
-    long run(Runnable giveWay) {
-        Chores chores = new Chores();
+    long run(Runnable pause) {
+        MaintenanceTasks maintenanceTasks = new MaintenanceTasks();
         held.clear();
-        long now = context.ticker().nanoTime();
+        long now = context.ticker.nanoTime();
         if (now - nextCycleNanos >= 0) {
             nextCycleNanos = now + nanosToNextCycle();
             if (activeExpire) {
-                expireCycle(now + cycleNanos / EXPIRY_SHARE, giveWay, chores);
+                expireCycle(now + cycleNanos / EXPIRY_SHARE, pause, maintenanceTasks);
             }
         }
         for (int i = 0; i < shards.length; i++) {
             int shard = i;
-            chores.attempt(() -> rehashSlice(shard, giveWay));
+            maintenanceTasks.attempt(() -> rehashSlice(shard, pause));
         }
-        chores.attempt(() -> reclaimSlice(giveWay));
+        maintenanceTasks.attempt(() -> reclaimSlice(pause));
         for (int i = 0; i < shards.length; i++) {
             int shard = i;
-            chores.attempt(() -> freeSlice(shard, giveWay));
+            maintenanceTasks.attempt(() -> freeSlice(shard, pause));
         }
-        chores.attempt(() -> keepReserve(giveWay));
+        maintenanceTasks.attempt(() -> keepReserve(pause));
         for (int i = 0; i < shards.length; i++) {
             int shard = i;
-            chores.attempt(() -> cleanSlice(shard, giveWay));
+            maintenanceTasks.attempt(() -> cleanSlice(shard, pause));
         }
-        chores.attempt(() -> census.slice(giveWay));
-        chores.attempt(() -> {
-            penalties.slice(giveWay);
+        maintenanceTasks.attempt(() -> keyspaceStats.slice(pause));
+        maintenanceTasks.attempt(() -> {
+            penalties.slice(pause);
             return false;
         });
-        chores.attempt(() -> {
-            learning.slice(giveWay);
+        maintenanceTasks.attempt(() -> {
+            learning.slice(pause);
             return false;
         });
-        chores.attempt(() -> demand.slice(giveWay));
-        trim(chores);
-        chores.throwFailure();
-        return chores.more() ? 0 : Math.max(0, nextCycleNanos - context.ticker().nanoTime());
+        maintenanceTasks.attempt(() -> demand.slice(pause));
+        trim(maintenanceTasks);
+        maintenanceTasks.throwFailure();
+        return maintenanceTasks.more() ? 0 : Math.max(0, nextCycleNanos - context.ticker.nanoTime());
     }
 
-    /** One cycle's time, less what has passed of it by the clock of expiry times. */
+    /** The time to the next multiple of the cycle time by the wall clock. */
     private long nanosToNextCycle() {
         long cycleMillis = TimeUnit.NANOSECONDS.toMillis(cycleNanos);
         return cycleNanos
-                - TimeUnit.MILLISECONDS.toNanos(Math.floorMod(context.ticker().wallMillis(), cycleMillis));
+                - TimeUnit.MILLISECONDS.toNanos(Math.floorMod(context.ticker.wallMillis(), cycleMillis));
     }
 
-    /** What it leaves is the next cycle's, so that there is never more of it to do at once. */
-    private void expireCycle(long limitNanos, Runnable giveWay, Chores chores) {
-        long nowMillis = context.ticker().wallMillis();
+    /** Runs one expiry cycle. The next cycle continues its rest, so it never reports more work to do at once. */
+    private void expireCycle(long limitNanos, Runnable pause, MaintenanceTasks maintenanceTasks) {
+        long nowMillis = context.ticker.wallMillis();
         limited = false;
         ShardSet begun = new ShardSet(shards.length);
         for (int i = 0; i < shards.length; i++) {
             int shard = i;
-            chores.attempt(() -> {
+            maintenanceTasks.attempt(() -> {
                 if (beginExpiryCycle(shard, nowMillis)) {
                     begun.add(shard);
                 }
@@ -153,12 +165,12 @@ final class Maintenance {
             });
         }
         for (int i = 0; i < shards.length; i++) {
-            // Each shard may use an equal part of what is left, so that none starves behind a busy one.
-            long start = context.ticker().nanoTime();
+            // Each shard may use an equal part of the remaining time, so that a busy one does not starve the others.
+            long start = context.ticker.nanoTime();
             long end = start + Math.max(SLICE_NANOS, (limitNanos - start) / (shards.length - i));
             int shard = i;
-            chores.attempt(() -> {
-                limited |= !begun.contains(shard) || !expireShard(shard, nowMillis, end, giveWay);
+            maintenanceTasks.attempt(() -> {
+                limited |= !begun.contains(shard) || !expireShard(shard, nowMillis, end, pause);
                 return false;
             });
         }
@@ -167,13 +179,17 @@ final class Maintenance {
         }
     }
 
-    /** Locks a shard, unless another thread holds it for long; false if so: what there is to do for it waits for the next round. */
+    /**
+     * Locks a shard, unless another thread holds it for long: its work then waits for the next round.
+     *
+     * @return false if the shard is held
+     */
     private boolean lock(int shard) {
         if (held.contains(shard)) {
             return false;
         }
         if (!shards[shard].lockWithin(Shard.PATIENCE_NAPS, false)) {
-            long now = context.ticker().nanoTime();
+            long now = context.ticker.nanoTime();
             long since = heldSinceNanos[shard];
             if (since == NOT_HELD || now - since < HELD_AT_MOST_NANOS) {
                 heldSinceNanos[shard] = since == NOT_HELD ? now : since;
@@ -198,9 +214,9 @@ final class Maintenance {
         return true;
     }
 
-    private boolean expireShard(int shard, long nowMillis, long endNanos, Runnable giveWay) {
+    private boolean expireShard(int shard, long nowMillis, long endNanos, Runnable pause) {
         while (true) {
-            long now = context.ticker().nanoTime();
+            long now = context.ticker.nanoTime();
             if (now - endNanos >= 0) {
                 return false;
             }
@@ -213,15 +229,15 @@ final class Maintenance {
             } finally {
                 shards[shard].unlock();
             }
-            // Behind a shard's last slice too: the next shard's follows at once.
-            giveWay.run();
+            // After a shard's last slice too: the next shard's slice follows at once.
+            pause.run();
             if (done) {
                 return true;
             }
         }
     }
 
-    private boolean rehashSlice(int shard, Runnable giveWay) {
+    private boolean rehashSlice(int shard, Runnable pause) {
         boolean moved;
         if (!lock(shard)) {
             return false;
@@ -232,22 +248,22 @@ final class Maintenance {
             shards[shard].unlock();
         }
         if (moved) {
-            giveWay.run();
+            pause.run();
         }
         return moved;
     }
 
-    private boolean reclaimSlice(Runnable giveWay) {
-        boolean more = reclaimer.reclaimSlice();
+    private boolean reclaimSlice(Runnable pause) {
+        boolean more = lazyFree.reclaimSlice();
         if (more) {
-            giveWay.run();
+            pause.run();
         }
         return more;
     }
 
-    /** Frees nodes of collections that have gone. */
-    private boolean freeSlice(int shard, Runnable giveWay) {
-        long before = context.ticker().nanoTime();
+    /** Frees nodes of deleted collections. */
+    private boolean freeSlice(int shard, Runnable pause) {
+        long before = context.ticker.nanoTime();
         boolean more;
         if (!lock(shard)) {
             return false;
@@ -258,78 +274,78 @@ final class Maintenance {
             shards[shard].unlock();
         }
         if (more) {
-            giveWay.run();
+            pause.run();
         }
         return more;
     }
 
-    private boolean keepReserve(Runnable giveWay) {
-        boolean more = room.keepAhead(giveWay);
-        if (room.makeRoomForTable()) {
+    private boolean keepReserve(Runnable pause) {
+        boolean more = reclaimer.keepAhead(pause);
+        if (reclaimer.reclaimForTable()) {
             more = true;
-            giveWay.run();
+            pause.run();
         }
         return more;
     }
 
-    /** Cleans what is worth it. */
-    private boolean cleanSlice(int shard, Runnable giveWay) {
+    /** Cleans a segment that is worth it. */
+    private boolean cleanSlice(int shard, Runnable pause) {
         boolean cleaned;
         if (!lock(shard)) {
             return false;
         }
         try {
-            cleaned = shards[shard].cleaner().compactSlice(context.ticker().wallMillis(),
-                    context.ticker().nanoTime() + SLICE_NANOS, IDLE_DEAD_SHARE);
+            cleaned = shards[shard].cleaner().compactSlice(context.ticker.wallMillis(),
+                    context.ticker.nanoTime() + SLICE_NANOS, IDLE_DEAD_SHARE);
         } finally {
             shards[shard].unlock();
         }
         if (cleaned) {
-            giveWay.run();
+            pause.run();
         }
         return cleaned;
     }
 
-    private void trim(Chores chores) {
-        long now = context.ticker().nanoTime();
-        boolean asked = giveBackAsked;
+    private void trim(MaintenanceTasks maintenanceTasks) {
+        long now = context.ticker.nanoTime();
+        boolean asked = returnRequested;
         if (asked) {
-            // Here and not below: who asks while this round is under way asks for the next.
-            giveBackAsked = false;
+            // Reset here and not below: a request during this round is for the next one.
+            returnRequested = false;
         }
         if (asked || now - nextTrimNanos >= 0) {
             nextTrimNanos = now + TRIM_NANOS;
-            long nowMillis = context.ticker().wallMillis();
+            long nowMillis = context.ticker.wallMillis();
             for (int i = 0; i < shards.length; i++) {
                 int shard = i;
-                chores.attempt(() -> {
-                    closeHeads(shard, nowMillis, asked);
+                maintenanceTasks.attempt(() -> {
+                    closeOpenSegments(shard, nowMillis, asked);
                     return false;
                 });
             }
-            chores.attempt(() -> {
+            maintenanceTasks.attempt(() -> {
                 if (asked) {
-                    context.pool().giveBack(Long.MAX_VALUE);
+                    context.pool.returnMemory(Long.MAX_VALUE);
                 } else {
-                    context.pool().trim();
+                    context.pool.trim();
                 }
                 return false;
             });
         }
-        chores.attempt(() -> {
-            context.regions().discardRetired();
+        maintenanceTasks.attempt(() -> {
+            context.regions.discardRetired();
             return false;
         });
     }
 
-    private void closeHeads(int shard, long nowMillis, boolean emptyOnes) {
+    private void closeOpenSegments(int shard, long nowMillis, boolean emptyOnes) {
         if (!lock(shard)) {
             return;
         }
         try {
-            shards[shard].upkeep().closeIdleHeads(nowMillis);
+            shards[shard].upkeep().closeIdleSegments(nowMillis);
             if (emptyOnes) {
-                shards[shard].upkeep().freeEmptyHeads();
+                shards[shard].upkeep().freeEmptyOpenSegments();
             }
         } finally {
             shards[shard].unlock();

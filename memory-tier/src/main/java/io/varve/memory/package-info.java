@@ -1,8 +1,8 @@
 /**
- * The door of the memory tier: what other modules call to open a cache, and the interface they talk to it through.
+ * The public interface of the memory tier: other modules open a cache and use it through these types.
  *
- * <p>Lives here: {@link io.varve.memory.Cache}, its configuration and limits. Must not live here: anything that knows
- * the bytes of an item, of an index bucket or of a segment.
+ * <p>This package holds {@link io.varve.memory.Cache}, its configuration and its limits. It must not know the byte
+ * layout of an item, an index bucket or a segment.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.memory;

@@ -14,29 +14,29 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
-/** The walls between the rooms of this module. */
+/** Tests the dependency rules between the packages of this module. */
 final class ArchitectureTest {
     private static final String ROOT = "io.varve.memory";
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS).importPackages(ROOT);
 
     @Test
-    void roomsFormNoCycle() {
-        slices().matching(ROOT + ".(*)..").should().beFreeOfCycles().check(CLASSES);
+    void packages_formNoCycle() {
+        slices().matching("(io.varve.memory..)").should().beFreeOfCycles().check(CLASSES);
     }
 
     @Test
-    void indexAndSegmentDoNotKnowEachOther() {
+    void indexAndSegment_areIndependent() {
         forbid("index", "segment");
         forbid("segment", "index");
     }
 
     @Test
-    void onlyTheShardMarriesRooms() {
-        for (String room : List.of("index", "segment", "expiry", "eviction", "collection")) {
+    void shard_aloneCombinesPackages() {
+        for (String name : List.of("index", "segment", "expiry", "eviction", "collection")) {
             for (String other : List.of("index", "segment", "expiry", "eviction", "collection", "shard")) {
-                if (!room.equals(other)) {
-                    forbid(room, other);
+                if (!name.equals(other)) {
+                    forbid(name, other);
                 }
             }
         }
@@ -44,7 +44,7 @@ final class ArchitectureTest {
 
     /** Curves are probability: keys are numbers there, and nothing is read or written. */
     @Test
-    void localityKnowsNobody() {
+    void locality_isPure() {
         noClasses().that().resideInAPackage(ROOT + ".locality..").should().dependOnClassesThat()
                 .resideOutsideOfPackages(ROOT + ".locality..", "java.lang..", "java.util..", "java.nio",
                         "org.jspecify..")
@@ -55,7 +55,7 @@ final class ArchitectureTest {
 
     /** What is remembered of keys that have gone needs memory and a clock, and no item. */
     @Test
-    void penaltyKnowsCurvesMemoryAndTheClock() {
+    void penalty_dependsOnCurvesMemoryAndClock() {
         noClasses().that().resideInAPackage(ROOT + ".penalty..").should().dependOnClassesThat()
                 .resideOutsideOfPackages(ROOT + ".penalty..", ROOT + ".locality..", ROOT + ".offheap..",
                         ROOT + ".item..", "java.lang..", "java.util..", "org.jspecify..")
@@ -65,33 +65,33 @@ final class ArchitectureTest {
     }
 
     @Test
-    void noRoomKnowsTheDoor() {
+    void packages_dependNotOnTheRoot() {
         ArchRule rule = noClasses().that().resideInAPackage(ROOT + ".*..").should().dependOnClassesThat()
                 .resideInAPackage(ROOT);
         rule.check(CLASSES);
     }
 
     @Test
-    void theVectorApiStaysInItsRoom() {
+    void vectorApi_isUsedInOnePackage() {
         noClasses().that().resideOutsideOfPackage(ROOT + ".index.vector").should().dependOnClassesThat()
                 .resideInAPackage("jdk.incubator.vector..").check(CLASSES);
     }
 
     @Test
-    void rawMemoryHasOneDoor() {
+    void rawMemory_isUsedInTwoPackages() {
         noClasses().that().resideOutsideOfPackages(ROOT + ".offheap", ROOT + ".index.vector").should()
                 .dependOnClassesThat().haveNameMatching("java\\.lang\\.foreign\\.(Arena|Linker|SymbolLookup)")
                 .check(CLASSES);
     }
 
     @Test
-    void timeIsInjected() {
+    void time_isInjected() {
         noClasses().that().doNotHaveSimpleName("SystemTicker").should().callMethod(System.class, "currentTimeMillis")
                 .orShould().callMethod(System.class, "nanoTime").check(CLASSES);
     }
 
-    private static void forbid(String room, String other) {
-        noClasses().that().resideInAPackage(ROOT + "." + room + "..").should().dependOnClassesThat()
+    private static void forbid(String name, String other) {
+        noClasses().that().resideInAPackage(ROOT + "." + name + "..").should().dependOnClassesThat()
                 .resideInAPackage(ROOT + "." + other + "..").allowEmptyShould(true).check(CLASSES);
     }
 }

@@ -12,6 +12,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import io.varve.memory.config.CacheConfig;
+import io.varve.memory.config.CurveSettings;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
@@ -19,6 +21,10 @@ import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.LiveRanges;
 import io.varve.memory.offheap.Memory;
+import io.varve.memory.report.PenaltyReport;
+import io.varve.memory.shard.ShardSet;
+import io.varve.memory.testing.CacheFixture;
+import io.varve.testing.TestBudget;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,24 +33,24 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Several threads on one cache while maintenance runs: an acknowledged write is there, two shards change together, and
- * the structures stay sound.
+ * Tests several threads on one cache during maintenance: acknowledged writes are present, two shards change atomically,
+ * and the structures stay sound.
  */
 final class CacheConcurrencyTest {
     private static final int THREADS = 3;
     /** Names in several shards. */
     private static final int PLACES = 8;
-    private static final int OPERATIONS = Integer.getInteger("varve.concurrency.operations", 30_000);
+    private static final int OPERATIONS = TestBudget.ofInt("varve.concurrency.operations", 20_000, 1_000_000);
 
     private static CacheConfig config(EvictionPolicy policy, long maxMemoryBytes) {
-        return CacheConfig.defaults(maxMemoryBytes).withShards(4).withSegmentSizeBytes(8192).withHeads(3)
+        return CacheConfig.defaults(maxMemoryBytes).withShards(4).withSegmentSizeBytes(8192).withMaxOpenSegments(3)
                 .withExpireBaseMillis(20).withExpireBuckets(10).withExpireCycleMillis(5).withEvictionPolicy(policy)
                 .withCurves(new CurveSettings(true, CurveSettings.LEAST_WINDOW));
     }
 
     @ParameterizedTest
     @EnumSource(value = EvictionPolicy.class, names = {"NOEVICTION", "ALLKEYS_LRU", "ALLKEYS_PENALTY"})
-    void acknowledgedWritesAreThere(EvictionPolicy policy) throws Exception {
+    void acknowledgedWritesAreVisible(EvictionPolicy policy) throws Exception {
         try (Cache cache = Cache.open(config(policy, policy.evicts() ? 2 << 20 : 64 << 20))) {
             List<Callable<Void>> workers = new ArrayList<>();
             for (int t = 0; t < THREADS; t++) {
@@ -87,7 +93,9 @@ final class CacheConcurrencyTest {
         }
     }
 
-    /** Each thread has keys of its own, so it knows what must be there; under eviction a key may be gone, never wrong. */
+    /**
+     * Each thread has keys of its own, so it knows what must be there; under eviction a key may be gone, never wrong.
+     */
     private static void ownKeys(Cache cache, int thread, boolean mayVanish) {
         SplittableRandom random = new SplittableRandom(thread);
         Map<Integer, byte[]> model = new HashMap<>();
@@ -172,7 +180,7 @@ final class CacheConcurrencyTest {
 
     /** Flushes come faster than maintenance reclaims, so that the flushing thread helps it. */
     @Test
-    void whatWasFlushedStaysAwayWhileTwoThreadsReclaim() throws Exception {
+    void flushedItemsStayInvisibleWhileTwoThreadsReclaim() throws Exception {
         try (Cache cache = Cache.open(config(EvictionPolicy.NOEVICTION, 32 << 20))) {
             runBesideMaintenance(cache, List.of(() -> {
                 flushOverAndOver(cache);
@@ -196,7 +204,7 @@ final class CacheConcurrencyTest {
 
     /** A key that was there all the time is flushed, wherever it is just being moved to. */
     @Test
-    void flushAllMissesNoKeyThatMoves() throws Exception {
+    void flushAllIncludesMovingKeys() throws Exception {
         try (Cache cache = Cache.open(config(EvictionPolicy.NOEVICTION, 32 << 20))) {
             AtomicBoolean over = new AtomicBoolean();
             runBesideMaintenance(cache, List.of(() -> {

@@ -11,24 +11,29 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.IntFunction;
 
+import io.varve.memory.config.CacheConfig;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.index.KeyHash;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
+import io.varve.memory.testing.CacheFixture;
+import io.varve.memory.testing.ChosenKeys;
+import io.varve.memory.testing.ManualTicker;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Keys of somebody who knows the seed: they are served, and the others with them. Confined to the test's thread.
+ * Tests keys chosen by an attacker who knows the seed: the cache serves them, and the other keys with them. Confined to
+ * the test's thread.
  */
 class CacheFloodTest {
     private static final long SEED = 0x5EED;
     private static final int OTHERS = 20_000;
     private static final byte[] VALUE = CacheFixture.bytes("v".repeat(60));
 
-    /** What the chosen keys have in common. */
+    /** The property that the chosen keys share. */
     enum Flood {
         ONE_HOME_BUCKET(100_000) {
             @Override
@@ -100,7 +105,7 @@ class CacheFloodTest {
 
     @ParameterizedTest
     @EnumSource(Flood.class)
-    void theKeysAreWhatTheyClaimToBe(Flood flood) {
+    void generatedKeysHaveEqualHashes(Flood flood) {
         try (CacheFixture fixture = open(64 << 20, EvictionPolicy.NOEVICTION)) {
             KeyHash hash = new KeyHash(SEED);
             Set<ByteBuffer> keys = new HashSet<>();
@@ -120,7 +125,7 @@ class CacheFloodTest {
 
     @ParameterizedTest
     @EnumSource(Flood.class)
-    void theyAreServedAndTheOthersWithThem(Flood flood) {
+    void collidingKeysAndOthersAreServed(Flood flood) {
         try (CacheFixture fixture = open(64 << 20, EvictionPolicy.NOEVICTION)) {
             writeAll(fixture, OTHERS, CacheFloodTest::other);
             fixture.maintainFully();
@@ -165,7 +170,7 @@ class CacheFloodTest {
     /** The table doubles and halves under it. */
     @ParameterizedTest
     @EnumSource(Flood.class)
-    void aRehashTakesThemAlong(Flood flood) {
+    void aRehashMovesCollidingKeys(Flood flood) {
         try (CacheFixture fixture = open(64 << 20, EvictionPolicy.NOEVICTION)) {
             writeAll(fixture, flood.count, flood::key);
             writeAll(fixture, OTHERS, CacheFloodTest::other);
@@ -185,7 +190,7 @@ class CacheFloodTest {
 
     @ParameterizedTest
     @EnumSource(Flood.class)
-    void aFlushLetsThemGoInShortSlices(Flood flood) {
+    void aFlushFreesCollidingKeysInShortSlices(Flood flood) {
         try (CacheFixture fixture = open(64 << 20, EvictionPolicy.NOEVICTION)) {
             writeAll(fixture, OTHERS, CacheFloodTest::other);
             writeAll(fixture, flood.count, flood::key);
@@ -202,7 +207,7 @@ class CacheFloodTest {
     /** Of what is evicted at random, the chosen keys are as large a part as they are of all. */
     @ParameterizedTest
     @EnumSource(Flood.class)
-    void evictionMeetsThemAsItMeetsOthers(Flood flood) {
+    void collidingKeysAreEvictedLikeOthers(Flood flood) {
         try (CacheFixture fixture = open(16 << 20, EvictionPolicy.ALLKEYS_RANDOM)) {
             SplittableRandom random = new SplittableRandom(SEED);
             List<Integer> order = new ArrayList<>();

@@ -7,17 +7,23 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 
+import io.varve.memory.config.CacheConfig;
+import io.varve.memory.config.CurveSettings;
+import io.varve.memory.config.PenaltySettings;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.expiry.ExpireAlgorithm;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ValueRun;
-import io.varve.memory.locality.PenaltyRanges;
+import io.varve.memory.locality.partition.PenaltyRanges;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.offheap.RefusingRegions;
 import io.varve.memory.offheap.Regions;
 import io.varve.memory.segment.CleanerPolicy;
+import io.varve.memory.testing.CacheFixture;
+import io.varve.memory.testing.ManualTicker;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -30,7 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * expiring, evicting and wrapping happen all the time. The seed is in every failure's message.
  */
 final class CacheModelTest {
-    private static final int OPERATIONS = Integer.getInteger("varve.model.operations", 15_000);
+    private static final int OPERATIONS = TestBudget.ofInt("varve.model.operations", 15_000, 150_000);
     private static final int FEW_OPERATIONS = 1_000;
     private static final int DATABASES = 3;
 
@@ -61,7 +67,7 @@ final class CacheModelTest {
     @CsvSource({"WHEEL, NOEVICTION, 21", "WHEEL, ALLKEYS_LRU, 22", "BUCKET, NOEVICTION, 23", "RANDOM, NOEVICTION, 24",
             "WHEEL, NOEVICTION, 25", "WHEEL, VOLATILE_TTL, 26", "WHEEL, ALLKEYS_RANDOM, 27", "BUCKET, ALLKEYS_LFU, 28",
             "WHEEL, ALLKEYS_PENALTY, 29", "WHEEL, ALLKEYS_PENALTY, 30"})
-    void losesNothingWhereTheSystemRefuses(ExpireAlgorithm algorithm, EvictionPolicy policy, long seed) {
+    void systemRefusals_loseNothing(ExpireAlgorithm algorithm, EvictionPolicy policy, long seed) {
         SplittableRandom random = new SplittableRandom(-seed);
         long[] asked = {0};
         long[] next = {20};
@@ -78,7 +84,7 @@ final class CacheModelTest {
     /** The n-th time that it is asked for memory, the system begins to refuse, and goes on for a while. */
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 100})
-    void losesNothingFromWhicheverRefusalOn(int refusals) {
+    void refusalsFromAnyPoint_loseNothing(int refusals) {
         long[] asked = {0};
         run(config(ExpireAlgorithm.WHEEL, EvictionPolicy.NOEVICTION, 31), RefusingRegions.of(_ -> {
             asked[0]++;
@@ -99,7 +105,7 @@ final class CacheModelTest {
 
     private CacheConfig config(ExpireAlgorithm algorithm, EvictionPolicy policy, long seed) {
         return CacheConfig.defaults(policy.evicts() ? 1 << 20 : 4 << 20).withDatabases(DATABASES)
-                .withShards(2).withSegmentSizeBytes(4096).withHeads(2).withEvictionPolicy(policy)
+                .withShards(2).withSegmentSizeBytes(4096).withMaxOpenSegments(2).withEvictionPolicy(policy)
                 .withCleanerPolicy(seed % 3 == 0
                         ? CleanerPolicy.GREEDY
                         : seed % 3 == 1 ? CleanerPolicy.ORIGINAL : CleanerPolicy.MODIFIED)
@@ -237,7 +243,10 @@ final class CacheModelTest {
         }
     }
 
-    /** Limit, policy, samples, whether accesses are recorded and penalties tracked change while the store is in use; under NOEVICTION nothing may be evicted. */
+    /**
+     * Limit, policy, samples, whether accesses are recorded and penalties tracked change while the store is in use;
+     * under NOEVICTION nothing may be evicted.
+     */
     private void reconfigure(CacheFixture fixture, SplittableRandom random) {
         CacheConfig config = fixture.cache.config();
         EvictionPolicy policy = config.evictionPolicy();
@@ -433,7 +442,7 @@ final class CacheModelTest {
                     .isEqualTo(value.expireAtMillis);
         });
         assertThat(fixture.cache.stats().usedBytes()).as(where).isLessThanOrEqualTo(
-                fixture.cache.stats().poolBytes() + 1);
+                fixture.cache.stats().chargedBytes() + 1);
     }
 
     private void forget(Name name, long now) {
@@ -454,7 +463,7 @@ final class CacheModelTest {
     }
 
     @Test
-    void memoryComesBackAfterFlush() {
+    void flush_releasesMemory() {
         CacheConfig config = CacheConfig.defaults(16 << 20).withShards(4).withTicker(ticker);
         try (CacheFixture fixture = new CacheFixture(Cache.open(config))) {
             long before = fixture.cache.stats().usedBytes();

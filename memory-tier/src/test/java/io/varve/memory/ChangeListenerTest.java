@@ -4,58 +4,60 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.varve.memory.config.CacheConfig;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.ChangeListener;
 import io.varve.memory.item.Item;
 import io.varve.memory.offheap.Memory;
+import io.varve.memory.testing.CacheFixture;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Who listens to changes, and what of those that touch whole databases at once. */
+/** Tests the notification of change listeners, also for changes of whole databases. */
 class ChangeListenerTest {
-    private final List<String> told = new ArrayList<>();
+    private final List<String> events = new ArrayList<>();
     private final ChangeListener listener = new ChangeListener() {
         @Override
         public void changed(Change change, int shard, long sequence, int database, long keyAddress, int keyLength) {
-            told.add(change + " " + database + " "
+            events.add(change + " " + database + " "
                     + new String(Memory.toArray(keyAddress, keyLength), StandardCharsets.UTF_8));
         }
 
         @Override
         public void created(int database, long keyAddress, int keyLength) {
-            told.add("created " + database + " "
+            events.add("created " + database + " "
                     + new String(Memory.toArray(keyAddress, keyLength), StandardCharsets.UTF_8));
         }
 
         @Override
         public void missed(int database, long keyAddress, int keyLength) {
-            told.add("missed " + database + " "
+            events.add("missed " + database + " "
                     + new String(Memory.toArray(keyAddress, keyLength), StandardCharsets.UTF_8));
         }
 
         @Override
         public void flushed(int database) {
-            told.add("flushed " + database);
+            events.add("flushed " + database);
         }
 
         @Override
         public void swapped(int first, int second, Presence presence) {
             byte[] key = CacheFixture.bytes("a");
-            told.add("swapped " + first + " " + second + " " + presence.isThere(first, key)
-                    + " " + presence.isThere(second, key));
+            events.add("swapped " + first + " " + second + " " + presence.exists(first, key)
+                    + " " + presence.exists(second, key));
         }
     };
 
     private List<String> take() {
-        List<String> taken = List.copyOf(told);
-        told.clear();
+        List<String> taken = List.copyOf(events);
+        events.clear();
         return taken;
     }
 
     @Test
-    void whatTouchesADatabaseIsToldOnce() {
+    void databaseEventsAreSentOnce() {
         try (CacheFixture fixture = new CacheFixture(
                 Cache.open(CacheConfig.defaults(4 << 20).withDatabases(3).withShards(2).withSegmentSizeBytes(4096)))) {
             fixture.cache.subscribe(listener);
@@ -75,7 +77,7 @@ class ChangeListenerTest {
     }
 
     @Test
-    void whatComesAndWhatIsMissedIsTold() {
+    void createdAndMissedKeysAreReported() {
         try (CacheFixture fixture = new CacheFixture(
                 Cache.open(CacheConfig.defaults(4 << 20).withShards(2).withSegmentSizeBytes(4096)))) {
             fixture.cache.subscribe(listener);
@@ -89,7 +91,7 @@ class ChangeListenerTest {
 
     /** Whoever is told fails: what was let go of is gone all the same, and its memory is given back. */
     @Test
-    void whatIsLetGoOfIsGoneWhoeverFails() {
+    void removedItemsAreFreedEvenIfAListenerFails() {
         long soon = System.currentTimeMillis() + 1000;
         try (CacheFixture fixture = new CacheFixture(Cache.open(CacheConfig.defaults(1 << 20).withShards(2)
                 .withSegmentSizeBytes(4096).withEvictionPolicy(EvictionPolicy.ALLKEYS_RANDOM)))) {
@@ -119,7 +121,7 @@ class ChangeListenerTest {
     }
 
     @Test
-    void whoHasLeftIsToldNoMore() {
+    void anUnsubscribedListenerIsNotNotified() {
         List<String> others = new ArrayList<>();
         try (CacheFixture fixture = new CacheFixture(
                 Cache.open(CacheConfig.defaults(4 << 20).withShards(2).withSegmentSizeBytes(4096)))) {
@@ -127,7 +129,7 @@ class ChangeListenerTest {
             fixture.cache.subscribe((change, _, _, _, _, _) -> others.add(change.name()));
             fixture.cache.unsubscribe(listener);
             fixture.set(0, CacheFixture.bytes("a"), CacheFixture.bytes("1"), Item.NEVER);
-            assertThat(told).isEmpty();
+            assertThat(events).isEmpty();
             assertThat(others).containsExactly("SET");
         }
     }

@@ -2,16 +2,18 @@ package io.varve.memory;
 
 import java.util.concurrent.TimeUnit;
 
+import io.varve.memory.config.CacheConfig;
 import io.varve.memory.item.Ticker;
+import io.varve.memory.testing.CacheFixture;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** When expiry cycles begin. Confined to the test's thread. */
+/** Tests when expiry cycles begin. Confined to the test's thread. */
 class ExpiryCycleTest {
     private static final long WHOLE_SECOND = 1_750_000_000_000L;
 
-    /** Stands until it is moved. Confined to the test's thread. */
+    /** A clock that only the test advances. Confined to the test's thread. */
     private static final class StandingTicker implements Ticker {
         private long millis;
 
@@ -28,7 +30,7 @@ class ExpiryCycleTest {
 
     /** Wherever in a cycle's time the cache was opened, and maintenance came late the last time. */
     @Test
-    void aTimeBucketThatEndsIsEmptiedAtOnce() {
+    void anEndedTimeBucketIsEmptiedAtOnce() {
         for (int opened = 1; opened < 100; opened += 7) {
             StandingTicker ticker = new StandingTicker();
             ticker.millis = WHOLE_SECOND + opened;

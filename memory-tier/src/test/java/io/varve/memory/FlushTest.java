@@ -2,19 +2,25 @@ package io.varve.memory;
 
 import java.util.concurrent.TimeUnit;
 
+import io.varve.memory.config.CacheConfig;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Ticker;
+import io.varve.memory.report.CacheStats;
+import io.varve.memory.testing.CacheFixture;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What becomes of the memory of flushed databases. Confined to the test's thread. */
+/** Tests how the memory of flushed databases is freed. Confined to the test's thread. */
 class FlushTest {
     private static final int ITEMS = 60_000;
     private static final int VALUE_BYTES = 100;
     private static final int SEGMENT_BYTES = 64 << 10;
 
-    /** Each reading takes two microseconds, so that work is done in slices. */
+    /**
+     * A clock that advances by two microseconds with each reading, so that work is done in slices. Confined to the
+     * test's thread.
+     */
     private static final class SteppingTicker implements Ticker {
         private long nanos = 1;
 
@@ -64,7 +70,10 @@ class FlushTest {
         return partial;
     }
 
-    /** There are sixteen spare databases: more flushes than that have to wait for some to be reclaimed, but not for the large one. */
+    /**
+     * There are sixteen spare databases: more flushes than that have to wait for some to be reclaimed, but not for the
+     * large one.
+     */
     @Test
     void smallFlushesDoNotWaitForALargeOne() {
         try (CacheFixture fixture = open()) {
@@ -104,7 +113,7 @@ class FlushTest {
     }
 
     @Test
-    void memoryComesBackAsTheItemsGo() {
+    void memoryIsReleasedAsItemsAreFreed() {
         try (CacheFixture fixture = open()) {
             fill(fixture, 0, ITEMS);
             fill(fixture, 3, ITEMS / 4);
@@ -152,7 +161,7 @@ class FlushTest {
     }
 
     @Test
-    void largeItemsGoToo() {
+    void largeItemsAreFlushed() {
         try (CacheFixture fixture = open()) {
             fill(fixture, 0, ITEMS / 10);
             for (int i = 0; i < 20; i++) {

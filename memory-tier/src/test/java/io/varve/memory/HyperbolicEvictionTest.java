@@ -4,10 +4,13 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
+import io.varve.memory.config.CacheConfig;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.segment.ItemLayout;
+import io.varve.memory.testing.CacheFixture;
+import io.varve.memory.testing.ManualTicker;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,7 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Whom {@code allkeys-hyperbolic} keeps, by streams of requests to a cache that is filled on misses. */
+/** Tests which items {@code allkeys-hyperbolic} keeps, by streams of requests to a cache that is filled on misses. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class HyperbolicEvictionTest {
     private static final int MIB = 1 << 20;
@@ -28,8 +31,9 @@ final class HyperbolicEvictionTest {
     private final ManualTicker ticker = new ManualTicker();
 
     private InMemoryCache cache(EvictionPolicy policy) {
-        return InMemoryCache.open(CacheConfig.defaults(MIB).withShards(2).withSegmentSizeBytes(4096).withHeads(2)
-                .withEvictionPolicy(policy).withHashSeed(7).withTicker(ticker));
+        return InMemoryCache
+                .open(CacheConfig.defaults(MIB).withShards(2).withSegmentSizeBytes(4096).withMaxOpenSegments(2)
+                        .withEvictionPolicy(policy).withHashSeed(7).withTicker(ticker));
     }
 
     private static byte[] key(int i) {
@@ -56,7 +60,7 @@ final class HyperbolicEvictionTest {
         return sums;
     }
 
-    private static int draw(double[] sums, SplittableRandom random) {
+    private static int randomKey(double[] sums, SplittableRandom random) {
         int at = Arrays.binarySearch(sums, random.nextDouble() * sums[sums.length - 1]);
         return Math.min(at < 0 ? -at - 1 : at, sums.length - 1);
     }
@@ -70,7 +74,7 @@ final class HyperbolicEvictionTest {
         try (CacheFixture fixture = new CacheFixture(cache(policy))) {
             for (int i = 0; i < 150_000; i++) {
                 ticker.advanceMillis(10);
-                boolean hit = ask(fixture, draw(sums, random), VALUE);
+                boolean hit = ask(fixture, randomKey(sums, random), VALUE);
                 ask(fixture, KEYS + i, VALUE);
                 if (i >= 50_000) {
                     hits += hit ? 1 : 0;
@@ -84,11 +88,12 @@ final class HyperbolicEvictionTest {
     }
 
     @Test
-    void whatIsPopularStaysBesideAScan() {
+    void popularItemsSurviveAScan() {
         double random = hitRatioBesideAScan(EvictionPolicy.ALLKEYS_RANDOM);
         double recent = hitRatioBesideAScan(EvictionPolicy.ALLKEYS_LRU);
         double hyperbolic = hitRatioBesideAScan(EvictionPolicy.ALLKEYS_HYPERBOLIC);
-        // With exact counts and times a simulation of it is 7 points above random and 1 above LRU, for any size of about this.
+        // With exact counts and times a simulation of it is 7 points above random and 1 above LRU, for any size of
+        // about this.
         assertThat(hyperbolic).as("beside %s at random, %s by LRU", random, recent).isGreaterThan(random + 0.05)
                 .isGreaterThan(recent + 0.005);
     }
@@ -125,7 +130,7 @@ final class HyperbolicEvictionTest {
     }
 
     @Test
-    void whatIsDearToMissStays() {
+    void expensiveItemsAreNotEvicted() {
         int[] dear = kept(dear(20));
         assertThat(dear[1]).as("of the dear class, %s of the cheap", dear[0]).isGreaterThan(2 * dear[0]);
         int[] same = kept(dear(1));
@@ -134,14 +139,14 @@ final class HyperbolicEvictionTest {
 
     /** With fewer classes the last has what the others would have. */
     @Test
-    void aClassBeyondTheLastCostsWhatTheLastDoes() {
+    void aClassBeyondTheLastHasTheCostOfTheLast() {
         int[] dear = kept(new double[] {50, 1000, 50, 50, 1000});
         assertThat(dear[1]).as("of the dear class, %s of the cheap", dear[0]).isGreaterThan(2 * dear[0]);
     }
 
     /** A longer value takes another place: the key has been there all the time. */
     @Test
-    void anOverwrittenKeyKeepsItsCount() {
+    void overwrite_keepsTheAccessCount() {
         try (CacheFixture fixture = new CacheFixture(cache(EvictionPolicy.ALLKEYS_HYPERBOLIC))) {
             fixture.set(0, key(1), new byte[10], Item.NEVER);
             for (int i = 0; i < 1000; i++) {
@@ -157,7 +162,7 @@ final class HyperbolicEvictionTest {
     }
 
     @Test
-    void neitherIdleTimeNorFrequencyIsKnownOrTaken() {
+    void idleTimeAndFrequency_areUnknownAndIgnored() {
         try (CacheFixture fixture = new CacheFixture(cache(EvictionPolicy.ALLKEYS_HYPERBOLIC))) {
             fixture.set(0, key(1), new byte[10], Item.NEVER);
             fixture.withItem(0, key(1), item -> {
@@ -173,7 +178,7 @@ final class HyperbolicEvictionTest {
 
     /** pRedis, section 2.1: all the state of an item is reset when it is evicted. */
     @Test
-    void whatComesBackFromBelowIsNew() {
+    void aPromotedItemCountsAsNew() {
         try (CacheFixture fixture = new CacheFixture(cache(EvictionPolicy.ALLKEYS_HYPERBOLIC))) {
             assertThat(fixture.restore(0, key(1), ItemType.STRING, 0, new byte[10], 0, Item.NEVER, 0x1234FF)).isTrue();
             fixture.withItem(0, key(1), item -> assertThat(ItemLayout.access(item.address())).isEqualTo(1));
@@ -183,7 +188,7 @@ final class HyperbolicEvictionTest {
     /** Nobody asks for them any more: what another policy has left of them must not look like millions of accesses. */
     @ParameterizedTest
     @EnumSource(value = EvictionPolicy.class, names = {"ALLKEYS_LRU", "ALLKEYS_LFU", "ALLKEYS_RANDOM"})
-    void whatWasThereBeforeThePolicyCountsAsNew(EvictionPolicy before) {
+    void itemsFromBeforeThePolicyCountAsNew(EvictionPolicy before) {
         try (CacheFixture fixture = new CacheFixture(cache(before))) {
             // So that clocks end with each byte there is, and are far from a first tick.
             ticker.advanceMillis(100_000_000);
@@ -208,7 +213,7 @@ final class HyperbolicEvictionTest {
 
     /** From policy to policy and back. */
     @Test
-    void aPolicyThatComesLaterHealsWhatItFinds() {
+    void aLaterPolicyResetsForeignAccessBits() {
         double[] sums = zipfian(KEYS);
         SplittableRandom random = new SplittableRandom(13);
         try (CacheFixture fixture = new CacheFixture(cache(EvictionPolicy.ALLKEYS_LRU))) {
@@ -219,7 +224,7 @@ final class HyperbolicEvictionTest {
                 int hits = 0;
                 for (int i = 0; i < 60_000; i++) {
                     ticker.advanceMillis(10);
-                    hits += ask(fixture, draw(sums, random), VALUE) && i >= 40_000 ? 1 : 0;
+                    hits += ask(fixture, randomKey(sums, random), VALUE) && i >= 40_000 ? 1 : 0;
                 }
                 assertThat(hits / 20_000.0).as("hits with %s", policy).isGreaterThan(0.6);
             }

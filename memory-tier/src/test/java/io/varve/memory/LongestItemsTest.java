@@ -1,20 +1,25 @@
 package io.varve.memory;
 
+import io.varve.memory.config.CacheConfig;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.segment.ItemLayout;
+import io.varve.memory.testing.CacheFixture;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** Items as long as any can be: some bytes less than 2 GB, of which none is touched here. Confined to the test's thread. */
+/**
+ * Tests items of the greatest length: some bytes less than 2 GB, none of which is touched here. Confined to the test's
+ * thread.
+ */
 class LongestItemsTest {
     private static final long ROOM_BYTES = 5L << 30;
 
     @Test
-    void whatAnItemCannotBeIsRefusedAndNothingIsKeptForIt() {
+    void anImpossibleItemIsRefusedAndKeepsNoMemory() {
         try (CacheFixture fixture = new CacheFixture(Cache.open(CacheConfig.defaults(ROOM_BYTES).withShards(1)))) {
             fixture.now();
             fixture.bind(0, CacheFixture.bytes("key"));
@@ -24,9 +29,9 @@ class LongestItemsTest {
                     int length = Integer.MAX_VALUE - headers;
                     assertThatThrownBy(() -> fixture.session.put(fixture.key, fixture.item, ItemType.LIST, 0, length,
                             length, Item.NEVER)).isInstanceOfSatisfying(CacheFullException.class,
-                                    full -> assertThat(full.roomHelps()).isFalse());
+                                    full -> assertThat(full.isRecoverable()).isFalse());
                 }
-                assertThat(fixture.cache.hasRoom(ROOM_BYTES - (64 << 20))).isTrue();
+                assertThat(fixture.cache.hasFreeMemory(ROOM_BYTES - (64 << 20))).isTrue();
                 fixture.session.put(fixture.key, fixture.item, ItemType.LIST, 0, 10, Integer.MAX_VALUE, Item.NEVER);
                 assertThat(fixture.item.valueLength()).isEqualTo(10);
             } finally {

@@ -1,11 +1,14 @@
 package io.varve.memory;
 
+import io.varve.memory.config.CacheConfig;
 import io.varve.memory.item.Item;
+import io.varve.memory.testing.CacheFixture;
+import io.varve.memory.testing.ManualTicker;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What an item takes is the item's own, however many there are. Confined to the test's thread. */
+/** Tests that the memory usage of an item does not depend on the number of items. Confined to the test's thread. */
 class MemoryUsageTest {
     private static final CacheConfig CONFIG = CacheConfig.defaults(16 << 20).withShards(2)
             .withTicker(new ManualTicker());
@@ -18,7 +21,7 @@ class MemoryUsageTest {
     }
 
     @Test
-    void aSmallItemAloneIsSmall() {
+    void aSingleSmallItemHasASmallFootprint() {
         try (CacheFixture fixture = new CacheFixture(Cache.open(CONFIG))) {
             // Shards grow at different loads: that makes a byte or two of difference between keys.
             long alone = usage(fixture, "k", 1, Item.NEVER);
@@ -33,7 +36,7 @@ class MemoryUsageTest {
     }
 
     @Test
-    void allItemsTogetherTakeAboutWhatTheyAreSaidTo() {
+    void theSumOfFootprintsIsAboutTheMemoryInUse() {
         try (CacheFixture fixture = new CacheFixture(Cache.open(CONFIG))) {
             long before = fixture.cache.stats().usedBytes();
             long said = 0;

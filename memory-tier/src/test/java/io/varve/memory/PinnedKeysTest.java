@@ -2,24 +2,28 @@ package io.varve.memory;
 
 import java.util.SplittableRandom;
 
+import io.varve.memory.config.CacheConfig;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.eviction.PinnedKeys;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
+import io.varve.memory.testing.CacheFixture;
+import io.varve.memory.testing.ManualTicker;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Keys that commands work on are spared, whoever makes room. */
+/** Tests that eviction spares the keys that commands work on, whichever thread evicts. */
 final class PinnedKeysTest {
     private static final int MIB = 1 << 20;
     private static final int VALUE = 200;
 
     private static CacheFixture open(EvictionPolicy policy) {
         return new CacheFixture(InMemoryCache.open(CacheConfig.defaults(MIB).withShards(2).withSegmentSizeBytes(4096)
-                .withHeads(2).withEvictionPolicy(policy).withHashSeed(7).withTicker(new ManualTicker())));
+                .withMaxOpenSegments(2).withEvictionPolicy(policy).withHashSeed(7).withTicker(new ManualTicker())));
     }
 
     private static byte[] name(int i) {
@@ -49,7 +53,7 @@ final class PinnedKeysTest {
 
     @ParameterizedTest
     @EnumSource(value = EvictionPolicy.class, mode = EnumSource.Mode.EXCLUDE, names = "NOEVICTION")
-    void aPinnedKeyStaysWhileAllOthersGo(EvictionPolicy policy) {
+    void aPinnedKeyIsNotEvicted(EvictionPolicy policy) {
         try (CacheFixture fixture = open(policy)) {
             fill(fixture, 0, 3000);
             CacheSession other = fixture.cache.newSession();
@@ -77,7 +81,7 @@ final class PinnedKeysTest {
     }
 
     @Test
-    void noRoomIsMadeOutOfPinnedKeysAlone() {
+    void pinnedKeysAloneYieldNoMemory() {
         try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_LRU)) {
             fill(fixture, 0, 2000);
             int[] all = new int[2000];
@@ -94,9 +98,8 @@ final class PinnedKeysTest {
     }
 
     @Test
-    void whatIsPinnedIsFoundAndLittleElse() {
-        long seed = System.nanoTime();
-        System.out.println("PinnedKeysTest seed " + seed);
+    void pinnedKeysAreFoundWithFewFalsePositives() {
+        long seed = TestBudget.seed("varve.test.seed");
         SplittableRandom random = new SplittableRandom(seed);
         PinnedKeys pins = new PinnedKeys();
         PinnedKeys.Holder holder = pins.newHolder();
@@ -124,7 +127,7 @@ final class PinnedKeysTest {
     }
 
     @Test
-    void anItemThatHasJustComeDoesNotLoseADrawBetweenEqualClocks() {
+    void aNewItemIsNotEvictedAmongEqualClocks() {
         try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_LRU)) {
             fill(fixture, 0, 3000);
             int large = fixture.cache.runThresholdBytes() * 4;

@@ -1,12 +1,15 @@
 package io.varve.memory;
 
+import io.varve.memory.config.CacheConfig;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.item.Item;
+import io.varve.memory.testing.CacheFixture;
+import io.varve.memory.testing.ManualTicker;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What is known of accesses outlives a change of the policy. */
+/** Tests that access information survives a change of the policy. */
 final class PolicyChangeTest {
     private static final int MIB = 1 << 20;
     private static final int VALUE = 200;
@@ -16,7 +19,7 @@ final class PolicyChangeTest {
 
     private CacheFixture open(EvictionPolicy policy) {
         return new CacheFixture(InMemoryCache.open(CacheConfig.defaults(MIB).withShards(2).withSegmentSizeBytes(4096)
-                .withHeads(2).withEvictionPolicy(policy).withHashSeed(7).withTicker(ticker)));
+                .withMaxOpenSegments(2).withEvictionPolicy(policy).withHashSeed(7).withTicker(ticker)));
     }
 
     private static byte[] key(String kind, int i) {
@@ -58,7 +61,7 @@ final class PolicyChangeTest {
     }
 
     @Test
-    void keysThatWereThereDoNotGoBeforeNewOnes() {
+    void existingKeysAreNotEvictedBeforeNewOnes() {
         try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_LRU)) {
             write(fixture, "old", OLD);
             ticker.advanceMillis(20 * 60_000);
@@ -74,7 +77,7 @@ final class PolicyChangeTest {
     }
 
     @Test
-    void whatWasAskedForUnderOnePolicyStaysUnderTheNext() {
+    void recentlyUsedKeysSurviveAPolicyChange() {
         try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_LFU)) {
             write(fixture, "idle", OLD / 2);
             ticker.advanceMillis(30 * 60_000);
@@ -90,9 +93,12 @@ final class PolicyChangeTest {
         }
     }
 
-    /** RESTORE with IDLETIME: the time is from before the change, and is not taken for what the policy before has written. */
+    /**
+     * RESTORE with IDLETIME: the time is from before the change, and is not taken for what the policy before has
+     * written.
+     */
     @Test
-    void anIdleTimeThatIsSetIsAtMostTheTimeSinceTheChange() {
+    void anIdleTimeIsLimitedToTheTimeSinceTheChange() {
         try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_LFU)) {
             write(fixture, "key", 10);
             ticker.advanceMillis(20 * 60_000);

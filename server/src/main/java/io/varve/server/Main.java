@@ -19,7 +19,7 @@ import io.varve.server.system.ShutdownHook;
 import io.varve.server.system.StandardError;
 import io.varve.server.system.Supervisor;
 
-/** The program: {@code serve [FILE] [--NAME VALUE]…}, or {@code serve --help}. Immutable: static methods only. */
+/** The command line: {@code serve [FILE] [--NAME VALUE]…}, or {@code serve --help}. Immutable: static methods only. */
 public final class Main {
     private static final int BAD_SETTING = 2;
     private static final int CANNOT_START = 1;
@@ -34,7 +34,7 @@ public final class Main {
         }
     }
 
-    static int run(List<String> arguments, PrintStream out, PrintStream err) {
+    public static int run(List<String> arguments, PrintStream out, PrintStream err) {
         List<String> rest = !arguments.isEmpty() && arguments.getFirst().equals("serve")
                 ? arguments.subList(1, arguments.size())
                 : arguments;
@@ -77,8 +77,9 @@ public final class Main {
         } catch (IllegalArgumentException | ConfigException bad) {
             return badSettings(bad, err);
         } catch (OutOfMemoryError refused) {
-            err.println("varve: maxmemory " + config.maxMemoryBytes() + ": the system refuses so much memory: "
-                    + refused.getMessage());
+            err.println(
+                    "varve: maxmemory " + config.maxMemoryBytes() + ": the operating system refuses this much memory: "
+                            + refused.getMessage());
             return CANNOT_START;
         }
     }

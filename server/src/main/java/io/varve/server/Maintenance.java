@@ -5,42 +5,51 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import io.varve.memory.Cache;
-import io.varve.server.command.ServerContext;
+import io.varve.server.command.ServerState;
 import io.varve.server.net.NetworkServer;
 import io.varve.server.system.TimeSlice;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The thread that expires, cleans and frees, slice by slice. Its loop is confined to that thread; close from any. */
+/**
+ * The thread that expires items, cleans segments and frees memory, slice by slice. Confined to that thread, except
+ * {@link #close}, which any thread may call.
+ */
 final class Maintenance implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
     private static final long CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long SAMPLE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-    /** So long it works, and so long it then sleeps at the least (the system makes it some 50 µs more), while there is work. */
+    /**
+     * The longest stretch of work, and the shortest sleep after it while there is work; the system adds about 50 µs to
+     * a sleep.
+     */
     private static final long WORK_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
     private static final long REST_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
-    /** After a failed round: not at once again... */
+    /** The pause after a failed round. */
     private static final long PAUSE_AFTER_FAILURE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-    /** ... and one of a kind is told about once in so long, so that what fails again and again fills no disk with its log. */
+    /**
+     * Minimum interval between two log entries about one kind of failure, so that a repeated failure does not fill the
+     * disk with its log.
+     */
     private static final long QUIET_AFTER_FAILURE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final Cache cache;
     private final NetworkServer network;
-    private final ServerContext server;
+    private final ServerState server;
     private final Thread thread;
     private final TimeSlice slice;
     private volatile boolean stopped;
     private boolean prepared;
     private long checkedNanos = System.nanoTime();
     private long sampledNanos = checkedNanos;
-    /** When it last did; the thread's own, as is what follows. */
+    /** The time of the last yield. Confined to the maintenance thread, as are the fields below. */
     private long gaveWay;
     private long failures;
     private @Nullable Class<?> reported;
     private long reportedNanos;
 
-    private Maintenance(Cache cache, NetworkServer network, ServerContext server) {
+    private Maintenance(Cache cache, NetworkServer network, ServerState server) {
         this.cache = cache;
         this.network = network;
         this.server = server;
@@ -48,31 +57,32 @@ final class Maintenance implements AutoCloseable {
         thread = Thread.ofPlatform().name("varve-maintenance").daemon().unstarted(this::loop);
     }
 
-    static Maintenance start(Cache cache, NetworkServer network, ServerContext server) {
+    static Maintenance start(Cache cache, NetworkServer network, ServerState server) {
         Maintenance maintenance = new Maintenance(cache, network, server);
         maintenance.thread.start();
         return maintenance;
     }
 
     private void loop() {
-        // An event loop that finds a shard locked waits for this thread, so it must get a core as soon as an event loop would
-        // (decision 12), not after who happens to run beside it: the JIT, for instance.
-        LOG.debug("A time slice of its own: {}", slice.apply());
+        // An event loop that finds a shard locked waits for this thread. So it must get a core as soon as an event loop
+        // would (decision 12), before other threads such as the JIT compiler's.
+        LOG.debug("Time slice of the maintenance thread: {}", slice.apply());
         while (!stopped) {
             long idleNanos;
             try {
                 prepare();
-                idleNanos = cache.maintain(this::giveWay);
-                server.lookAfterTold();
+                idleNanos = cache.maintain(this::pause);
+                server.notifications().maintain();
             } catch (RuntimeException | Error failed) {
-                // Whatever it was, memory that the system refuses too: without this thread nothing would ever expire again.
+                // Any failure, including a system that refuses memory: without this thread nothing would ever expire
+                // again.
                 report(failed, System.nanoTime());
                 idleNanos = PAUSE_AFTER_FAILURE_NANOS;
             }
             try {
-                lookAround(System.nanoTime());
+                checkState(System.nanoTime());
             } catch (RuntimeException | Error failed) {
-                // Connections and samples are looked at whatever happens to the items, and the other way round.
+                // Connections and samples are checked even if the items failed, and vice versa.
                 report(failed, System.nanoTime());
                 idleNanos = PAUSE_AFTER_FAILURE_NANOS;
             }
@@ -88,23 +98,23 @@ final class Maintenance implements AutoCloseable {
         if (another || now - reportedNanos >= QUIET_AFTER_FAILURE_NANOS) {
             reported = failed.getClass();
             reportedNanos = now;
-            LOG.error("A round of maintenance failed, the {}. since the start", failures, failed);
+            LOG.error("Maintenance round failed ({} failures since the start)", failures, failed);
         }
     }
 
-    /** Once: so that the client that asks first does not wait until the report's classes are loaded. */
+    /** Runs once, so that the first client that asks for the report does not wait for its classes to load. */
     private void prepare() {
         if (!prepared) {
             prepared = true;
-            server.report().write(List.of());
+            server.telemetry().report().write(List.of());
         }
     }
 
-    private void lookAround(long now) {
+    private void checkState(long now) {
         if (now - sampledNanos >= SAMPLE_NANOS) {
             sampledNanos = now;
-            server.report().sample(now);
-            server.hiccups().follow(server.config().latencyThresholdMillis() > 0);
+            server.telemetry().report().sample(now);
+            server.telemetry().hiccups().follow(server.config().latencyThresholdMillis() > 0);
         }
         if (now - checkedNanos >= CHECK_NANOS) {
             checkedNanos = now;
@@ -113,13 +123,13 @@ final class Maintenance implements AutoCloseable {
     }
 
     /**
-     * Between two slices of work, with no lock held. On few cores the system lets a thread that works go on for some
-     * milliseconds before an event loop that has woken meanwhile gets the core, and that loop would then find the lock taken
-     * again. So this thread sleeps a little, as soon as it has worked a little.
+     * Yields between two slices of work, with no lock held. On few cores the system lets a working thread continue for
+     * some milliseconds before a woken event loop gets the core, and this thread would then hold the lock
+     * again. So this thread sleeps briefly after each short stretch of work.
      */
-    private void giveWay() {
-        // What has expired or was evicted under the lock, so that little is held back.
-        server.tell();
+    private void pause() {
+        // Publishes expirations and evictions that occurred under the lock, so that few are queued.
+        server.notifications().flush();
         if (System.nanoTime() - gaveWay >= WORK_NANOS) {
             LockSupport.parkNanos(this, REST_NANOS);
             gaveWay = System.nanoTime();
@@ -138,7 +148,7 @@ final class Maintenance implements AutoCloseable {
                 interrupted = true;
             }
         }
-        server.hiccups().follow(false);
+        server.telemetry().hiccups().follow(false);
         if (interrupted) {
             Thread.currentThread().interrupt();
         }

@@ -9,7 +9,7 @@ import io.varve.flash.store.StoreException;
 import io.varve.flash.tier.FlashTier;
 import io.varve.flash.tier.TierFiles;
 import io.varve.memory.Cache;
-import io.varve.memory.CacheConfig;
+import io.varve.memory.config.CacheConfig;
 import io.varve.server.config.MachineMemory;
 import io.varve.server.config.ServerConfig;
 import org.jspecify.annotations.Nullable;
@@ -17,22 +17,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The cache and, if the configuration asks for one, the tier below it. Immutable; {@link #close} is called once.
+ * The memory tier and, if {@code flash-dir} is set, the flash tier below it. Immutable; {@link #close} is called once.
  *
  * @param cache the memory tier
- * @param flash the tier below; null if there is none
+ * @param flash the flash tier; null if it is not configured
  */
-record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoCloseable {
+public record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Tiers.class);
-    /** The store stops writing when less is free: well below what the tier leaves, which has to take things out even then. */
+    /**
+     * The store stops writing below this free space: well below the tier's own limit, since the tier must still be able
+     * to remove items then.
+     */
     private static final long FREE_DISK_BYTES = 32L << 20;
 
     /**
-     * Opens both.
+     * Opens both tiers.
      *
-     * @throws IllegalArgumentException if the configuration cannot work, or somebody else uses the directory
+     * @throws IllegalArgumentException if the configuration cannot work, or another process uses the directory
      */
-    static Tiers open(ServerConfig config) {
+    public static Tiers open(ServerConfig config) {
         Path directory = config.flashDirectory().orElse(null);
         if (directory == null) {
             return new Tiers(Cache.open(config.cacheConfig(), MachineMemory.totalBytes()), null);
@@ -41,7 +44,7 @@ record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoCloseable {
         if (!wanted.evictionPolicy().evicts()) {
             throw new IllegalArgumentException("flash-dir " + directory + ": with maxmemory-policy "
                     + config.text("maxmemory-policy")
-                    + " nothing would fall to it; allowed is one that evicts, such as allkeys-lru");
+                    + " nothing would be demoted to it; allowed is a policy that evicts, such as allkeys-lru");
         }
         TierFiles files = openFiles(config, directory, wanted);
         try {
@@ -60,7 +63,7 @@ record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoCloseable {
 
     private static TierFiles openFiles(ServerConfig config, Path directory, CacheConfig cache) {
         requireHeap(config);
-        // No limit of the store's own: at it, it would neither take anything out nor clean.
+        // The store has no size limit of its own: at its limit it could neither remove records nor clean.
         JeSettings settings = JeSettings.of(config.number("flash-cache-size")).withDisk(0, FREE_DISK_BYTES);
         try {
             return TierFiles.open(directory, at -> JeStore.open(at, settings), cache.databases(),
@@ -68,12 +71,12 @@ record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoCloseable {
         } catch (StoreException failed) {
             throw new IllegalArgumentException("flash-dir " + directory + ": "
                     + (failed.kind() == StoreException.Kind.LOCKED
-                            ? "another process uses it; allowed is a directory of this server's own"
+                            ? "another process uses it; allowed is a directory that only this server uses"
                             : failed.getMessage()),
                     failed);
         } catch (UncheckedIOException failed) {
             throw new IllegalArgumentException(
-                    "flash-dir " + directory + ": allowed is a directory that can be written ("
+                    "flash-dir " + directory + ": allowed is a writable directory ("
                             + failed.getCause() + ")",
                     failed);
         }
@@ -85,7 +88,8 @@ record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoCloseable {
         if (wanted > heap / 2) {
             throw new IllegalArgumentException("flash-cache-size " + config.text("flash-cache-size")
                     + ", flash-queue-size "
-                    + config.text("flash-queue-size") + ": the first and twice the second may take half of the heap, "
+                    + config.text("flash-queue-size")
+                    + ": flash-cache-size plus twice flash-queue-size may be at most half of the heap, "
                     + heap / 2 + " bytes");
         }
     }
@@ -95,9 +99,9 @@ record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoCloseable {
         long bytes = tier.stats().policyRamBytes() + tier.stats().memberRamBytes();
         if (!cache.chargeElsewhere(bytes)) {
             tier.close();
-            throw new IllegalArgumentException("flash-max-items " + config.text("flash-max-items") + ": so many need "
-                    + bytes + " bytes of memory; allowed is what maxmemory " + config.maxMemoryBytes()
-                    + " has room for");
+            throw new IllegalArgumentException("flash-max-items " + config.text("flash-max-items")
+                    + ": this many items need "
+                    + bytes + " bytes of memory; allowed is what fits into maxmemory " + config.maxMemoryBytes());
         }
         return tier;
     }
@@ -107,7 +111,7 @@ record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoCloseable {
         if (flash != null) {
             flash.close();
             if (!flash.hasEnded()) {
-                LOG.warn("A thread of the flash tier does not end: its memory is left to the end of the process");
+                LOG.warn("A thread of the flash tier has not ended: its memory stays allocated until the process ends");
                 return;
             }
         }

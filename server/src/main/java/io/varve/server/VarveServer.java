@@ -6,14 +6,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.varve.flash.tier.FlashTier;
 import io.varve.memory.Cache;
-import io.varve.server.admin.Health;
 import io.varve.server.admin.LogLevel;
-import io.varve.server.admin.Metrics;
 import io.varve.server.admin.http.MetricsServer;
+import io.varve.server.admin.metrics.Health;
+import io.varve.server.admin.metrics.Metrics;
 import io.varve.server.command.CommandTable;
-import io.varve.server.command.ServerContext;
-import io.varve.server.command.registry.Families;
-import io.varve.server.config.InertSettings;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.registry.CommandFamilies;
+import io.varve.server.config.IgnoredSettings;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.config.Settings;
 import io.varve.server.net.NetworkServer;
@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A running server: the tiers, the maintenance thread, the network and, if wanted, metrics. Immutable once started; {@link #close} may
- * be called by any thread, once or more.
+ * A running server: the tiers, the maintenance thread, the network and, if configured, the metrics endpoint. Immutable
+ * once started; any thread may call {@link #close}, repeatedly.
  */
 public final class VarveServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VarveServer.class);
@@ -49,34 +49,34 @@ public final class VarveServer implements AutoCloseable {
     /**
      * Opens a cache and serves it.
      *
-     * @throws IOException                              if it cannot listen
-     * @throws io.varve.server.config.ConfigException if the settings, or a file that they name, cannot be
+     * @throws IOException if it cannot listen
+     * @throws io.varve.server.config.ConfigException if the settings, or a file that they name, are invalid
      */
     public static VarveServer start(ServerConfig config) throws IOException {
         return start(config, Tiers.open(config.validate()));
     }
 
-    static VarveServer start(ServerConfig config, Cache cache) throws IOException {
+    public static VarveServer start(ServerConfig config, Cache cache) throws IOException {
         return start(config, new Tiers(cache, null));
     }
 
-    static VarveServer start(ServerConfig config, Tiers tiers) throws IOException {
+    public static VarveServer start(ServerConfig config, Tiers tiers) throws IOException {
         Cache cache = tiers.cache();
         CountDownLatch shutdown = new CountDownLatch(1);
         Health health = new Health();
         if (!config.text("loglevel").equals(ServerConfig.defaults().text("loglevel"))) {
-            // A program that embeds the server and says nothing keeps its own level.
+            // A program that embeds the server and does not set a level keeps its own.
             LogLevel.apply(config.text("loglevel"));
         }
         MetricsServer metrics = null;
         try {
-            ServerContext server = new ServerContext(cache, tiers.flash(), config, cache.config().ticker(), _ -> {
+            ServerState server = new ServerState(cache, tiers.flash(), config, cache.config().ticker(), _ -> {
                 health.stopping();
                 shutdown.countDown();
             });
             warnOfInert(server);
             warnOfClients(server);
-            CommandTable table = Families.table(server);
+            CommandTable table = CommandFamilies.table(server);
             metrics = startMetrics(server, health);
             NetworkServer network = NetworkServer.start(server, table);
             health.listening();
@@ -91,34 +91,38 @@ public final class VarveServer implements AutoCloseable {
         }
     }
 
-    /** Now, and whenever some are changed. */
-    private static void warnOfInert(ServerContext server) {
-        InertSettings inert = new InertSettings();
-        inert.warn(server.config(), Settings.all().keySet());
-        inert.warnOfDemand(server.config());
-        inert.warnOfDirectory(server.config());
-        inert.warnOfMemory(server.config());
+    /** Warns at the start, and whenever settings change. */
+    private static void warnOfInert(ServerState server) {
+        IgnoredSettings ignoredSettings = new IgnoredSettings();
+        ignoredSettings.warn(server.config(), Settings.all().keySet());
+        ignoredSettings.warnOfDemand(server.config());
+        ignoredSettings.warnOfDirectory(server.config());
+        ignoredSettings.warnOfMemory(server.config());
         server.onConfig((changed, named) -> () -> {
-            inert.warn(changed, named);
-            inert.warnOfDemand(changed);
-            inert.warnOfMemory(changed);
+            ignoredSettings.warn(changed, named);
+            ignoredSettings.warnOfDemand(changed);
+            ignoredSettings.warnOfMemory(changed);
         });
     }
 
-    /** As Redis does where the system allows fewer connections. */
-    private static void warnOfClients(ServerContext server) {
+    /** Warns as Redis does where the system allows fewer connections. */
+    private static void warnOfClients(ServerState server) {
         long wanted = server.config().number("maxclients");
-        if (server.mostClients() < wanted) {
+        if (server.lifecycle().mostClients() < wanted) {
             LOG.warn(
-                    "maxclients {}: the heap of {} MB has room for {}; a larger one (a larger container, or with the launcher "
-                            + "VARVE_JAVA_OPTS=-Xmx...) lets more in",
+                    "maxclients {}: the heap of {} MB limits it to {}; a larger heap (a larger container, or with"
+                            + " the launcher "
+                            + "VARVE_JAVA_OPTS=-Xmx...) allows more",
                     wanted, Runtime.getRuntime().maxMemory() >> 20,
-                    server.mostClients());
+                    server.lifecycle().mostClients());
         }
     }
 
-    /** In front of the network, so that whoever asks whether the server is ready is told that it is not. */
-    private static @Nullable MetricsServer startMetrics(ServerContext server, Health health) throws IOException {
+    /**
+     * Starts before the network, so that a readiness request during the start gets the reply that the server is not
+     * ready.
+     */
+    private static @Nullable MetricsServer startMetrics(ServerState server, Health health) throws IOException {
         FlashTier flash = server.flash();
         if (flash == null) {
             health.loaded();
@@ -128,15 +132,16 @@ public final class VarveServer implements AutoCloseable {
         int port = server.config().intNumber("metrics-port");
         return port == 0
                 ? null
-                : MetricsServer.start(new Metrics(server, health), health, server.config().text("metrics-bind"), port);
+                : MetricsServer.start(new Metrics(server.telemetry(), health), health,
+                        server.config().text("metrics-bind"), port);
     }
 
-    /** The port that is listened on: the configured one, or the one found for {@code port 0}; 0 if only TLS is spoken. */
+    /** The listening port: the configured one, or the one chosen for {@code port 0}; 0 if only TLS is served. */
     public int port() {
         return network.port();
     }
 
-    /** The port that is listened on for TLS; 0 if there is none. */
+    /** The listening port for TLS; 0 if there is none. */
     public int tlsPort() {
         return network.tlsPort();
     }
@@ -146,7 +151,7 @@ public final class VarveServer implements AutoCloseable {
         shutdown.await();
     }
 
-    /** Stops listening, closes the connections, stops maintenance and gives the memory back. */
+    /** Stops listening, closes the connections, stops maintenance and releases the memory. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {

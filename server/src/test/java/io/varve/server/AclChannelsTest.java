@@ -1,55 +1,40 @@
 package io.varve.server;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-import io.varve.server.config.ServerConfig;
-import org.junit.jupiter.api.AfterEach;
+import io.varve.server.testing.RawClient;
+import io.varve.server.testing.RawReply;
+import io.varve.server.testing.ServerExtension;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** Which channels users may use, and who is disconnected when that becomes less. Confined to the test's thread. */
+/** Tests users' channel permissions, and the disconnection of clients that lose them. Confined to the test's thread. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class AclChannelsTest {
     private static final String NO_CHANNEL = "NOPERM No permissions to access a channel";
     private static final String BECAUSE = "NOPERM ACLs rules changed between the moment the transaction was accumulated and"
             + " the EXEC call. This command is no longer allowed for the following reason: ";
 
-    private final List<RawClient> clients = new ArrayList<>();
-    private VarveServer server;
+    @RegisterExtension
+    final ServerExtension server = ServerExtension.with("io-threads 3", "maxmemory 64mb");
     private RawClient admin;
 
     @BeforeEach
     void start() throws IOException {
-        server = VarveServer.start(
-                ServerConfig.defaults().with("port", "0").with("io-threads", "3").with("maxmemory", "64mb"));
-        admin = connect();
-    }
-
-    @AfterEach
-    void stop() throws IOException {
-        for (RawClient client : clients) {
-            client.close();
-        }
-        server.close();
-    }
-
-    private RawClient connect() throws IOException {
-        RawClient client = new RawClient(server.port());
-        clients.add(client);
-        return client;
+        admin = server.connect();
     }
 
     private RawClient login(String user) throws IOException {
-        RawClient client = connect();
+        RawClient client = server.connect();
         asks(client, "AUTH " + user + " x", "+OK");
         return client;
     }
@@ -70,7 +55,7 @@ class AclChannelsTest {
     }
 
     @Test
-    void eachCommandAsksForItsChannels() throws IOException {
+    void eachCommandChecksItsChannels() throws IOException {
         user("u", "on nopass +@all ~* resetchannels &news &chat:* &[ab]");
         RawClient client = login("u");
         for (String allowed : List.of("PUBLISH news x", "PUBLISH chat:1 x", "PUBLISH a x", "SPUBLISH chat: x")) {
@@ -94,7 +79,7 @@ class AclChannelsTest {
     }
 
     @Test
-    void whatIsDeniedIsLogged() throws IOException {
+    void denialsAreLogged() throws IOException {
         user("u", "on nopass +@all resetchannels &a");
         RawClient client = login("u");
         asks(client, "SUBSCRIBE a secret", "-" + NO_CHANNEL);
@@ -117,12 +102,12 @@ class AclChannelsTest {
     /** Who listens to no more than is still allowed stays; the others are gone before the change is acknowledged. */
     @ParameterizedTest
     @ValueSource(strings = {"SUBSCRIBE secret", "PSUBSCRIBE s*", "SSUBSCRIBE secret", "SUBSCRIBE a secret"})
-    void whoListensBeyondChangedRulesIsDisconnected(String listening) throws IOException {
+    void subscribersOfForbiddenChannelsAreDisconnected(String listening) throws IOException {
         user("u", "on nopass +@all &*");
         RawClient beyond = login("u");
         RawClient within = login("u");
         RawClient silent = login("u");
-        RawClient other = connect();
+        RawClient other = server.connect();
         String[] words = listening.split(" ");
         beyond.send(RawClient.encode(words));
         for (int i = 1; i < words.length; i++) {
@@ -141,7 +126,7 @@ class AclChannelsTest {
     }
 
     @Test
-    void whoTakesTheirOwnChannelsAwayGetsTheAnswerFirst() throws IOException {
+    void aClientThatRevokesItsOwnChannelsGetsTheReplyFirst() throws IOException {
         user("u", "on nopass +@all &*");
         RawClient client = login("u");
         assertThat(client.command("HELLO", "3")).startsWith("%7");
@@ -151,7 +136,7 @@ class AclChannelsTest {
     }
 
     @Test
-    void moreRulesDisconnectNobody() throws IOException {
+    void addedRulesDisconnectNoClient() throws IOException {
         user("u", "on nopass +@all resetchannels &a");
         RawClient client = login("u");
         asks(client, "SUBSCRIBE a", "*3 $9 subscribe $1 a :1");
@@ -164,7 +149,7 @@ class AclChannelsTest {
     }
 
     @Test
-    void whoIsDeletedHearsNothingMore() throws IOException {
+    void aDeletedUserReceivesNoMoreMessages() throws IOException {
         user("u", "on nopass +@all &*");
         RawClient client = login("u");
         asks(client, "SUBSCRIBE a", "*3 $9 subscribe $1 a :1");
@@ -174,7 +159,7 @@ class AclChannelsTest {
     }
 
     @Test
-    void whatIsQueuedIsAskedForAgain() throws IOException {
+    void queuedCommandsAreCheckedAgainAtExec() throws IOException {
         user("u", "on nopass +@all ~* &*");
         RawClient client = login("u");
         asks(client, "MULTI", "+OK");
@@ -219,10 +204,10 @@ class AclChannelsTest {
     /** Two clients wait for a key; the first may not have it any more when it comes. */
     @ParameterizedTest
     @ValueSource(strings = {"resetkeys", "-blpop", "-@list"})
-    void whoWaitsForWhatTheyMayNotHaveAnyMoreIsToldSoAndTheNextGetsIt(String rules) throws IOException {
+    void aBlockedClientWithoutRightsGetsAnErrorAndTheNextIsServed(String rules) throws IOException {
         user("u", "on nopass +@all ~*");
         RawClient first = waiting(login("u"), 1);
-        RawClient second = waiting(connect(), 2);
+        RawClient second = waiting(server.connect(), 2);
         user("u", rules);
         admin.send("RPUSH k v\r\nEXISTS k\r\n");
         gets(admin, ":1", ":0");
@@ -237,10 +222,10 @@ class AclChannelsTest {
 
     /** One that is deleted waits no more, and takes nothing with it. */
     @Test
-    void whoIsDeletedWhileTheyWaitTakesNothing() throws IOException {
+    void aUserDeletedWhileBlockedTakesNoElement() throws IOException {
         user("u", "on nopass +@all ~*");
         RawClient first = waiting(login("u"), 1);
-        RawClient second = waiting(connect(), 2);
+        RawClient second = waiting(server.connect(), 2);
         admin.send("ACL DELUSER u\r\nRPUSH k v\r\nEXISTS k\r\n");
         gets(admin, ":1", ":1", ":0");
         gets(second, "*2 $1 k $1 v");

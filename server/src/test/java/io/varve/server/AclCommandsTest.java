@@ -7,17 +7,19 @@ import java.nio.file.Path;
 import java.util.List;
 
 import io.varve.server.config.ConfigReader;
-import io.varve.server.config.ServerConfig;
-import org.junit.jupiter.api.AfterEach;
+import io.varve.server.testing.RawClient;
+import io.varve.server.testing.RawReply;
+import io.varve.server.testing.ServerExtension;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Users over the wire: who is let in, what they may do, and what becomes of them. Confined to the test's thread. */
+/** Tests users over the wire: authentication, permissions, changes and deletion. Confined to the test's thread. */
 class AclCommandsTest {
     private static final String NO_COMMAND = "NOPERM User u has no permissions to run the '%s' command";
     private static final String NO_KEY = "NOPERM No permissions to access a key";
@@ -25,21 +27,13 @@ class AclCommandsTest {
     @TempDir
     Path folder;
 
-    private final ServerConfig config = ServerConfig.defaults().with("port", "0").with("io-threads", "2")
-            .with("maxmemory", "64mb");
-    private VarveServer server;
+    @RegisterExtension
+    final ServerExtension server = ServerExtension.with("io-threads 2", "maxmemory 64mb");
     private RawClient admin;
 
     @BeforeEach
     void start() throws IOException {
-        server = VarveServer.start(config);
-        admin = new RawClient(server.port());
-    }
-
-    @AfterEach
-    void stop() throws IOException {
-        admin.close();
-        server.close();
+        admin = server.connect();
     }
 
     private void user(String name, String... rules) throws IOException {
@@ -60,7 +54,7 @@ class AclCommandsTest {
     }
 
     @Test
-    void aUserMayDoWhatTheRulesSayAndNoMore() throws IOException {
+    void rulesLimitWhatAUserMayRun() throws IOException {
         user("u", "on", ">pw", "+get", "+set", "+mget", "+config|get", "~a*", "%R~r*", "%W~w*", "(+del ~tmp)");
         try (RawClient client = login("u", "pw")) {
             assertThat(client.call("SET", "a1", "v").text()).isEqualTo("OK");
@@ -87,7 +81,7 @@ class AclCommandsTest {
     }
 
     @Test
-    void changedRulesReachWhoIsConnected() throws IOException {
+    void changedRulesApplyToConnectedClients() throws IOException {
         user("u", "on", "nopass", "+@all", "~*");
         try (RawClient client = login("u", "any")) {
             assertThat(client.call("SET", "k", "v").text()).isEqualTo("OK");
@@ -102,7 +96,7 @@ class AclCommandsTest {
     }
 
     @Test
-    void whoIsDeletedIsDisconnected() throws IOException {
+    void deletedUsersAreDisconnected() throws IOException {
         user("u", "on", "nopass", "+@all", "~*");
         try (RawClient one = login("u", ""); RawClient two = login("u", ""); RawClient me = login("u", "")) {
             assertThat(me.send("ACL DELUSER u nobody\r\nPING\r\n").readToEnd()).isEqualTo(":1\r\n");
@@ -114,7 +108,7 @@ class AclCommandsTest {
     }
 
     @Test
-    void whatIsQueuedIsCheckedWhenItIsQueuedAndWhenItRuns() throws IOException {
+    void queuedCommandsAreCheckedWhenQueuedAndWhenRun() throws IOException {
         user("u", "on", "nopass", "+@all", "~a*");
         try (RawClient client = login("u", "")) {
             assertThat(client.call("MULTI").text()).isEqualTo("OK");
@@ -139,7 +133,7 @@ class AclCommandsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {2, 3})
-    void theLogTellsWhatWasDenied(int protocol) throws IOException {
+    void theLogReportsTheDeniedObject(int protocol) throws IOException {
         user("u", "on", "nopass", "+get", "+multi", "~a*");
         try (RawClient client = login("u", "")) {
             client.call("GET", "b");
@@ -172,7 +166,7 @@ class AclCommandsTest {
     }
 
     @Test
-    void whatIsLongIsCutInTheLog() throws IOException {
+    void longNamesAreTruncatedInTheLog() throws IOException {
         user("u", "on", "nopass", "+@all", "~a");
         try (RawClient client = login("u", "")) {
             assertRefused(client, NO_KEY, "GET", "k".repeat(60_000));
@@ -223,7 +217,7 @@ class AclCommandsTest {
 
     /** The UTF-8 of an a with two dots above, in bytes. */
     @Test
-    void aNameIsToldInItsOwnBytes() throws IOException {
+    void namesAreReportedByteForByte() throws IOException {
         String name = "\u00c3\u00a4";
         user(name, "on", "nopass", "+@all");
         try (RawClient client = login(name, "")) {
@@ -249,7 +243,7 @@ class AclCommandsTest {
 
     /** Rules that can only be given one after the other are told so that they can be given again. */
     @Test
-    void whatIsToldMakesTheSameUserAgain() throws IOException {
+    void listedRulesRecreateTheUserWithSetuser() throws IOException {
         user("u", "%R~a", "%R~*", "%W~*", "~b", "(%RW~* ~c +get)");
         String line = admin.call("ACL", "LIST").elements().getLast().text();
         assertThat(line)
@@ -261,7 +255,7 @@ class AclCommandsTest {
     @Test
     void theFileOfUsersIsReadAndWritten() throws IOException {
         Path file = Files.writeString(folder.resolve("users.acl"), "user u on nopass +@all ~*\n");
-        try (VarveServer filed = VarveServer.start(config.with("aclfile", file.toString()));
+        try (VarveServer filed = server.start("maxmemory 64mb", "aclfile " + file);
                 RawClient root = new RawClient(filed.port());
                 RawClient client = new RawClient(filed.port())) {
             assertThat(client.call("AUTH", "u", "").text()).isEqualTo("OK");
@@ -284,7 +278,7 @@ class AclCommandsTest {
     void usersAreWrittenToTheConfigurationsFile() throws IOException {
         Path file = Files.write(folder.resolve("varve.conf"),
                 List.of("port 0", "io-threads 1", "maxmemory 64mb", "user u on >pw ~a", "# end"));
-        try (VarveServer filed = VarveServer.start(ConfigReader.read(List.of(file.toString())));
+        try (VarveServer filed = server.start(ConfigReader.read(List.of(file.toString())));
                 RawClient root = new RawClient(filed.port())) {
             assertThat(root.call("ACL", "SETUSER", "v", "on", "nopass", "~\"q\"", "(+get ~b)").text()).isEqualTo("OK");
             assertThat(root.call("CONFIG", "SET", "requirepass", "abc").text()).isEqualTo("OK");
@@ -295,7 +289,7 @@ class AclCommandsTest {
                     "user u on #30c952fab122c3f9759f02a6d95c3758b246b4fee239957b2d4fee46e26170c4 ~a resetchannels -@all",
                     "user v on nopass \"~\\\"q\\\"\" resetchannels -@all (~b resetchannels -@all +get)", "# end",
                     "# Added by CONFIG REWRITE", "requirepass abc");
-            try (VarveServer again = VarveServer.start(ConfigReader.read(List.of(file.toString())));
+            try (VarveServer again = server.start(ConfigReader.read(List.of(file.toString())));
                     RawClient client = new RawClient(again.port())) {
                 assertThat(client.call("AUTH", "abc").text()).isEqualTo("OK");
                 assertThat(client.call("ACL", "LIST").elements()).extracting(RawReply::text).isEqualTo(before);
@@ -319,7 +313,7 @@ class AclCommandsTest {
     }
 
     @Test
-    void sortLeadsToOtherKeysOnlyForWhoMayReadAll() throws IOException {
+    void sortPatternsNeedTheRightToReadAllKeys() throws IOException {
         admin.call("RPUSH", "l", "2", "1");
         admin.call("MSET", "w_1", "5", "w_2", "4");
         user("some", "on", ">pw", "+sort", "+sort_ro", "~l", "~w_*", "~d");

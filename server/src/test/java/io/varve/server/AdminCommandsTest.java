@@ -9,11 +9,12 @@ import java.util.Map;
 import java.util.Set;
 
 import io.varve.server.config.ConfigReader;
-import io.varve.server.config.ServerConfig;
 import io.varve.server.config.Settings;
-import org.junit.jupiter.api.AfterEach;
+import io.varve.server.testing.RawClient;
+import io.varve.server.testing.ServerExtension;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -25,36 +26,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 class AdminCommandsTest {
     @TempDir
     Path folder;
-    private final ServerConfig config = ServerConfig.defaults().with("port", "0").with("io-threads", "1")
-            .with("maxmemory", "64mb");
-    private VarveServer server = start(config);
-    private RawClient client = connect(server);
-
-    private static VarveServer start(ServerConfig config) {
-        try {
-            return VarveServer.start(config);
-        } catch (IOException failed) {
-            throw new java.io.UncheckedIOException(failed);
-        }
-    }
-
-    private static RawClient connect(VarveServer to) {
-        try {
-            return new RawClient(to.port());
-        } catch (IOException failed) {
-            throw new java.io.UncheckedIOException(failed);
-        }
-    }
+    @RegisterExtension
+    final ServerExtension server = ServerExtension.with("io-threads 1", "maxmemory 64mb");
+    private RawClient client;
 
     @BeforeEach
-    void answering() throws IOException {
+    void connect() throws IOException {
+        client = server.connect();
         assertThat(ask("PING")).isEqualTo("+PONG");
-    }
-
-    @AfterEach
-    void stop() throws IOException {
-        client.close();
-        server.close();
     }
 
     /** One reply, its line ends turned into blanks. */
@@ -103,8 +82,8 @@ class AdminCommandsTest {
         assertThat(ask("CONFIG REWRITE")).isEqualTo("-ERR The server is running without a config file");
         Path file = Files.write(folder.resolve("varve.conf"), List.of("# mine", "port 0", "io-threads 1",
                 "maxmemory 64mb", "timeout 5"));
-        try (VarveServer another = start(ConfigReader.read(List.of(file.toString())));
-                RawClient other = connect(another)) {
+        try (VarveServer another = server.start(ConfigReader.read(List.of(file.toString())));
+                RawClient other = server.connect(another)) {
             assertThat(other.command("CONFIG", "SET", "timeout", "6", "requirepass", "a b")).isEqualTo("+OK\r\n");
             assertThat(other.command("CONFIG", "REWRITE")).isEqualTo("+OK\r\n");
             assertThat(Files.readAllLines(file)).containsExactly("# mine", "port 0", "io-threads 1", "maxmemory 64mb",
@@ -174,7 +153,7 @@ class AdminCommandsTest {
     }
 
     @Test
-    void everyPromisedFieldIsANumber() throws IOException {
+    void everyDocumentedFieldIsANumber() throws IOException {
         Map<String, String> memory = section("memory");
         Map<String, String> varve = section("varve");
         Map<String, String> cpu = section("cpu");
@@ -243,8 +222,8 @@ class AdminCommandsTest {
     }
 
     @Test
-    void clientsAreKilledByWhatTellsThemApart() throws IOException {
-        try (RawClient victim = connect(server)) {
+    void clientsAreKilledByTheirAttributes() throws IOException {
+        try (RawClient victim = server.connect()) {
             String id = victim.command("CLIENT", "ID").substring(1).strip();
             assertThat(ask("CLIENT KILL ID " + id)).isEqualTo(":1");
             assertThat(victim.readToEnd()).isEmpty();
@@ -265,7 +244,7 @@ class AdminCommandsTest {
     // --- OBJECT, MEMORY, DEBUG
 
     @Test
-    void objectTellsHowAValueIsStored() throws IOException {
+    void objectReportsTheEncoding() throws IOException {
         assertThat(ask("MSET n 12 s abc l " + "x".repeat(45))).isEqualTo("+OK");
         assertThat(ask("HSET h f v")).isEqualTo(":1");
         assertThat(ask("OBJECT ENCODING n")).isEqualTo("$3 int");
@@ -332,14 +311,14 @@ class AdminCommandsTest {
     }
 
     @Test
-    void debugIsForWhoeverTheSettingAllows() throws IOException {
+    void debugObeysItsSetting() throws IOException {
         String refused = "-ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\","
                 + " you can run it from a local connection, otherwise you need to set this option in the"
                 + " configuration file, and then restart the server.\r\n";
         assertThat(ask("CONFIG GET enable-debug-command")).endsWith("$5 local");
         assertThat(ask("DEBUG SLEEP 0")).isEqualTo("+OK");
-        try (VarveServer closed = start(config.with("enable-debug-command", "no"));
-                RawClient other = connect(closed)) {
+        try (VarveServer closed = server.start("maxmemory 64mb", "enable-debug-command no");
+                RawClient other = server.connect(closed)) {
             assertThat(other.command("DEBUG", "SLEEP", "0")).isEqualTo(refused);
             assertThat(other.command("DEBUG", "SLEEP")).isEqualTo(refused);
             assertThat(other.command("DEBUG", "HELP")).isEqualTo(refused);
@@ -347,8 +326,8 @@ class AdminCommandsTest {
             assertThat(other.command("DEBUG"))
                     .isEqualTo("-ERR wrong number of arguments for 'debug' command\r\n");
         }
-        try (VarveServer open = start(config.with("enable-debug-command", "yes"));
-                RawClient other = connect(open)) {
+        try (VarveServer open = server.start("maxmemory 64mb", "enable-debug-command yes");
+                RawClient other = server.connect(open)) {
             assertThat(other.command("DEBUG", "SLEEP", "0")).isEqualTo("+OK\r\n");
         }
     }

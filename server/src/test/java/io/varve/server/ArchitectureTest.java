@@ -10,15 +10,13 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
-import com.tngtech.archunit.library.dependencies.SliceAssignment;
-import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import org.junit.jupiter.api.Test;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
-/** The walls between the rooms of the server. */
+/** Tests the dependencies between the packages of the server. */
 final class ArchitectureTest {
     private static final String ROOT = "io.varve.server";
     private static final String COMMAND = ROOT + ".command";
@@ -36,39 +34,49 @@ final class ArchitectureTest {
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS).importPackages(ROOT);
 
     @Test
-    void roomsFormNoCycle() {
-        slices().matching(ROOT + ".(*)..").should().beFreeOfCycles().check(CLASSES);
+    void packages_formNoCycle() {
+        slices().matching("(io.varve.server..)").should().beFreeOfCycles().check(CLASSES);
+    }
+
+    /** A command as data knows neither its handler nor the state of a client. */
+    @Test
+    void specs_dependOnTextsOnly() {
+        noClasses().that().resideInAPackage(COMMAND + ".spec").should().dependOnClassesThat(
+                DescribedPredicate.describe("are of another package", used -> used.getPackageName().startsWith(COMMAND)
+                        && !used.getPackageName().equals(COMMAND + ".spec")
+                        && !used.getPackageName().equals(COMMAND + ".text")))
+                .check(CLASSES);
     }
 
     @Test
-    void noRoomKnowsTheCompositionRoot() {
+    void packages_dependNotOnTheCompositionRoot() {
         noClasses().that().resideInAPackage(ROOT + ".*..").should().dependOnClassesThat().resideInAPackage(ROOT)
                 .check(CLASSES);
     }
 
     @Test
-    void theProtocolKnowsNoOtherRoom() {
+    void protocol_dependsOnNoOtherPackage() {
         for (String other : List.of("command", "admin", "config", "net", "pubsub")) {
             forbid("resp", other);
         }
     }
 
     @Test
-    void settingsKnowNoOtherRoom() {
+    void settings_dependOnNoOtherPackage() {
         for (String other : List.of("command", "admin", "resp", "net", "pubsub")) {
             forbid("config", other);
         }
     }
 
     @Test
-    void usersKnowNeitherCommandsNorProtocol() {
+    void users_dependNeitherOnCommandsNorProtocol() {
         for (String other : List.of("command", "admin", "resp", "net")) {
             forbid("acl", other);
         }
     }
 
     @Test
-    void whatIsAskedOfTheSystemKnowsNoOtherRoom() {
+    void systemCalls_dependOnNoOtherPackage() {
         for (String other : List.of("admin", "command", "config", "net", "pubsub", "resp")) {
             forbid("system", other);
         }
@@ -77,14 +85,14 @@ final class ArchitectureTest {
     }
 
     @Test
-    void geometryKnowsNoOtherRoom() {
+    void geometry_dependsOnNoOtherPackage() {
         for (String other : List.of("admin", "command", "config", "net", "resp", "system")) {
             forbid("geo", other);
         }
     }
 
     @Test
-    void payloadsKnowNumbersAndNothingElse() {
+    void dumpFormat_dependsOnNumbersOnly() {
         for (String other : List.of("acl", "admin", "blocking", "command", "config", "keys", "net", "pubsub",
                 "system")) {
             forbid("rdb", other);
@@ -92,14 +100,14 @@ final class ArchitectureTest {
     }
 
     @Test
-    void whatIsMeasuredKnowsNeitherCommandsNorProtocol() {
+    void figures_dependNeitherOnCommandsNorProtocol() {
         for (String other : List.of("command", "resp", "net", "pubsub")) {
             forbid("admin", other);
         }
     }
 
     @Test
-    void messagesKnowHowTheyAreWrittenAndNothingElse() {
+    void messages_dependOnTheProtocolOnly() {
         for (String other : List.of("command", "admin", "config", "net", "system")) {
             forbid("pubsub", other);
         }
@@ -109,7 +117,7 @@ final class ArchitectureTest {
     }
 
     @Test
-    void whoWaitsForKeysKnowsNeitherCommandsNorProtocol() {
+    void blockedKeys_dependNeitherOnCommandsNorProtocol() {
         for (String other : List.of("admin", "command", "config", "net", "resp")) {
             forbid("blocking", other);
             forbid("keys", other);
@@ -117,7 +125,7 @@ final class ArchitectureTest {
     }
 
     @Test
-    void whatHappensToKeysKnowsNoCommands() {
+    void keyEvents_dependNotOnCommands() {
         for (String other : List.of("acl", "admin", "blocking", "command", "net")) {
             forbid("events", other);
             forbid("tracking", other);
@@ -125,7 +133,7 @@ final class ArchitectureTest {
     }
 
     @Test
-    void familiesOfCommandsKnowNoOtherButThoseThatAreNamed() {
+    void commandFamilies_dependOnDeclaredFamiliesOnly() {
         for (String family : FAMILIES.keySet()) {
             Set<String> strangers = new TreeSet<>(FAMILIES.keySet());
             strangers.remove(family);
@@ -137,7 +145,7 @@ final class ArchitectureTest {
     }
 
     @Test
-    void whatACommandIsAndWhatRunsItKnowNoFamily() {
+    void dispatchAndSpecs_dependNotOnFamilies() {
         Set<String> above = new TreeSet<>(FAMILIES.keySet());
         above.add("registry");
         forbidWithinCommands("dispatch", above);
@@ -149,38 +157,21 @@ final class ArchitectureTest {
     }
 
     @Test
-    void textsOfCommandsKnowNoOtherRoom() {
+    void textsOfCommands_dependOnNoOtherPackage() {
         noClasses().that().resideInAPackage(COMMAND + ".text").should().dependOnClassesThat(
-                DescribedPredicate.describe("are of another room", used -> used.getPackageName().startsWith(COMMAND)
+                DescribedPredicate.describe("are of another package", used -> used.getPackageName().startsWith(COMMAND)
                         && !used.getPackageName().equals(COMMAND + ".text")))
                 .check(CLASSES);
     }
 
     @Test
-    void roomsOfCommandsFormNoCycle() {
-        slices().assignedFrom(new SliceAssignment() {
-            @Override
-            public SliceIdentifier getIdentifierOf(JavaClass any) {
-                return any.getPackageName().startsWith(COMMAND)
-                        ? SliceIdentifier.of(any.getPackageName())
-                        : SliceIdentifier.ignore();
-            }
-
-            @Override
-            public String getDescription() {
-                return "rooms of commands";
-            }
-        }).should().beFreeOfCycles().check(CLASSES);
-    }
-
-    @Test
-    void commandsKnowNoChannels() {
+    void commands_dependNotOnChannels() {
         forbid("command", "net");
     }
 
     /** Those of clients, and those of the HTTP endpoint for operators. */
     @Test
-    void channelsStayInTheirRoom() {
+    void netty_isUsedByNetworkPackagesOnly() {
         noClasses().that().resideOutsideOfPackages(ROOT + ".net..", ROOT + ".admin.http..").should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("io.netty.channel..", "io.netty.bootstrap..", "io.netty.util..").check(CLASSES);
@@ -190,29 +181,30 @@ final class ArchitectureTest {
     }
 
     @Test
-    void onlyWhatIsMeasuredKnowsTheMetricsLibrary() {
-        noClasses().that().resideOutsideOfPackage(ROOT + ".admin").should().dependOnClassesThat()
-                .resideInAnyPackage("io.micrometer..", "io.prometheus..").check(CLASSES);
+    void metricsLibrary_isUsedByMetricsOnly() {
+        noClasses().that().resideOutsideOfPackages(ROOT + ".admin", ROOT + ".admin.metrics").should()
+                .dependOnClassesThat().resideInAnyPackage("io.micrometer..", "io.prometheus..").check(CLASSES);
         noClasses().that().resideInAPackage(ROOT + ".admin").should().dependOnClassesThat()
                 .resideInAPackage(ROOT + ".admin.http..").check(CLASSES);
     }
 
     @Test
-    void onlyTheRootOpensTheCacheAndTheNetwork() {
+    void cacheAndNetwork_areOpenedByTheRootOnly() {
         noClasses().that().resideInAPackage(ROOT + ".*..").should().callMethodWhere(named("io.varve.memory.Cache",
                 "open")).orShould().callMethodWhere(named(ROOT + ".net.NetworkServer", "start")).check(CLASSES);
     }
 
     @Test
-    void timeIsInjected() {
+    void time_isInjected() {
         noClasses().should().callMethod(System.class, "currentTimeMillis").check(CLASSES);
-        // The threads of maintenance and of hiccups pace themselves, and DEBUG SLEEP sleeps: none tells anyone the time.
+        // The threads of maintenance and of hiccups pace themselves, and DEBUG SLEEP sleeps: none tells anyone the
+        // time.
         noClasses().that().doNotHaveSimpleName("Maintenance").and().doNotHaveSimpleName("HiccupMeter").and()
                 .doNotHaveSimpleName("ObjectCommands").should().callMethod(System.class, "nanoTime").check(CLASSES);
     }
 
     @Test
-    void theWireIsNoDoorToRawMemory() {
+    void rawMemory_isUsedBySystemCallsOnly() {
         noClasses().that().resideOutsideOfPackage(ROOT + ".system").should().dependOnClassesThat()
                 .haveNameMatching("java\\.lang\\.foreign\\.(Arena|Linker|SymbolLookup)")
                 .check(CLASSES);
@@ -225,24 +217,27 @@ final class ArchitectureTest {
     }
 
     @Test
-    void everyRoomSaysWhatLivesInIt() {
-        Set<String> rooms = new TreeSet<>(List.of(ROOT));
-        for (String room : List.of("admin", "admin.http", "acl", "blocking", "command", "config", "events", "geo",
+    void packages_areListed() {
+        Set<String> packages = new TreeSet<>(List.of(ROOT));
+        for (String name : List.of("admin", "admin.http", "admin.latency", "admin.metrics", "acl", "blocking",
+                "command", "config", "events", "geo",
                 "keys", "net", "pubsub", "rdb", "resp", "system", "tls", "tracking")) {
-            rooms.add(ROOT + "." + room);
+            packages.add(ROOT + "." + name);
         }
-        rooms.addAll(List.of(packages(FAMILIES.keySet())));
-        rooms.addAll(List.of(packages(Set.of("dispatch", "registry", "text", "value"))));
-        classes().that().resideInAPackage(ROOT + "..").should().resideInAnyPackage(rooms.toArray(String[]::new))
+        packages.addAll(List.of(packages(FAMILIES.keySet())));
+        packages.addAll(List.of(packages(
+                Set.of("access", "batch", "blocking", "dispatch", "flash", "registry", "session", "spec", "text",
+                        "value"))));
+        classes().that().resideInAPackage(ROOT + "..").should().resideInAnyPackage(packages.toArray(String[]::new))
                 .check(CLASSES);
     }
 
-    private static String[] packages(Set<String> rooms) {
-        return rooms.stream().map(room -> COMMAND + "." + room).toArray(String[]::new);
+    private static String[] packages(Set<String> packages) {
+        return packages.stream().map(name -> COMMAND + "." + name).toArray(String[]::new);
     }
 
-    private static void forbidWithinCommands(String room, Set<String> others) {
-        noClasses().that().resideInAPackage(COMMAND + "." + room).should().dependOnClassesThat()
+    private static void forbidWithinCommands(String name, Set<String> others) {
+        noClasses().that().resideInAPackage(COMMAND + "." + name).should().dependOnClassesThat()
                 .resideInAnyPackage(packages(others)).check(CLASSES);
     }
 
@@ -252,8 +247,8 @@ final class ArchitectureTest {
                 && call.getName().equals(method));
     }
 
-    private static void forbid(String room, String other) {
-        noClasses().that().resideInAPackage(ROOT + "." + room + "..").should().dependOnClassesThat()
+    private static void forbid(String name, String other) {
+        noClasses().that().resideInAPackage(ROOT + "." + name + "..").should().dependOnClassesThat()
                 .resideInAPackage(ROOT + "." + other + "..").check(CLASSES);
     }
 }

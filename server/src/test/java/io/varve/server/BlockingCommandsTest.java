@@ -5,7 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-import io.varve.server.config.ServerConfig;
+import io.varve.server.testing.BlockedClients;
+import io.varve.server.testing.RawClient;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,18 +16,19 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Clients that wait for elements, over sockets: who is served, when and with what. Confined to the test's thread.
+ * Tests blocked clients over sockets: which client is served, when and with which element. Confined to the test's
+ * thread.
  *
- * <p>What one client sends in one piece behind a push shows whether others have been served before it: they have, on whichever event
- * loop they are.
+ * <p>Commands that a client sends after a push in one piece show whether others were served before them: they are, on
+ * whichever event loop they are.
  */
 @Timeout(60)
-class BlockingCommandsTest extends WaitingClients {
+class BlockingCommandsTest extends BlockedClients {
     // --- who is served, and with what
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
-    void whoCameFirstIsServedFirstBeforeAnybodySeesTheElement(int loops) throws IOException {
+    void theFirstClientIsServedBeforeOthersSeeTheElement(int loops) throws IOException {
         restart(start(loops));
         RawClient a = waiting("BLPOP k 0");
         RawClient b = waiting("BRPOP k 0");
@@ -77,7 +79,7 @@ class BlockingCommandsTest extends WaitingClients {
     }
 
     @Test
-    void whatIsMovedServesOthersInTurn() throws IOException {
+    void movedElementsServeOtherClientsInTurn() throws IOException {
         RawClient last = waiting("BLPOP c 0");
         RawClient second = waiting("BLMOVE b c LEFT RIGHT 0");
         RawClient first = waiting("BRPOPLPUSH a b 0");
@@ -92,7 +94,7 @@ class BlockingCommandsTest extends WaitingClients {
     }
 
     @Test
-    void nobodyComesToTheTargetBeforeWhatIsMovedThere() throws IOException {
+    void noCommandReachesTheTargetBeforeTheMovedElement() throws IOException {
         RawClient a = waiting("BLMOVE k target LEFT LEFT 0");
         send(admin, "RPUSH k 1", "RPUSH target 2", "LRANGE target 0 -1");
         gets(admin, ":1");
@@ -102,7 +104,7 @@ class BlockingCommandsTest extends WaitingClients {
     }
 
     @Test
-    void aRotationServesEverybodyWithTheSameElement() throws IOException {
+    void aRotationServesAllClientsWithTheSameElement() throws IOException {
         RawClient a = waiting("BLMOVE k k LEFT RIGHT 0");
         RawClient b = waiting("BLMOVE k k RIGHT LEFT 0");
         send(admin, "RPUSH k v", "LLEN k");
@@ -113,7 +115,7 @@ class BlockingCommandsTest extends WaitingClients {
     }
 
     @Test
-    void aTransactionIsOverBeforeAnybodyIsServed() throws IOException {
+    void aTransactionEndsBeforeAClientIsServed() throws IOException {
         RawClient a = waiting("BLPOP k 0");
         send(admin, "MULTI", "LPUSH k a", "LPUSH k b", "LPUSH k c", "LLEN k", "EXEC", "LLEN k");
         for (String reply : new String[] {"+OK", "+QUEUED", "+QUEUED", "+QUEUED", "+QUEUED", "*4 :1 :2 :3 :3", ":2"}) {
@@ -132,7 +134,7 @@ class BlockingCommandsTest extends WaitingClients {
     }
 
     @Test
-    void aTransactionRunsBehindWhoWasPromisedItsKeys() throws IOException {
+    void aTransactionWaitsForReservedKeys() throws IOException {
         RawClient a = waiting("BLPOP k 0");
         RawClient b = waiting("BLPOP k 0");
         send(admin, "RPUSH k 1 2 3", "MULTI", "LLEN k", "LPOP k", "EXEC");
@@ -144,7 +146,7 @@ class BlockingCommandsTest extends WaitingClients {
     }
 
     @Test
-    void theFirstKeyThatWasPushedServesWhoWaitsForSeveral() throws IOException {
+    void theFirstPushedKeyServesAClientOfSeveralKeys() throws IOException {
         RawClient a = waiting("BLPOP k l 0");
         RawClient b = waiting("BLPOP l k 0");
         send(admin, "MULTI", "RPUSH l 1", "RPUSH k 2", "EXEC", "EXISTS k l");
@@ -156,7 +158,7 @@ class BlockingCommandsTest extends WaitingClients {
     }
 
     @Test
-    void aKeyOfAnotherTypeServesNobody() throws IOException {
+    void aKeyOfAnotherTypeServesNoClient() throws IOException {
         RawClient a = waiting("BLPOP k 0");
         asks(admin, "SET k v", "+OK");
         asks(admin, "APPEND k w", ":2");
@@ -183,7 +185,7 @@ class BlockingCommandsTest extends WaitingClients {
     @ParameterizedTest
     @ValueSource(strings = {"RENAME from k", "RENAMENX from k", "COPY from k", "LMOVE from k LEFT LEFT",
             "RPOPLPUSH from k", "LPUSH k v"})
-    void aListThatComesByAnyCommandServesWhoWaits(String command) throws IOException {
+    void listsCreatedByAnyCommandServeBlockedClients(String command) throws IOException {
         asks(admin, "RPUSH from v", ":1");
         RawClient a = waiting("BLPOP k 0");
         send(admin, command, "EXISTS k");
@@ -194,7 +196,7 @@ class BlockingCommandsTest extends WaitingClients {
 
     @ParameterizedTest
     @ValueSource(strings = {"MOVE k 5", "COPY k k DB 5", "SWAPDB 0 5", "SWAPDB 5 0"})
-    void aListThatComesFromAnotherDatabaseServesWhoWaits(String command) throws IOException {
+    void listsMovedFromAnotherDatabaseServeBlockedClients(String command) throws IOException {
         asks(admin, "RPUSH k v", ":1");
         RawClient a = connect();
         asks(a, "SELECT 5", "+OK");
@@ -253,7 +255,7 @@ class BlockingCommandsTest extends WaitingClients {
     }
 
     @Test
-    void whoHasBeenServedCannotBeUnblocked() throws IOException {
+    void aServedClientCannotBeUnblocked() throws IOException {
         for (int i = 0; i < 200; i++) {
             RawClient a = connect();
             String id = id(a);
@@ -270,7 +272,7 @@ class BlockingCommandsTest extends WaitingClients {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void nothingIsTakenForWhoHasGone(boolean killed) throws IOException {
+    void noElementIsTakenForADisconnectedClient(boolean killed) throws IOException {
         RawClient a = connect();
         String id = id(a);
         send(a, "BLPOP k 0");
@@ -295,7 +297,7 @@ class BlockingCommandsTest extends WaitingClients {
     // --- around it
 
     @Test
-    void commandsBehindOneThatWaitsRunAfterIt() throws IOException {
+    void commandsBehindABlockedOneRunAfterIt() throws IOException {
         RawClient a = waiting("SET s 1", "BLPOP k 0", "INCR s", "BLPOP k l 0", "INCR s");
         gets(a, "+OK");
         asks(admin, "GET s", "$1 1");
@@ -334,7 +336,7 @@ class BlockingCommandsTest extends WaitingClients {
     }
 
     @Test
-    void operatorsSeeWhoWaits() throws IOException {
+    void blockedClientsAreReported() throws IOException {
         RawClient a = waiting("BLPOP k l 100");
         RawClient b = waiting("BLMOVE k m LEFT LEFT 0");
         assertThat(admin.info("clients_in_timeout_table")).isEqualTo("1");
@@ -358,9 +360,8 @@ class BlockingCommandsTest extends WaitingClients {
     }
 
     @Test
-    void whoFindsNoRoomForItsMoveIsToldSoAndTheElementIsForTheNext() throws IOException {
-        restart(start(ServerConfig.defaults().with("port", "0").with("io-threads", "2").with("maxmemory", "32mb")
-                .with("shards", "2")));
+    void aMoveWithoutMemoryFailsAndTheNextClientIsServed() throws IOException {
+        restart(servers.start("io-threads 2", "maxmemory 32mb", "shards 2"));
         String fill = "f".repeat(10_000);
         for (int i = 0; i < 1_500; i++) {
             asks(admin, "SET fill" + i + " " + fill, "+OK");

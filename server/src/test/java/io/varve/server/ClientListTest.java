@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-import io.varve.server.config.ServerConfig;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import io.varve.server.testing.RawClient;
+import io.varve.server.testing.ServerExtension;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -18,28 +18,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What CLIENT LIST says of connections, beside a real Redis, and that a connection that was killed is gone when that was answered.
- * Confined to the test's thread; the connections are on several event loops.
+ * Compares CLIENT LIST with a real Redis, and tests that a killed connection is gone by the time of the reply. Confined
+ * to the test's thread; the connections are on several event loops.
  */
 @Timeout(120)
 class ClientListTest {
     private static final int ROUNDS = 1_000;
 
-    private static ReferenceRedis reference;
-    private static VarveServer varve;
-
-    @BeforeAll
-    static void start() throws IOException, InterruptedException {
-        reference = ReferenceRedis.start();
-        varve = VarveServer.start(ServerConfig.defaults().with("port", "0").with("maxmemory", "64mb")
-                .with("io-threads", "4").validate());
-    }
-
-    @AfterAll
-    static void stop() {
-        varve.close();
-        reference.close();
-    }
+    @RegisterExtension
+    static final ServerExtension varve = ServerExtension.withReference("maxmemory 64mb", "io-threads 4");
 
     /** The line of the client that was connected last: one of an earlier test may not have gone yet. */
     private static String last(String list) {
@@ -68,7 +55,7 @@ class ClientListTest {
             "SET k v\r\nGET k\r\nCLIENT LIST\r\nPING\r\n*1\r\n$4\r\nPI"})
     void qbufAndArgvMem_ofOwnCommand_areAsInRedis(String sent) throws IOException {
         List<String> figures = new ArrayList<>();
-        for (int port : new int[] {reference.port(), varve.port()}) {
+        for (int port : new int[] {varve.reference().port(), varve.port()}) {
             try (RawClient client = new RawClient(port)) {
                 client.send(sent + "\r\n");
                 String line;
@@ -95,8 +82,8 @@ class ClientListTest {
     }
 
     @Test
-    void argvMem_ofClientThatWaitsForKey_isItsCommands() throws IOException {
-        for (int port : new int[] {reference.port(), varve.port()}) {
+    void argvMem_ofBlockedClient_isItsCommands() throws IOException {
+        for (int port : new int[] {varve.reference().port(), varve.port()}) {
             try (RawClient waiting = new RawClient(port); RawClient other = new RawClient(port)) {
                 String id = waiting.call("CLIENT", "ID").text();
                 waiting.queue("BLPOP", "nokey", "0");
@@ -161,7 +148,7 @@ class ClientListTest {
     @ParameterizedTest
     @ValueSource(strings = {"SUBSCRIBE UNSUBSCRIBE PUBLISH", "PSUBSCRIBE PUNSUBSCRIBE PUBLISH",
             "SSUBSCRIBE SUNSUBSCRIBE SPUBLISH"})
-    void unsubscribe_isAnswered_noMessageComesAnyMore(String words) throws IOException {
+    void unsubscribe_afterTheReply_noMessageArrives(String words) throws IOException {
         String[] verbs = words.split(" ");
         try (RawClient listener = new RawClient(varve.port()); RawClient publisher = new RawClient(varve.port())) {
             for (int i = 0; i < ROUNDS; i++) {

@@ -9,9 +9,12 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.varve.server.config.ServerConfig;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import io.varve.server.testing.RawClient;
+import io.varve.server.testing.ServerExtension;
+import io.varve.server.testing.SettableTicker;
+import io.varve.server.testing.StubCache;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,27 +26,11 @@ import static org.awaitility.Awaitility.await;
 
 /** A real server over sockets, with commands that need no store. Confined to the test's thread. */
 class ConnectionTest {
-    private final ServerConfig config = ServerConfig.defaults().with("port", "0").with("io-threads", "2")
-            .with("maxmemory", "64mb");
-    private VarveServer server = start(config);
+    private static final String[] SETTINGS = {"io-threads 2", "maxmemory 64mb"};
 
-    private static VarveServer start(ServerConfig config) {
-        try {
-            return VarveServer.start(config, StubCache.create(config.cacheConfig()));
-        } catch (IOException failed) {
-            throw new java.io.UncheckedIOException(failed);
-        }
-    }
-
-    @BeforeEach
-    void listening() {
-        assertThat(server.port()).isPositive();
-    }
-
-    @AfterEach
-    void stop() {
-        server.close();
-    }
+    @RegisterExtension
+    final ServerExtension server = ServerExtension.withStubCache(SETTINGS);
+    private final ServerConfig config = ServerExtension.config(SETTINGS);
 
     @Test
     void anUnknownCommandIsNamedWithItsArguments() throws IOException {
@@ -107,8 +94,8 @@ class ConnectionTest {
     }
 
     @Test
-    void httpEndsTheConnectionOfOneWhoHasNotAuthenticatedToo() throws IOException {
-        try (VarveServer locked = start(config.with("requirepass", "secret"));
+    void httpClosesUnauthenticatedConnectionsToo() throws IOException {
+        try (VarveServer locked = server.startWithStubCache(config.with("requirepass", "secret"));
                 RawClient client = new RawClient(locked.port())) {
             assertThat(client.send("POST / HTTP/1.1\r\nAUTH secret\r\n").readToEnd()).isEmpty();
         }
@@ -116,7 +103,7 @@ class ConnectionTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"host", "host:x", "posts", "GET / HTTP/1.1", "HEAD"})
-    void whatOnlyLooksLikeHttpIsACommand(String line) throws IOException {
+    void commandsThatResembleHttpRun(String line) throws IOException {
         try (RawClient client = new RawClient(server.port())) {
             assertThat(client.send(line + "\r\n").reply()).startsWith("-ERR ");
             assertThat(client.command("PING")).isEqualTo("+PONG\r\n");
@@ -124,8 +111,8 @@ class ConnectionTest {
     }
 
     @Test
-    void httpIsToldOnceInTheLogWithoutWhatWasSent() throws IOException {
-        Logger logger = (Logger) LoggerFactory.getLogger("io.varve.server.command.CrossProtocolGuard");
+    void httpIsLoggedOnceWithoutItsContent() throws IOException {
+        Logger logger = (Logger) LoggerFactory.getLogger("io.varve.server.command.session.CrossProtocolGuard");
         ListAppender<ILoggingEvent> log = new ListAppender<>();
         log.start();
         logger.addAppender(log);
@@ -163,8 +150,8 @@ class ConnectionTest {
     /** A socket closed with unread bytes resets the connection: the client would lose the error with its own write. */
     @ParameterizedTest
     @ValueSource(strings = {"epoll", "io_uring", "nio"})
-    void theErrorArrivesThoughTheClientGoesOnSending(String transport) throws IOException {
-        try (VarveServer other = start(config.with("transport", transport));
+    void theErrorArrivesWhileTheClientKeepsSending(String transport) throws IOException {
+        try (VarveServer other = server.startWithStubCache(config.with("transport", transport));
                 RawClient client = new RawClient(other.port())) {
             client.send("a".repeat(8 << 20));
             assertThat(client.readToEnd()).isEqualTo("-ERR Protocol error: too big inline request\r\n");
@@ -172,7 +159,7 @@ class ConnectionTest {
     }
 
     @Test
-    void whoGoesOnSendingForLongAfterAnErrorIsCutOff() throws IOException {
+    void aClientThatKeepsSendingAfterAnErrorIsDisconnected() throws IOException {
         byte[] more = new byte[1 << 20];
         try (RawClient client = new RawClient(server.port())) {
             client.send("*x\r\n");
@@ -186,9 +173,9 @@ class ConnectionTest {
     }
 
     @Test
-    void whoDoesNotCloseAfterAnErrorIsClosedAfterAWhile() throws IOException {
+    void aClientThatStaysAfterAnErrorIsClosed() throws IOException {
         SettableTicker ticker = new SettableTicker();
-        try (VarveServer other = VarveServer.start(config, StubCache.create(config.cacheConfig().withTicker(ticker)));
+        try (VarveServer other = server.start(config, StubCache.create(config.cacheConfig().withTicker(ticker)));
                 RawClient admin = new RawClient(other.port());
                 RawClient client = new RawClient(other.port())) {
             client.send("*x\r\n");
@@ -248,7 +235,7 @@ class ConnectionTest {
     }
 
     @Test
-    void halfACommandAndAClosedSocketHurtNobody() throws IOException {
+    void aHalfCommandAndAClosedSocketAreHarmless() throws IOException {
         byte[] whole = RawClient.encode("ECHO", "x".repeat(3_000));
         try (RawClient other = new RawClient(server.port())) {
             for (int cut = 1; cut < whole.length; cut += 97) {
@@ -263,7 +250,7 @@ class ConnectionTest {
     @ParameterizedTest
     @ValueSource(strings = {"epoll", "io_uring", "nio"})
     void everyTransportServes(String transport) throws IOException {
-        try (VarveServer another = start(config.with("transport", transport));
+        try (VarveServer another = server.startWithStubCache(config.with("transport", transport));
                 RawClient client = new RawClient(another.port())) {
             assertThat(client.command("PING")).isEqualTo("+PONG\r\n");
         }
@@ -271,7 +258,7 @@ class ConnectionTest {
 
     @Test
     void maxclientsIsKept() throws IOException {
-        try (VarveServer small = start(config.with("maxclients", "1"));
+        try (VarveServer small = server.startWithStubCache(config.with("maxclients", "1"));
                 RawClient first = new RawClient(small.port())) {
             assertThat(first.command("PING")).isEqualTo("+PONG\r\n");
             try (RawClient second = new RawClient(small.port())) {
@@ -289,8 +276,8 @@ class ConnectionTest {
     }
 
     @Test
-    void aPasswordIsAskedFor() throws IOException {
-        try (VarveServer locked = start(config.with("requirepass", "secret"));
+    void authenticationIsRequired() throws IOException {
+        try (VarveServer locked = server.startWithStubCache(config.with("requirepass", "secret"));
                 RawClient client = new RawClient(locked.port())) {
             assertThat(client.command("PING")).isEqualTo("-NOAUTH Authentication required.\r\n");
             assertThat(client.command("HELLO", "3")).startsWith("-NOAUTH HELLO must be called");
@@ -302,12 +289,12 @@ class ConnectionTest {
             assertThat(client.command("HELLO", "3", "AUTH", "default", "secret", "SETNAME", "me"))
                     .startsWith("%7\r\n$6\r\nserver\r\n");
         }
-        try (VarveServer locked = start(config.with("requirepass", "secret"));
+        try (VarveServer locked = server.startWithStubCache(config.with("requirepass", "secret"));
                 RawClient client = new RawClient(locked.port())) {
             assertThat(client.send("*11\r\n").readToEnd())
                     .isEqualTo("-ERR Protocol error: unauthenticated multibulk length\r\n");
         }
-        try (VarveServer locked = start(config.with("requirepass", "secret"));
+        try (VarveServer locked = server.startWithStubCache(config.with("requirepass", "secret"));
                 RawClient client = new RawClient(locked.port())) {
             assertThat(client.send("*1\r\n$16385\r\n").readToEnd())
                     .isEqualTo("-ERR Protocol error: unauthenticated bulk length\r\n");
@@ -316,7 +303,7 @@ class ConnectionTest {
 
     @Test
     void behindItsAuthenticationAClientMaySendMuch() throws IOException {
-        try (VarveServer locked = start(config.with("requirepass", "secret"));
+        try (VarveServer locked = server.startWithStubCache(config.with("requirepass", "secret"));
                 RawClient client = new RawClient(locked.port())) {
             String giant = "x".repeat(20_000);
             client.send("AUTH secret\r\n*2\r\n$4\r\nECHO\r\n$20000\r\n" + giant + "\r\n*12\r\n$4\r\nPING\r\n"
@@ -329,7 +316,7 @@ class ConnectionTest {
     // The reply is compared byte for byte, with its carriage returns: a text block would hide them.
     @SuppressWarnings("StringConcatToTextBlock")
     @Test
-    void whatChangesTheMeaningOfWhatFollowsWorksInsideABatch() throws IOException {
+    void stateChangesApplyWithinABatch() throws IOException {
         try (RawClient client = new RawClient(server.port())) {
             client.send("SELECT 99\r\nSELECT x\r\nSELECT 3\r\nHELLO 4\r\nHELLO 3\r\nRESET\r\nPING\r\nQUIT\r\nPING\r\n");
             assertThat(client.readToEnd()).isEqualTo(

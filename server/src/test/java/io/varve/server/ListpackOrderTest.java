@@ -10,43 +10,33 @@ import java.util.SplittableRandom;
 
 import io.varve.server.config.ServerConfig;
 import io.varve.server.rdb.Payloads;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import io.varve.server.testing.RawClient;
+import io.varve.server.testing.RawReply;
+import io.varve.server.testing.ServerExtension;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A hash or a set that OBJECT ENCODING calls a listpack is in the order in which its elements came, as far as Redis's own limits are
- * raised, and so is what was restored from an old payload. Confined to the test's thread.
+ * Tests that a hash or a set that OBJECT ENCODING reports as a listpack keeps insertion order, as far as Redis's own
+ * limits are raised, and so does a value restored from an old payload. Confined to the test's thread.
  */
 class ListpackOrderTest {
     private static final String BILLION = "1000000000";
     private static final int STEPS = 600;
 
-    private static ReferenceRedis reference;
-    private static VarveServer varve;
+    @RegisterExtension
+    static final ServerExtension varve = ServerExtension.withReference("maxmemory 128mb");
 
     private RawClient redis;
     private RawClient client;
 
-    @BeforeAll
-    static void start() throws IOException, InterruptedException {
-        reference = ReferenceRedis.start();
-        System.out.println("ListpackOrderTest compares with " + reference);
-        varve = VarveServer.start(ServerConfig.defaults().with("port", "0").with("maxmemory", "128mb").validate());
-    }
-
-    @AfterAll
-    static void stop() {
-        varve.close();
-        reference.close();
-    }
-
     @BeforeEach
     void empty() throws IOException {
-        redis = new RawClient(reference.port());
+        redis = new RawClient(varve.reference().port());
         client = new RawClient(varve.port());
         for (RawClient each : List.of(redis, client)) {
             each.call("FLUSHALL");
@@ -98,8 +88,7 @@ class ListpackOrderTest {
 
     @Test
     void hgetall_afterRandomCommands_isInTheOrderOfRedis() throws IOException {
-        long seed = Long.getLong("varve.differential.seed", System.nanoTime());
-        System.out.println("ListpackOrderTest seed " + seed);
+        long seed = TestBudget.seed("varve.differential.seed");
         SplittableRandom random = new SplittableRandom(seed);
         for (String[] limits : new String[][] {{BILLION, BILLION}, {"600", "64"}, {"512", "100000"}}) {
             for (RawClient each : List.of(redis, client)) {
@@ -165,7 +154,10 @@ class ListpackOrderTest {
                 .containsExactlyElementsOf(members);
     }
 
-    /** However high the limits are, what is too large to be searched as a whole becomes a tree, and keeps all that it holds. */
+    /**
+     * However high the limits are, what is too large to be searched as a whole becomes a tree, and keeps all that it
+     * holds.
+     */
     @Test
     void hset_beyondWhatAListpackMayTake_keepsAll() throws IOException {
         limits(client, BILLION, BILLION);

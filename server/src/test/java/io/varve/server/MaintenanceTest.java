@@ -8,14 +8,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.varve.memory.Cache;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.testing.StubCache;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Maintenance outlives what goes wrong in it. Confined to the test's thread, but for the calls that are counted. */
+/** Tests that maintenance survives failures. Confined to the test's thread, except the calls that are counted. */
 class MaintenanceTest {
     @Test
-    void afterAnErrorItGoesOn() throws Exception {
+    void maintenanceContinuesAfterAnError() throws Exception {
         ServerConfig config = ServerConfig.defaults().with("port", "0").with("io-threads", "1");
         Cache stub = StubCache.create(config.cacheConfig());
         AtomicInteger calls = new AtomicInteger();

@@ -8,10 +8,12 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-import io.varve.server.config.ServerConfig;
-import org.junit.jupiter.api.AfterEach;
+import io.varve.server.testing.RawClient;
+import io.varve.server.testing.RawReply;
+import io.varve.server.testing.ServerExtension;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -21,27 +23,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 /** MONITOR over sockets, as Redis 7.0.15 shows it. Confined to the test's thread. */
-class MonitorTest {
-    static final Pattern LINE = Pattern.compile("\\d{10,}\\.\\d{6} \\[(\\d+) (\\S+)] (.*)");
+public class MonitorTest {
+    public static final Pattern LINE = Pattern.compile("\\d{10,}\\.\\d{6} \\[(\\d+) (\\S+)] (.*)");
 
-    private VarveServer server;
+    @RegisterExtension
+    final ServerExtension server = ServerExtension.with("io-threads 4", "maxmemory 64mb",
+            "client-output-buffer-limit pubsub 1mb 0 0");
     private RawClient monitor;
     private RawClient client;
 
     @BeforeEach
     void start() throws IOException {
-        server = VarveServer.start(ServerConfig.defaults().with("port", "0").with("io-threads", "4").with("maxmemory",
-                "64mb").with("client-output-buffer-limit", "pubsub 1mb 0 0"));
-        monitor = new RawClient(server.port());
-        client = new RawClient(server.port());
+        monitor = server.connect();
+        client = server.connect();
         assertThat(monitor.command("MONITOR")).isEqualTo("+OK\r\n");
-    }
-
-    @AfterEach
-    void stop() throws IOException {
-        monitor.close();
-        client.close();
-        server.close();
     }
 
     private static void send(RawClient to, String... commands) throws IOException {
@@ -110,7 +105,7 @@ class MonitorTest {
     }
 
     @Test
-    void whatAUserMayNotDoIsNotShown() throws IOException {
+    void deniedCommandsAreNotShown() throws IOException {
         try (RawClient other = new RawClient(server.port())) {
             send(client, "acl setuser u on >secret +@all ~a", "auth u secret", "get b", "multi", "get a", "set a 1");
             send(other, "acl setuser u -set", "ping");
@@ -123,7 +118,7 @@ class MonitorTest {
 
     /** Its command runs once more when there is something for it. */
     @Test
-    void aCommandThatWaitsIsShownWhenItBeginsTo() throws IOException {
+    void aBlockedCommandIsShownWhenItBlocks() throws IOException {
         try (RawClient waiting = new RawClient(server.port())) {
             waiting.send("BLPOP k 0\r\nBLPOP k 0.001\r\n");
             assertShown("0 \"BLPOP\" \"k\" \"0\"");
@@ -189,7 +184,7 @@ class MonitorTest {
     }
 
     @Test
-    void whoMonitorsSeesItselfAndTouchesNoKey() throws IOException {
+    void aMonitorSeesItselfAndMayUseNoKey() throws IOException {
         monitor.send("GET a\r\nPING\r\nMULTI\r\nSET a 1\r\nEXEC\r\n");
         assertThat(monitor.reply()).isEqualTo("-ERR Replica can't interact with the keyspace\r\n");
         List<String> replies = new ArrayList<>();
@@ -253,7 +248,7 @@ class MonitorTest {
 
     /** Each client's commands in their order, whatever event loop has executed them. */
     @Test
-    void allEventLoopsTellAllMonitors() throws IOException {
+    void allEventLoopsPublishToAllMonitors() throws IOException {
         int clients = 8;
         int commands = 300;
         List<RawClient> senders = new ArrayList<>();
@@ -289,7 +284,7 @@ class MonitorTest {
     }
 
     @Test
-    void oneThatDoesNotReadIsCutOffAndTheOthersAreNot() throws IOException {
+    void onlySlowMonitorsAreDisconnected() throws IOException {
         try (RawClient slow = new RawClient(server.port(), 4096)) {
             slow.command("MONITOR");
             String value = "x".repeat(10_000);

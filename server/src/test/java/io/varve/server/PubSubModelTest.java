@@ -16,10 +16,12 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.varve.server.config.ServerConfig;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import io.varve.server.testing.RawClient;
+import io.varve.server.testing.RawReply;
+import io.varve.server.testing.ServerExtension;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -27,9 +29,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Clients publish while others come, listen and go, on several event loops: who listens gets every message that was published
- * between the confirmations of his subscription's beginning and end, once, and those of each publisher in their order. The threads of the
- * test share a clock that counts and nothing else.
+ * Clients publish while others subscribe and unsubscribe, on several event loops. Threads of the test share only a
+ * counting clock. A subscriber receives every message that was published between the confirmations of its
+ * subscription's begin and end, once, and those of each publisher in order.
  */
 @Timeout(120)
 class PubSubModelTest {
@@ -38,37 +40,14 @@ class PubSubModelTest {
     private static final int CHANNELS = 4;
     private static final String PATTERN = "c*";
     private static final int PIPELINE = 8;
-    private static final long TURNS = Long.getLong("varve.model.operations", 60_000) / 300;
+    private static final long TURNS = TestBudget.of("varve.model.operations", 45_000, 600_000) / 300;
 
-    private final LeakWatch watch = new LeakWatch();
     /** Nobody is cut off, however long a listener's thread waits for a core. */
-    private final VarveServer server = start(ServerConfig.defaults().with("port", "0").with("io-threads", "3")
-            .with("maxmemory", "64mb").with("client-output-buffer-limit", "pubsub 0 0 0"));
+    @RegisterExtension
+    final ServerExtension server = ServerExtension.with("io-threads 3", "maxmemory 64mb",
+            "client-output-buffer-limit pubsub 0 0 0");
     private final AtomicLong clock = new AtomicLong();
     private final AtomicInteger listening = new AtomicInteger(LISTENERS);
-
-    private static VarveServer start(ServerConfig config) {
-        try {
-            return VarveServer.start(config);
-        } catch (IOException failed) {
-            throw new java.io.UncheckedIOException(failed);
-        }
-    }
-
-    @BeforeEach
-    void answering() throws IOException {
-        try (RawClient client = new RawClient(server.port())) {
-            assertThat(client.command("PING")).isEqualTo("+PONG\r\n");
-        }
-    }
-
-    @AfterEach
-    void stop() {
-        server.close();
-        List<String> errors = watch.errors();
-        watch.close();
-        assertThat(errors).isEmpty();
-    }
 
     /**
      * What one publisher has published. Immutable.
@@ -96,7 +75,7 @@ class PubSubModelTest {
     @ParameterizedTest
     @ValueSource(ints = {2, 3})
     void nothingIsLostDoubledOrOutOfOrder(int protocol) throws Exception {
-        long seed = Long.getLong("varve.model.seed", System.nanoTime());
+        long seed = TestBudget.seed("varve.model.seed");
         System.out.println("PubSubModelTest RESP" + protocol + ", seed " + seed);
         List<Callable<List<Published>>> publishers = new ArrayList<>();
         List<Callable<List<Subscription>>> listeners = new ArrayList<>();

@@ -4,12 +4,14 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-import io.varve.server.config.ServerConfig;
-import org.junit.jupiter.api.AfterAll;
+import io.varve.server.testing.RawClient;
+import io.varve.server.testing.RawReply;
+import io.varve.server.testing.ServerExtension;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -18,9 +20,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Publish and subscribe over sockets, byte for byte as Redis 7.0.15 answers. Confined to the test's thread.
+ * Tests publish and subscribe over sockets, byte for byte as Redis 7.0.15 replies. Confined to the test's thread.
  *
- * <p>In the expected replies {@code >} stands for the head of a push, which is an array's in RESP2, and {@code nil} for the null.
+ * <p>In the expected replies {@code >} stands for the head of a push, which is an array's in RESP2, and {@code nil} for
+ * the null.
  */
 @Timeout(60)
 class PubSubTest {
@@ -31,31 +34,15 @@ class PubSubTest {
     private static final int SOFT_BYTES = 24 << 20;
     private static final int MOST_BYTES = 128 << 20;
 
-    private static final LeakWatch WATCH = new LeakWatch();
-
-    private final VarveServer server = start(
-            ServerConfig.defaults().with("port", "0").with("io-threads", "2").with("maxmemory", "64mb"));
-    private RawClient listener = connect();
-    private RawClient publisher = connect();
-
-    private static VarveServer start(ServerConfig config) {
-        try {
-            return VarveServer.start(config);
-        } catch (IOException failed) {
-            throw new java.io.UncheckedIOException(failed);
-        }
-    }
-
-    private RawClient connect() {
-        try {
-            return new RawClient(server.port());
-        } catch (IOException failed) {
-            throw new java.io.UncheckedIOException(failed);
-        }
-    }
+    @RegisterExtension
+    final ServerExtension server = ServerExtension.with("io-threads 2", "maxmemory 64mb");
+    private RawClient listener;
+    private RawClient publisher;
 
     @BeforeEach
-    void answering() throws IOException {
+    void connect() throws IOException {
+        listener = server.connect();
+        publisher = server.connect();
         asks(publisher, "PING", "+PONG");
     }
 
@@ -63,7 +50,7 @@ class PubSubTest {
     @AfterEach
     void nothingStays() throws IOException {
         listener.close();
-        try (RawClient last = connect()) {
+        try (RawClient last = server.connect()) {
             publisher.close();
             await().until(() -> last.info("connected_clients").equals("1"));
             for (String field : List.of("pubsub_channels", "pubsub_patterns", "pubsubshard_channels",
@@ -71,14 +58,6 @@ class PubSubTest {
                 assertThat(last.infoLong(field)).as(field).isZero();
             }
         }
-        server.close();
-    }
-
-    @AfterAll
-    static void nothingHasLeaked() {
-        List<String> errors = WATCH.errors();
-        WATCH.close();
-        assertThat(errors).isEmpty();
     }
 
     private static String oneLine(String reply) {
@@ -123,7 +102,7 @@ class PubSubTest {
 
     @ParameterizedTest
     @ValueSource(ints = {2, 3})
-    void whoSubscribesIsToldOfEachNameAndOfEachMessage(int protocol) throws IOException {
+    void subscribersGetConfirmationsAndMessages(int protocol) throws IOException {
         speak(listener, protocol);
         pushes(listener, "SUBSCRIBE a b a", in(protocol, ">3 $9 subscribe $1 a :1", ">3 $9 subscribe $1 b :2",
                 ">3 $9 subscribe $1 a :2"));
@@ -154,7 +133,7 @@ class PubSubTest {
     @ParameterizedTest
     @CsvSource({"2, UNSUBSCRIBE, 11", "3, UNSUBSCRIBE, 11", "2, PUNSUBSCRIBE, 12", "3, PUNSUBSCRIBE, 12",
             "2, SUNSUBSCRIBE, 12", "3, SUNSUBSCRIBE, 12"})
-    void whoListensToNothingMayUnsubscribeFromIt(int protocol, String command, int length) throws IOException {
+    void unsubscribeWithoutSubscriptionsIsConfirmed(int protocol, String command, int length) throws IOException {
         speak(listener, protocol);
         String head = ">3 $" + length + " " + command.toLowerCase(java.util.Locale.ROOT) + " ";
         pushes(listener, command, in(protocol, head + "nil :0"));
@@ -302,8 +281,8 @@ class PubSubTest {
     }
 
     @Test
-    void whoListensToWhatCanBeAsked() throws IOException {
-        try (RawClient other = connect()) {
+    void pubsubReportsSubscriptions() throws IOException {
+        try (RawClient other = server.connect()) {
             pushes(listener, "SUBSCRIBE x y z", "*3 $9 subscribe $1 x :1", "*3 $9 subscribe $1 y :2",
                     "*3 $9 subscribe $1 z :3");
             pushes(other, "SUBSCRIBE x", "*3 $9 subscribe $1 x :1");
@@ -347,7 +326,7 @@ class PubSubTest {
 
     @Test
     void listenersAreAClassOfTheirOwn() throws IOException {
-        try (RawClient plain = connect()) {
+        try (RawClient plain = server.connect()) {
             speak(listener, 3);
             ask(listener, "CLIENT SETNAME listener");
             ask(plain, "CLIENT SETNAME plain");
@@ -368,13 +347,13 @@ class PubSubTest {
 
     /** A listener may be silent for as long as it likes. It was there before the one that is closed. */
     @Test
-    void whoListensIsNotIdle() throws IOException {
+    void subscribersAreNotIdle() throws IOException {
         pushes(listener, "SUBSCRIBE a", "*3 $9 subscribe $1 a :1");
-        try (RawClient idle = connect()) {
+        try (RawClient idle = server.connect()) {
             asks(publisher, "CONFIG SET timeout 1", "+OK");
             assertThat(idle.readToEnd()).isEmpty();
         }
-        try (RawClient other = connect()) {
+        try (RawClient other = server.connect()) {
             asks(other, "CONFIG SET timeout 0", "+OK");
             asks(other, "PUBLISH a x", ":1");
             reads(listener, "*3 $7 message $1 a $1 x");
@@ -385,7 +364,7 @@ class PubSubTest {
 
     @ParameterizedTest
     @ValueSource(ints = {10, 5_000, 200_000})
-    void whatWasPublishedBeforeTheEndOfASubscriptionComesBeforeItsConfirmation(int bytes) throws IOException {
+    void messagesPublishedBeforeUnsubscribePrecedeItsConfirmation(int bytes) throws IOException {
         int messages = Math.min(1000, 4_000_000 / bytes);
         String text = "x".repeat(bytes);
         pushes(listener, "SUBSCRIBE a", "*3 $9 subscribe $1 a :1");
@@ -411,7 +390,7 @@ class PubSubTest {
 
     @ParameterizedTest
     @CsvSource({"500, pubsub 1mb 0 0", "10000, pubsub 1mb 0 0", "300000, pubsub 1mb 0 0", "10000, pubsub 0 256kb 1"})
-    void whoDoesNotReadIsCutOffAndOthersLoseNothing(int bytes, String limits) throws Exception {
+    void aSlowSubscriberIsDisconnectedAndOthersLoseNoMessage(int bytes, String limits) throws Exception {
         assertThat(publisher.command("CONFIG", "SET", "client-output-buffer-limit", limits)).isEqualTo("+OK\r\n");
         String text = "x".repeat(bytes);
         boolean soft = limits.contains(" 0 256kb");

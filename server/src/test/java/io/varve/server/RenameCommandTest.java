@@ -9,15 +9,22 @@ import java.nio.file.Path;
 import java.util.List;
 
 import io.varve.server.config.ConfigReader;
+import io.varve.server.testing.RawClient;
+import io.varve.server.testing.RawReply;
+import io.varve.server.testing.ServerExtension;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** {@code rename-command}: commands that clients have to call otherwise, or cannot call. Confined to the test's thread. */
+/** Tests {@code rename-command}: renamed and disabled commands. Confined to the test's thread. */
 class RenameCommandTest {
+    @RegisterExtension
+    static final ServerExtension servers = ServerExtension.withoutServer();
+
     @TempDir
     Path folder;
 
@@ -30,7 +37,7 @@ class RenameCommandTest {
         Path file = file("port 0", "io-threads 1", "maxmemory 64mb", "rename-command FLUSHALL Wipe_Out",
                 "rename-command config c-0nfig", "rename-command DEBUG \"\"",
                 "rename-command EVAL \"\"", "rename-command bgrewriteaof \"\"", "user u on nopass -@all +flushall");
-        try (VarveServer server = VarveServer.start(ConfigReader.read(List.of(file.toString())));
+        try (VarveServer server = servers.start(ConfigReader.read(List.of(file.toString())));
                 RawClient client = new RawClient(server.port())) {
             assertThat(client.call("FLUSHALL").text()).startsWith("ERR unknown command 'FLUSHALL'");
             assertThat(client.call("DEBUG", "SLEEP", "0").text()).startsWith("ERR unknown command 'DEBUG'");
@@ -60,7 +67,7 @@ class RenameCommandTest {
     @CsvSource(delimiter = '|', value = {"rename-command nosuch x | rename-command nosuch x: there is no such command",
             "rename-command get SET | rename-command get SET: there is a command of this name already",
             "rename-command get | varve.conf:2: rename-command get: takes a command and its new name"})
-    void whatCannotBeIsTold(String line, String message) throws IOException {
+    void invalidRenamesAreReported(String line, String message) throws IOException {
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         PrintStream nowhere = new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8);
         int status = Main.run(List.of(file("port 0", line, "maxmemory 64mb").toString()), nowhere,

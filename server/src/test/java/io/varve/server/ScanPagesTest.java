@@ -9,7 +9,13 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 import io.varve.server.config.ServerConfig;
+import io.varve.server.testing.RawClient;
+import io.varve.server.testing.RawReply;
+import io.varve.server.testing.ReferenceRedis;
+import io.varve.server.testing.ServerExtension;
+import io.varve.server.testing.ServerOverFlash;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -17,18 +23,20 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * How many keys a page of SCAN has: a page ends when it has COUNT keys or all that are left, however many shards they are in.
+ * Tests the size of SCAN's pages: a page ends when it has COUNT keys or all remaining ones, over any number of shards.
  * Confined to the test's thread.
  */
 class ScanPagesTest {
+    @RegisterExtension
+    static final ServerExtension servers = ServerExtension.withoutServer();
+
     private static final int DEFAULT_COUNT = 10;
 
     @ParameterizedTest
     @ValueSource(ints = {1, 8, 64, 1024})
     void scan_keysInManyShards_fillsPages(int shards) throws IOException {
-        ServerConfig config = ServerConfig.defaults().with("port", "0").with("maxmemory", "64mb")
-                .with("shards", Integer.toString(shards)).validate();
-        try (VarveServer varve = VarveServer.start(config); RawClient client = new RawClient(varve.port())) {
+        ServerConfig config = ServerExtension.config("maxmemory 64mb", "shards " + shards);
+        try (VarveServer varve = servers.start(config); RawClient client = new RawClient(varve.port())) {
             for (int keys : new int[] {0, 1, 3, 9, 10, 20, 35, 200}) {
                 for (int database : new int[] {0, 3}) {
                     client.call("SELECT", Integer.toString(database));
@@ -65,8 +73,7 @@ class ScanPagesTest {
     @Test
     void scan_withFilters_countsKeysThatItHidesAsRedisDoes() throws Exception {
         try (ReferenceRedis redis = ReferenceRedis.start();
-                VarveServer varve = VarveServer.start(ServerConfig.defaults().with("port", "0")
-                        .with("maxmemory", "64mb").with("shards", "16").validate())) {
+                VarveServer varve = servers.start("maxmemory 64mb", "shards 16")) {
             for (String[] scan : new String[][] {{"SCAN", "0"}, {"SCAN", "0", "MATCH", "key2"},
                     {"SCAN", "0", "MATCH", "none*"}, {"SCAN", "0", "TYPE", "hash"}, {"SCAN", "0", "TYPE", "string"},
                     {"SCAN", "0", "TYPE", "nosuchtype"}}) {
@@ -89,8 +96,8 @@ class ScanPagesTest {
 
     @Test
     void scan_ofManyKeysThatDoNotMatch_answersEmptyPages() throws IOException {
-        try (VarveServer varve = VarveServer.start(ServerConfig.defaults().with("port", "0").with("maxmemory", "64mb")
-                .with("shards", "4").validate()); RawClient client = new RawClient(varve.port())) {
+        try (VarveServer varve = servers.start("maxmemory 64mb", "shards 4");
+                RawClient client = new RawClient(varve.port())) {
             write(client, 5000);
             Set<String> met = new HashSet<>();
             List<Integer> pages = pages(client, met, "SCAN", "%s", "MATCH", "key4999");

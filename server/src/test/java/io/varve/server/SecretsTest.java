@@ -13,7 +13,10 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.testing.RawClient;
+import io.varve.server.testing.ServerExtension;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -21,8 +24,11 @@ import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Passwords are not to be found where others look. Confined to the test's thread. */
+/** Tests that passwords do not appear in output. Confined to the test's thread. */
 class SecretsTest {
+    @RegisterExtension
+    static final ServerExtension servers = ServerExtension.withoutServer();
+
     private static final String SECRET = "tell-nobody";
 
     @TempDir
@@ -36,9 +42,9 @@ class SecretsTest {
         log.start();
         root.addAppender(log);
         root.setLevel(Level.TRACE);
-        ServerConfig config = ServerConfig.defaults().with("port", "0").with("maxmemory", "64mb")
-                .with("requirepass", SECRET + 0).with("slowlog-log-slower-than", "0");
-        try (VarveServer server = VarveServer.start(config); RawClient client = new RawClient(server.port())) {
+        ServerConfig config = ServerExtension.config("maxmemory 64mb", "requirepass " + SECRET + 0,
+                "slowlog-log-slower-than 0");
+        try (VarveServer server = servers.start(config); RawClient client = new RawClient(server.port())) {
             client.call("AUTH", SECRET);
             client.call("AUTH", "default", SECRET);
             client.call("AUTH", SECRET + 0);

@@ -12,16 +12,22 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.varve.server.config.ServerConfig;
+import io.varve.server.testing.RawClient;
+import io.varve.server.testing.RawReply;
+import io.varve.server.testing.ServerExtension;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** Client-side caching over sockets: what no other server tells, and what holds whoever writes. Several threads. */
+/**
+ * Tests client-side caching over sockets: Varve's own behaviour, and its guarantees under concurrent writes. Several
+ * threads.
+ */
 @Timeout(120)
 class TrackingTest {
     private static final int KEYS = 40;
@@ -31,16 +37,16 @@ class TrackingTest {
     private static final int PHASES = 10;
     private static final int PIPELINE = 8;
 
-    private VarveServer server;
+    @RegisterExtension
+    final ServerExtension server = ServerExtension.with("io-threads 4", "maxmemory 16mb",
+            "maxmemory-policy allkeys-random");
     private RawClient reader;
     private RawClient writer;
 
     @BeforeEach
     void start() throws IOException {
-        server = VarveServer.start(ServerConfig.defaults().with("port", "0").with("io-threads", "4").with("maxmemory",
-                "16mb").with("maxmemory-policy", "allkeys-random"));
         reader = tracking();
-        writer = new RawClient(server.port());
+        writer = server.connect();
     }
 
     @AfterEach
@@ -50,8 +56,6 @@ class TrackingTest {
         await().until(() -> writer.infoLong("tracking_total_keys") == 0);
         assertThat(writer.infoLong("tracking_total_items")).isZero();
         assertThat(writer.infoLong("tracking_total_prefixes")).isZero();
-        writer.close();
-        server.close();
     }
 
     private RawClient tracking(String... options) throws IOException {
@@ -67,18 +71,18 @@ class TrackingTest {
     private static List<String> told(RawClient client) throws IOException {
         client.queue("PING");
         client.flush();
-        return toldUntilPong(client);
+        return invalidatedUntilPong(client);
     }
 
     /** What has been told before a key is read or because it is: either may come in front of the value. */
-    private static List<String> toldWhileReading(RawClient client, String key) throws IOException {
+    private static List<String> invalidatedWhileReading(RawClient client, String key) throws IOException {
         client.queue("GET", key);
         client.queue("PING");
         client.flush();
-        return toldUntilPong(client);
+        return invalidatedUntilPong(client);
     }
 
-    private static List<String> toldUntilPong(RawClient client) throws IOException {
+    private static List<String> invalidatedUntilPong(RawClient client) throws IOException {
         List<String> told = new ArrayList<>();
         for (RawReply next = client.read(); next.kind() != '+'; next = client.read()) {
             if (next.kind() == '>') {
@@ -99,19 +103,19 @@ class TrackingTest {
         writer.call("CONFIG", "SET", "tracking-table-max-keys", "10");
         List<String> told = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
-            told.addAll(toldWhileReading(reader, "key" + i));
+            told.addAll(invalidatedWhileReading(reader, "key" + i));
         }
-        toldAllButTheTable(told, 100);
+        invalidatedExceptTable(told, 100);
         // Maintenance takes keys out too, and may do so for the same one that is too many.
         assertThat(told).hasSizeBetween(90, 91);
         writer.call("CONFIG", "SET", "tracking-table-max-keys", "3");
         await().until(() -> writer.infoLong("tracking_total_keys") == 3);
-        toldAllButTheTable(told, 100);
+        invalidatedExceptTable(told, 100);
         assertThat(told).hasSize(97).doesNotHaveDuplicates();
     }
 
     /** Waits until the reader has been told of every key that is not in the table any more. */
-    private void toldAllButTheTable(List<String> told, int keys) {
+    private void invalidatedExceptTable(List<String> told, int keys) {
         await().until(() -> {
             told.addAll(told(reader));
             return told.size() + writer.infoLong("tracking_total_keys") == keys;
@@ -119,7 +123,7 @@ class TrackingTest {
     }
 
     @Test
-    void whatExpiresOrIsEvictedIsInvalid() throws IOException {
+    void expiredAndEvictedKeysAreInvalidated() throws IOException {
         boolean seen = false;
         while (!seen) {
             writer.call("SET", "short", "life", "PX", "50");
@@ -153,7 +157,7 @@ class TrackingTest {
     }
 
     @Test
-    void whoHasGoneIsForgotten() throws IOException {
+    void disconnectedTrackersAreRemoved() throws IOException {
         try (RawClient second = tracking(); RawClient third = tracking("BCAST", "PREFIX", "a", "PREFIX", "b")) {
             for (int i = 0; i < 100; i++) {
                 reader.call("GET", "key" + i);

@@ -11,54 +11,38 @@ import java.util.concurrent.Future;
 
 import io.varve.memory.Cache;
 import io.varve.server.config.ServerConfig;
-import org.junit.jupiter.api.AfterEach;
+import io.varve.server.testing.RawClient;
+import io.varve.server.testing.RawReply;
+import io.varve.server.testing.ServerExtension;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** MULTI, EXEC and WATCH over sockets: what other clients see of them. The differential test knows what they reply. */
+/**
+ * Tests MULTI, EXEC and WATCH over sockets: their effects on other clients. The differential test covers their replies.
+ */
 @Timeout(60)
 class TransactionTest {
     private static final int CLIENTS = 4;
     private static final int ACCOUNTS = 16;
     private static final int BALANCE = 1000;
 
-    private final VarveServer server = start(ServerConfig.defaults().with("port", "0").with("io-threads", "2")
-            .with("maxmemory", "64mb").with("shards", "8"));
-    private RawClient client = connect();
-    private RawClient other = connect();
-
-    private static VarveServer start(ServerConfig config) {
-        try {
-            return VarveServer.start(config);
-        } catch (IOException failed) {
-            throw new java.io.UncheckedIOException(failed);
-        }
-    }
-
-    private RawClient connect() {
-        try {
-            return new RawClient(server.port());
-        } catch (IOException failed) {
-            throw new java.io.UncheckedIOException(failed);
-        }
-    }
+    @RegisterExtension
+    final ServerExtension server = ServerExtension.with("io-threads 2", "maxmemory 64mb", "shards 8");
+    private RawClient client;
+    private RawClient other;
 
     @BeforeEach
-    void answering() throws IOException {
+    void connect() throws IOException {
+        client = server.connect();
+        other = server.connect();
         assertThat(ask(client, "PING")).isEqualTo("+PONG");
-    }
-
-    @AfterEach
-    void stop() throws IOException {
-        client.close();
-        other.close();
-        server.close();
     }
 
     /** One reply, its line ends turned into blanks. */
@@ -72,10 +56,10 @@ class TransactionTest {
 
     /** Also of one that its client has left, in more than one piece of memory. */
     @Test
-    void whatTransactionsTookIsGivenBackWhenTheServerHasClosed() throws IOException {
-        ServerConfig config = ServerConfig.defaults().with("port", "0").with("maxmemory", "64mb").with("shards", "8");
+    void transactionMemoryIsReleasedWhenTheServerCloses() throws IOException {
+        ServerConfig config = ServerExtension.config("maxmemory 64mb", "shards 8");
         Cache cache = Cache.open(config.cacheConfig());
-        try (VarveServer closing = VarveServer.start(config, cache);
+        try (VarveServer closing = server.start(config, cache);
                 RawClient committing = new RawClient(closing.port());
                 RawClient leaving = new RawClient(closing.port())) {
             asks(committing, "MULTI", "+OK");
@@ -85,7 +69,7 @@ class TransactionTest {
             asks(leaving, "SET b 1", "+QUEUED");
             asks(leaving, "SET c " + "v".repeat(20_000), "+QUEUED");
         }
-        assertThat(cache.stats().poolBytes()).isZero();
+        assertThat(cache.stats().chargedBytes()).isZero();
     }
 
     @Test
@@ -106,7 +90,7 @@ class TransactionTest {
     }
 
     @Test
-    void whatAnotherClientDoesToAWatchedKeyEndsIt() throws IOException {
+    void changesByOtherClientsFailExec() throws IOException {
         String[] changes = {"SET k 2", "DEL k", "PEXPIRE k 1000000", "APPEND k x", "RENAME k z", "FLUSHDB", "FLUSHALL",
                 "SWAPDB 0 1", "EXPIRE k -1", "MOVE k 3", "GETDEL k", "RENAME l k", "COPY l k REPLACE",
                 "SET j 1 EXAT 1000"};
@@ -126,7 +110,7 @@ class TransactionTest {
     }
 
     @Test
-    void whatDoesNotChangeItDoesNot() throws IOException {
+    void commandsWithoutEffectDoNotFailExec() throws IOException {
         String[] innocent = {"SET other 2", "GET k", "TTL k", "DEL nosuch", "SETNX k 5", "SELECT 4", "SET k 9",
                 "FLUSHDB", "PERSIST k", "UNLINK gone"};
         asks(client, "SET k 1", "+OK");
@@ -140,7 +124,7 @@ class TransactionTest {
     }
 
     @Test
-    void aWatchedKeyWhoseTimeComesEndsIt() throws IOException {
+    void anExpiredWatchedKeyFailsExec() throws IOException {
         asks(client, "SET k 1 PX 20", "+OK");
         asks(client, "WATCH k", "+OK");
         asks(client, "MULTI", "+OK");
@@ -150,7 +134,7 @@ class TransactionTest {
     }
 
     @Test
-    void clientListTellsWhatIsQueued() throws IOException {
+    void clientListReportsQueuedCommands() throws IOException {
         asks(client, "MULTI", "+OK");
         asks(client, "PING", "+QUEUED");
         assertThat(ask(other, "CLIENT LIST")).contains("flags=x ").contains("multi=1 ").contains("multi=-1 ");
@@ -186,10 +170,10 @@ class TransactionTest {
     /** What is queued and never executed is given back, whatever ends it. */
     @ParameterizedTest
     @ValueSource(strings = {"DISCARD", "RESET", "EXEC", "QUIT", ""})
-    void whatWasQueuedIsGivenBack(String end) throws IOException {
+    void memoryOfQueuedCommandsIsReleased(String end) throws IOException {
         long before = usedBytes();
         for (int round = 0; round < 20; round++) {
-            try (RawClient leaving = connect()) {
+            try (RawClient leaving = server.connect()) {
                 ask(leaving, "WATCH w");
                 if (end.equals("EXEC")) {
                     ask(other, "SET w " + round);
@@ -213,7 +197,7 @@ class TransactionTest {
     }
 
     @Test
-    void whatHasNoRoomIsRefusedAndTheTransactionWithIt() throws IOException {
+    void aQueuedCommandWithoutMemoryFailsTheTransaction() throws IOException {
         asks(client, "MULTI", "+OK");
         String reply = "";
         for (int i = 0; i < 200 && !reply.startsWith("-OOM"); i++) {
@@ -239,9 +223,11 @@ class TransactionTest {
                 .endsWith(" :0");
     }
 
-    /** More databases than there are numbers for are flushed, while what was flushed before is still being reclaimed. */
+    /**
+     * More databases than there are numbers for are flushed, while what was flushed before is still being reclaimed.
+     */
     @Test
-    void manyFlushesInOneTransactionWaitForNobody() throws IOException {
+    void manyFlushesInOneTransactionDoNotWait() throws IOException {
         for (int database = 0; database < 16; database++) {
             ask(client, "SELECT " + database);
             for (int i = 0; i < 2000; i++) {
@@ -296,9 +282,8 @@ class TransactionTest {
 
     /** A large value that is copied needs more room than its arguments say. */
     @Test
-    void roomIsMadeForWhatIsCopied() throws IOException {
-        try (VarveServer evicting = start(ServerConfig.defaults().with("port", "0").with("io-threads", "1")
-                .with("maxmemory", "32mb").with("maxmemory-policy", "allkeys-random"));
+    void copiesReclaimMemory() throws IOException {
+        try (VarveServer evicting = server.start("io-threads 1", "maxmemory 32mb", "maxmemory-policy allkeys-random");
                 RawClient mine = new RawClient(evicting.port())) {
             for (int i = 0; i < 1500; i++) {
                 assertThat(mine.command("SET", "k" + i, "x".repeat(30_000))).isEqualTo("+OK\r\n");
@@ -367,7 +352,7 @@ class TransactionTest {
         for (int c = 0; c < CLIENTS; c++) {
             tasks.add(() -> {
                 int done = 0;
-                try (RawClient mine = connect()) {
+                try (RawClient mine = server.connect()) {
                     while (done < rounds) {
                         ask(mine, "WATCH n");
                         String text = mine.call("GET", "n").text();
@@ -403,7 +388,7 @@ class TransactionTest {
     }
 
     private int move(SplittableRandom random) throws IOException {
-        try (RawClient mine = connect()) {
+        try (RawClient mine = server.connect()) {
             for (int i = 0; i < 2000; i++) {
                 mine.queue("MULTI");
                 int amount = random.nextInt(100);
@@ -421,7 +406,7 @@ class TransactionTest {
     }
 
     private int sumAgainAndAgain() throws IOException {
-        try (RawClient mine = connect()) {
+        try (RawClient mine = server.connect()) {
             for (int i = 0; i < 1000; i++) {
                 assertThat(sum(mine)).isEqualTo(ACCOUNTS * BALANCE);
             }

@@ -12,6 +12,21 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import io.lettuce.core.RedisException;
+import io.varve.ycsb.connection.Connection;
+import io.varve.ycsb.connection.Failures;
+import io.varve.ycsb.connection.RefusedException;
+import io.varve.ycsb.database.CacheAsideSummary;
+import io.varve.ycsb.database.Database;
+import io.varve.ycsb.database.DatabaseException;
+import io.varve.ycsb.database.Databases;
+import io.varve.ycsb.database.Delay;
+import io.varve.ycsb.database.PendingFills;
+import io.varve.ycsb.database.PreciseDelay;
+import io.varve.ycsb.database.SharedRun;
+import io.varve.ycsb.option.CacheAsideOptions;
+import io.varve.ycsb.option.Side;
+import io.varve.ycsb.record.RecordCache;
+import io.varve.ycsb.record.RecordCoding;
 import org.jspecify.annotations.Nullable;
 import site.ycsb.ByteArrayByteIterator;
 import site.ycsb.ByteIterator;
@@ -21,25 +36,28 @@ import site.ycsb.Status;
 import site.ycsb.measurements.Measurements;
 
 /**
- * YCSB's view of an application that keeps what it reads from two databases in a cache: the penalty paper's set-up (section
- * 6.1.1); {@code workloads/README.md} has its properties. Confined to one YCSB thread, as YCSB makes one for each.
+ * A YCSB binding that models an application with a cache in front of two databases: the penalty paper's set-up (section
+ * 6.1.1). Confined to one YCSB thread, as YCSB creates one for each; {@code workloads/README.md} lists its properties.
  *
- * <p><b>What it does.</b> A key's hash says which database has its record. A read asks the cache, and on a miss the database,
- * and puts what that answered into the cache; with {@code varve.fill=sent} it returns as soon as the record is on its way there. A write goes to the database, and then the record is deleted from the cache. Every
- * answer of a database is held back, as by a network: that is simulated, and told as such, with the times as they were.
+ * <p><b>Operations.</b> A key's hash determines the database of its record. A read asks the cache, and on a miss the
+ * database, and writes the database's record into the cache. With {@code varve.fill=sent} it returns as soon as that
+ * write is sent. A write goes to the database and then deletes the record from the cache. Each reply of a database is
+ * delayed as by a network; the delay is simulated, and reported as such with its measured times.
  *
- * <p><b>What is promised</b> among the clients of one process, as long as the cache answers: a read that begins after a write
- * has returned does not see what was there before the write, from the cache or from the database, and neither stays in the
- * cache. While a write is under way, reads may see either (see {@link PendingFills}). A write that failed may have been
- * done; its record is deleted from the cache all the same. Not promised: clients of two processes do not know of each other's
- * reads, so a record that one of them fetched before the other's write can come into the cache after it, and stays until it is
- * written again, evicted or expired ({@code varve.ttls} bounds that); the same goes for a write whose connection to its
- * database, or a read whose connection to the cache, is lost half-way.
+ * <p><b>Guarantee</b> among the clients of one process, as long as the cache answers: a read that begins after a write
+ * has returned does not see the earlier value, neither from the cache nor from the database, and that value does not
+ * stay in the cache. During a write, reads may see either value (see {@link PendingFills}). A failed write may have
+ * taken effect; its record is deleted from the cache regardless.
  *
- * <p>Nothing is put into the cache after a read that failed, nor for a record that is not there. A failure of a database or of
- * the cache is {@code ERROR}, and the first of a thread is told on standard error; a cache that refuses what was fetched
- * is told there too, and counted, but the read has its record and is {@code OK}. A cache that takes no hints is refused at the
- * start; one that refuses them later is told once, and what it has without them is counted.
+ * <p><b>No guarantee</b> between clients of two processes, which do not know of each other's reads. A record that one
+ * of them fetched before the other's write can enter the cache after it. It stays until the next write, its eviction or
+ * its expiry ({@code varve.ttls} bounds that). Nor is there one after a write that loses its connection to the database
+ * half-way, or a read that loses its connection to the cache.
+ *
+ * <p>A failed read, or one without a record, puts nothing into the cache. A failure of a database or of the cache is
+ * {@code ERROR}, and the first of a thread is reported on standard error. If the cache refuses a fetched record, that
+ * is reported there too, and counted, but the read has its record and is {@code OK}. A cache that does not accept hints
+ * is rejected at the start. If it refuses them later, that is reported once, and records without hints are counted.
  */
 public final class CacheAsideClient extends DB {
 
@@ -47,7 +65,10 @@ public final class CacheAsideClient extends DB {
     private static final SharedRun RUN = new SharedRun();
     private static final String PENALTY = "MISS-PENALTY";
     private static final long NANOS_PER_MICRO = 1000;
-    /** For so long a client that ends waits for a fill that is on its way: its threads are joined, and their time is the run's. */
+    /**
+     * Maximum wait of an ending client for an outstanding fill: its threads are joined, and their time counts for the
+     * run.
+     */
     private static final long LAST_FILL_MILLIS = 5_000;
 
     private final CacheOpener caches;
@@ -57,25 +78,25 @@ public final class CacheAsideClient extends DB {
     private final Failures failures = new Failures(threadNumber);
     private boolean joined;
     private @Nullable Session session;
-    /** The fill that was sent last, where reads do not wait for them: answered after all others. */
+    /** The last fill that was sent without waiting: its reply follows those of all others. */
     private CompletableFuture<Void> lastFill = CompletableFuture.completedFuture(null);
 
-    /** What a client has between {@link #init()} and {@link #cleanup()}. Immutable. */
+    /** The state of a client between {@link #init()} and {@link #cleanup()}. Immutable. */
     private record Session(CacheAsideOptions options, RecordCache cache, Databases databases, SharedRun.State run) {}
 
-    /** How a client comes to its cache. */
+    /** Opens a client's cache. */
     @FunctionalInterface
     interface CacheOpener {
         RecordCache open(CacheAsideOptions options, int threadNumber) throws RefusedException;
     }
 
-    /** One of YCSB's operations, under way. */
+    /** One of YCSB's operations. */
     @FunctionalInterface
     private interface Operation {
         Status run(Session open, byte[] key);
     }
 
-    /** Made by YCSB, all of them before the first is started. */
+    /** Called by YCSB for all clients before the first is started. */
     public CacheAsideClient() {
         this(WireCache::open, PreciseDelay::new);
     }
@@ -88,18 +109,18 @@ public final class CacheAsideClient extends DB {
     }
 
     /**
-     * What the clients of this process have done.
+     * The counters of this process's clients.
      *
-     * @return of the run that goes on, else of the last one; null if there was none
+     * @return those of the current run, else of the last one; null if there was none
      */
     public static @Nullable CacheAsideSummary summary() {
         return RUN.summary();
     }
 
     /**
-     * Reads the properties and connects to all three.
+     * Reads the properties and connects to the cache and both databases.
      *
-     * @throws DBException that names the property, its value and what is allowed, or who does not answer
+     * @throws DBException that names the property, its value and the allowed values, or the server that does not reply
      */
     @Override
     public void init() throws DBException {
@@ -139,7 +160,7 @@ public final class CacheAsideClient extends DB {
         session = null;
         try {
             if (open != null) {
-                // Its connection is about to close: what is on its way counts.
+                // Its connection is about to close: an outstanding fill counts.
                 await(open, lastFill, LAST_FILL_MILLIS);
                 close(open);
             }
@@ -157,7 +178,7 @@ public final class CacheAsideClient extends DB {
         }
     }
 
-    /** Each whatever becomes of the other. */
+    /** Closes each, even if the other fails. */
     private static void closeBoth(RecordCache cache, Databases databases) throws SQLException {
         try (databases) {
             cache.close();
@@ -231,7 +252,7 @@ public final class CacheAsideClient extends DB {
         }
     }
 
-    /** On the thread on which the cache's answer comes: this one while it waits for an answer, or another. */
+    /** Runs on the thread on which the cache's reply arrives: this one while it waits for a reply, or another. */
     private static void filled(Session open, Side side, Optional<String> unhinted, long penaltyNanos) {
         unhinted.ifPresent(open.run()::unhinted);
         open.run().filled.increment();
@@ -244,19 +265,19 @@ public final class CacheAsideClient extends DB {
 
     private void refused(Session open, Throwable failure) {
         open.run().refused.increment();
-        failures.tell("filling the cache", Failures.reason(failure));
+        failures.report("filling the cache", Failures.reason(failure));
     }
 
-    /** What becomes of the fill is counted when it is answered, if it is. */
+    /** Waits for a fill, whose result is counted when its reply arrives, if it does. */
     private void await(Session open, CompletableFuture<Void> counted, long millis) {
         try {
             open.cache().await(counted, millis);
         } catch (RedisException e) {
-            failures.tell("filling the cache", Failures.reason(e));
+            failures.report("filling the cache", Failures.reason(e));
         }
     }
 
-    /** {@inheritDoc} What there was under the key is written over. */
+    /** {@inheritDoc} An existing record is overwritten. */
     @Override
     public Status insert(String table, String key, Map<String, ByteIterator> values) {
         return run("insert", key, values.keySet(), (open, keyBytes) -> {
@@ -285,14 +306,20 @@ public final class CacheAsideClient extends DB {
                 (open, keyBytes) -> write(open, key, keyBytes, () -> open.databases().of(key).delete(key)));
     }
 
-    /** Before a database is asked for long: a writer of that key waits for the answer, and only this thread takes it. */
+    /**
+     * Called before a long wait for a database: a writer of that key waits for the reply to the fill, and only this
+     * thread receives it.
+     */
     private void awaitLastFill(Session open) {
         if (!lastFill.isDone()) {
             await(open, lastFill, Connection.TIMEOUT_MILLIS);
         }
     }
 
-    /** First the database, then the cache, whatever became of the database: a write that failed may have been done. */
+    /**
+     * Writes to the database and then deletes from the cache, even if the database failed: a failed write may have
+     * taken effect.
+     */
     private Status write(Session open, String key, byte[] keyBytes, BooleanSupplier database) {
         awaitLastFill(open);
         DatabaseException failed = null;
@@ -316,8 +343,8 @@ public final class CacheAsideClient extends DB {
             }
         } catch (RedisException e) {
             if (failed == null) {
-                throw new RedisException("the database has what was written, but the cache may still have what was"
-                        + " there before: " + Failures.reason(e), e);
+                throw new RedisException("the database has the new record, but the cache may still have the old one: "
+                        + Failures.reason(e), e);
             }
             failed.addSuppressed(e);
         }
@@ -328,8 +355,8 @@ public final class CacheAsideClient extends DB {
     }
 
     /**
-     * {@inheritDoc} The order is that of the keys, over both databases. With {@code varve.scan=reads} it is a read of the
-     * first record, through the cache.
+     * {@inheritDoc} The order is that of the keys, over both databases. With {@code varve.scan=reads} it is a read of
+     * the first record, through the cache.
      */
     @Override
     @SuppressWarnings("NonApiType") // The types are YCSB's.
@@ -359,7 +386,7 @@ public final class CacheAsideClient extends DB {
         });
     }
 
-    /** The one place where an operation fails. */
+    /** The only place where an operation fails. */
     private Status run(String name, String key, @Nullable Set<String> fields, Operation operation) {
         Session open = session;
         if (open == null) {
@@ -371,21 +398,21 @@ public final class CacheAsideClient extends DB {
             keyBytes = open.options().cache().key().encode(key);
             open.options().table().check(fields == null ? Set.of() : fields);
         } catch (IllegalArgumentException e) {
-            failures.tell(name, e.getMessage());
+            failures.report(name, e.getMessage());
             return Status.BAD_REQUEST;
         }
         try {
             open.cache().run();
             return operation.run(open, keyBytes);
         } catch (DatabaseException e) {
-            failures.tell(name, e.getMessage());
+            failures.report(name, e.getMessage());
             return Status.ERROR;
         } catch (RedisException e) {
-            failures.tell(name, e.getMessage() == null ? Failures.reason(e) : e.getMessage());
+            failures.report(name, e.getMessage() == null ? Failures.reason(e) : e.getMessage());
             return Status.ERROR;
         } catch (IllegalArgumentException e) {
-            // What the cache had is no record of ours.
-            failures.tell(name, e.getMessage());
+            // The cache's value is not one of our records.
+            failures.report(name, e.getMessage());
             return Status.UNEXPECTED_STATE;
         }
     }

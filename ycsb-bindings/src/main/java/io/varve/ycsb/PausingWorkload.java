@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.varve.ycsb.option.Side;
 import org.jspecify.annotations.Nullable;
 import site.ycsb.Client;
 import site.ycsb.DB;
@@ -15,22 +16,25 @@ import site.ycsb.generator.NumberGenerator;
 import site.ycsb.workloads.CoreWorkload;
 
 /**
- * YCSB's core workload in which nobody asks for the remote database's records for some time, again and again: the penalty paper's Figure 16. Thread-safe, as YCSB
- * has one for all its threads.
+ * YCSB's core workload with pauses in which no client requests the remote database's records: the penalty paper's
+ * Figure 16. Thread-safe, as YCSB has one for all its threads.
  *
- * <p>Keys are drawn as the core workload draws them, and drawn once more as long as their record is in a database that nobody asks now. So requests come as fast in a pause, all of them
- * for the local one. From where it thrashes on one percent of the operations is for the remote database alone, the next for the local one.
+ * <p>Keys are drawn as in the core workload, and redrawn while their record is in a database that is paused. So the
+ * request rate stays constant in a pause, and all requests go to the local one. From the start of thrashing on, one
+ * percent of the operations requests the remote database only, the next percent the local one only.
  */
 public final class PausingWorkload extends CoreWorkload {
 
     /** Pauses, in percent of the operations: {@code 20-30,45-65}. Default: none. */
     static final String PAUSES = "remotepauses";
-    /** From so many percent of the operations on it thrashes. Default: never. */
+    /** The percentage of the operations at which it starts to thrash. Default: never. */
     static final String THRASH_FROM = "remotethrashfrom";
 
     private static final Pattern PAUSE = Pattern.compile("(\\d{1,2})-(\\d{1,3})");
     private static final int WHOLE = 100;
-    /** Records are spread over both by hash: so many draws without one of a database mean that it has none. */
+    /**
+     * Records are spread over both databases by hash: this many draws without one of a database mean that it has none.
+     */
     private static final int MOST_DRAWS = 100_000;
 
     private final AtomicLong begun = new AtomicLong();
@@ -38,13 +42,13 @@ public final class PausingWorkload extends CoreWorkload {
     private int thrashFrom = WHOLE;
     private long operations = 1;
 
-    /** From one percent of the operations to another, which is after it. */
+    /** From one percentage of the operations to a larger one. */
     private record Pause(int from, int to) {}
 
     /** YCSB's constructor. */
     public PausingWorkload() {}
 
-    /** @throws WorkloadException that names the property, its value and what is allowed */
+    /** @throws WorkloadException that names the property, its value and the allowed values */
     @Override
     public void init(Properties properties) throws WorkloadException {
         super.init(properties);
@@ -56,9 +60,9 @@ public final class PausingWorkload extends CoreWorkload {
         thrashFrom = percent(properties.getProperty(THRASH_FROM, String.valueOf(WHOLE)));
         operations = Math.max(1, Long.parseLong(properties.getProperty(Client.OPERATION_COUNT_PROPERTY, "1")));
         if ("exponential".equals(properties.getProperty(REQUEST_DISTRIBUTION_PROPERTY))) {
-            // The core workload looks at that generator's class.
+            // The core workload checks that generator's class.
             throw new WorkloadException(REQUEST_DISTRIBUTION_PROPERTY
-                    + "=exponential: allowed with pauses is any other of YCSB's distributions");
+                    + "=exponential: with pauses, allowed are YCSB's other distributions");
         }
         keychooser = new Asked(keychooser);
     }
@@ -72,7 +76,7 @@ public final class PausingWorkload extends CoreWorkload {
             }
         }
         throw new WorkloadException(PAUSES + "=" + word
-                + ": allowed are pairs of percents of the operations, the lower one first, as in 20-30,45-65");
+                + ": allowed are ranges of percentages of the operations, such as 20-30,45-65");
     }
 
     private static int percent(String word) throws WorkloadException {
@@ -88,7 +92,7 @@ public final class PausingWorkload extends CoreWorkload {
     }
 
     private static WorkloadException notAllowed(String word, @Nullable Exception cause) {
-        return new WorkloadException(THRASH_FROM + "=" + word + ": allowed is a percent of the operations, 0 to 100",
+        return new WorkloadException(THRASH_FROM + "=" + word + ": allowed is a percentage of the operations, 0 to 100",
                 cause);
     }
 
@@ -98,7 +102,7 @@ public final class PausingWorkload extends CoreWorkload {
         return super.doTransaction(db, threadState);
     }
 
-    /** Which database alone is asked now; null if both are. */
+    /** The only database that is requested at this moment; null for both. */
     private @Nullable Side alone() {
         double percent = (double) WHOLE * (begun.get() - 1) / operations;
         if (percent >= thrashFrom) {
@@ -107,7 +111,7 @@ public final class PausingWorkload extends CoreWorkload {
         return pauses.stream().anyMatch(pause -> percent >= pause.from && percent < pause.to) ? Side.LOCAL : null;
     }
 
-    /** Draws numbers of records that are asked for now. */
+    /** Draws numbers of records that are requested at this moment. */
     private final class Asked extends NumberGenerator {
         private final NumberGenerator all;
 
@@ -124,7 +128,7 @@ public final class PausingWorkload extends CoreWorkload {
                     return next;
                 }
             }
-            throw new IllegalStateException("None of " + MOST_DRAWS + " keys is of the " + alone() + " database");
+            throw new IllegalStateException("None of " + MOST_DRAWS + " keys belongs to the " + alone() + " database");
         }
 
         @Override

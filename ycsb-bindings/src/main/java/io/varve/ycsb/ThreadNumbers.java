@@ -3,8 +3,8 @@ package io.varve.ycsb;
 import java.util.BitSet;
 
 /**
- * Numbers the clients that are alive in this process, from 0, so that each draws from a random stream of its own. Guarded
- * by itself. The lowest free number is given: a second run in the same process draws what the first drew.
+ * Numbers the live clients of this process, from 0, so that each has its own random stream. Guarded by {@code this}. It
+ * assigns the lowest free number, so a second run in one process draws the values of the first.
  */
 final class ThreadNumbers {
 

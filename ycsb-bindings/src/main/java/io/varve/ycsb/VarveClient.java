@@ -14,6 +14,14 @@ import io.lettuce.core.Range;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.varve.ycsb.connection.Connection;
+import io.varve.ycsb.connection.Failures;
+import io.varve.ycsb.connection.RefusedException;
+import io.varve.ycsb.option.TtlChooser;
+import io.varve.ycsb.option.VarveOptions;
+import io.varve.ycsb.record.HashRecords;
+import io.varve.ycsb.record.RecordCoding;
+import io.varve.ycsb.record.StringRecords;
 import org.jspecify.annotations.Nullable;
 import site.ycsb.ByteIterator;
 import site.ycsb.DB;
@@ -21,13 +29,13 @@ import site.ycsb.DBException;
 import site.ycsb.Status;
 
 /**
- * YCSB's view of a server that speaks the Redis protocol; {@link VarveOptions} has its properties. Confined to one YCSB
- * thread, as YCSB makes one for each.
+ * A YCSB binding for servers that speak the Redis protocol; {@link VarveOptions} has its properties. Confined to one
+ * YCSB thread, as YCSB creates one for each.
  *
- * <p>Every insert and every update, and so every read-modify-write, gives the record a TTL drawn from a list, in the same
- * pipeline as the write (bucket-expiry paper, section 4.2). A record that is not there, or no longer, is
- * {@code NOT_FOUND}; a failure is {@code ERROR}, and the first one of a thread is told on standard error, because YCSB's
- * status output counts failures without saying what they were. As in YCSB's own Redis binding the table is not looked at.
+ * <p>Every insert and every update, and so every read-modify-write, gives the record a TTL from a list, in the same
+ * pipeline as the write (bucket-expiry paper, section 4.2). A record that is absent or expired is {@code NOT_FOUND}. A
+ * failure is {@code ERROR}, and the first one of a thread is reported on standard error, because YCSB's status output
+ * only counts failures. As in YCSB's own Redis binding, the table is ignored.
  */
 public final class VarveClient extends DB {
 
@@ -40,7 +48,7 @@ public final class VarveClient extends DB {
     private final Failures failures = new Failures(threadNumber);
     private @Nullable Session session;
 
-    /** What a client has between {@link #init()} and {@link #cleanup()}. Immutable. */
+    /** The state of a client between {@link #init()} and {@link #cleanup()}. Immutable. */
     private record Session(Connection connection, VarveOptions options, RecordCoding records,
             @Nullable TtlChooser ttls) {
 
@@ -53,7 +61,7 @@ public final class VarveClient extends DB {
         }
     }
 
-    /** One of YCSB's operations, under way. */
+    /** One of YCSB's operations. */
     @FunctionalInterface
     private interface Operation {
         Status run(Session open, RedisAsyncCommands<byte[], byte[]> redis, byte[] key);
@@ -62,7 +70,7 @@ public final class VarveClient extends DB {
     /**
      * Reads the properties and connects.
      *
-     * @throws DBException that names the property, its value and what is allowed, or the server that does not answer
+     * @throws DBException that names the property, its value and the allowed values, or the server that does not reply
      */
     @Override
     public void init() throws DBException {
@@ -118,20 +126,21 @@ public final class VarveClient extends DB {
     }
 
     /**
-     * Waits for the index's entry before the record is written: a record that the index refuses would be there although its
-     * insert failed, where an entry without a record is only left out of scans.
+     * Waits for the index's entry before the record is written. If the index refused after the write, the record would
+     * exist although its insert failed; an entry without a record is only omitted from scans.
      */
     private static void enterInIndex(Session open, RedisFuture<Long> entered) {
         open.connection().flush();
         try {
             open.connection().reply(entered);
         } catch (RedisException refused) {
-            throw new RedisException(VarveOptions.INDEX + "=zset: the server refuses the index's ZADD, so the record is"
-                    + " not written: " + Failures.reason(refused));
+            throw new RedisException(
+                    VarveOptions.INDEX + "=zset: the server refuses the ZADD of the index, so the record is"
+                            + " not written: " + Failures.reason(refused));
         }
     }
 
-    /** {@inheritDoc} An update of a record that has expired makes it again. */
+    /** {@inheritDoc} An update of an expired record recreates it. */
     @Override
     public Status update(String table, String key, Map<String, ByteIterator> values) {
         return run("update", key, (open, redis, keyBytes) -> {
@@ -158,8 +167,8 @@ public final class VarveClient extends DB {
     }
 
     /**
-     * {@inheritDoc} The order is the stock binding's: that of the keys' hashes. Records of the range that have expired since
-     * they were entered in the index are left out of the result, so it may have fewer than asked for.
+     * {@inheritDoc} The order is the stock binding's: that of the keys' hashes. Expired records of the range are
+     * omitted from the result, so it may have fewer than requested.
      */
     @Override
     @SuppressWarnings("NonApiType") // The types are YCSB's.
@@ -167,8 +176,8 @@ public final class VarveClient extends DB {
             Vector<HashMap<String, ByteIterator>> result) {
         return run("scan", startKey, (open, redis, keyBytes) -> {
             if (!open.indexed()) {
-                failures.tell("scan", VarveOptions.INDEX + "=none: scans are served with " + VarveOptions.INDEX
-                        + "=zset only, in the load phase too");
+                failures.report("scan", VarveOptions.INDEX + "=none: scans need " + VarveOptions.INDEX
+                        + "=zset, also in the load phase");
                 return Status.NOT_IMPLEMENTED;
             }
             RedisFuture<List<byte[]>> range = redis.zrangebyscore(INDEX_KEY,
@@ -193,7 +202,7 @@ public final class VarveClient extends DB {
         });
     }
 
-    /** The one place where an operation fails. */
+    /** The only place where an operation fails. */
     private Status run(String name, String key, Operation operation) {
         Session open = session;
         if (open == null) {
@@ -203,18 +212,18 @@ public final class VarveClient extends DB {
         try {
             keyBytes = open.options().key().encode(key);
         } catch (IllegalArgumentException e) {
-            failures.tell(name, e.getMessage());
+            failures.report(name, e.getMessage());
             return Status.BAD_REQUEST;
         }
         try {
             open.connection().run();
             return operation.run(open, open.connection().queue(), keyBytes);
         } catch (RedisException e) {
-            failures.tell(name, Failures.reason(e));
+            failures.report(name, Failures.reason(e));
             return Status.ERROR;
         } catch (IllegalArgumentException e) {
-            // What was read is no record of ours.
-            failures.tell(name, e.getMessage());
+            // The value is not one of our records.
+            failures.report(name, e.getMessage());
             return Status.UNEXPECTED_STATE;
         }
     }
@@ -236,7 +245,7 @@ public final class VarveClient extends DB {
         return Status.OK;
     }
 
-    /** The record as it is, with the fields of an update over it. */
+    /** The current record, with the fields of an update over it. */
     private static Map<String, byte[]> merged(Session open, byte[] keyBytes, Map<String, byte[]> fields) {
         Map<String, ByteIterator> old = new LinkedHashMap<>();
         RecordCoding.PendingRead read = open.records().read(open.connection(), keyBytes, null);

@@ -18,14 +18,25 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.ProtocolKeyword;
+import io.varve.ycsb.connection.Connection;
+import io.varve.ycsb.connection.Failures;
+import io.varve.ycsb.connection.RefusedException;
+import io.varve.ycsb.option.CacheAsideOptions;
+import io.varve.ycsb.option.DatabaseOptions;
+import io.varve.ycsb.option.Side;
+import io.varve.ycsb.option.TtlChooser;
+import io.varve.ycsb.option.VarveOptions;
+import io.varve.ycsb.record.RecordCache;
+import io.varve.ycsb.record.RecordCoding;
+import io.varve.ycsb.record.StringRecords;
 import org.jspecify.annotations.Nullable;
 import site.ycsb.ByteIterator;
 
 /**
- * The cache is a server, and a record one string in it. Confined to the YCSB thread that opened it.
+ * A cache on a server, with each record as one string. Confined to the YCSB thread that opened it.
  *
- * <p>A hint goes ahead of the SET, in its pipeline: {@code VARVE.CLASS DEFAULT n} is the class of what the connection writes
- * from there on. It is sent each time, for after a reconnect the server would not know it.
+ * <p>A hint precedes the SET, in its pipeline: {@code VARVE.CLASS DEFAULT n} sets the class of the connection's further
+ * writes. It is sent each time, because the server would not know it after a reconnect.
  */
 final class WireCache implements RecordCache {
 
@@ -61,9 +72,9 @@ final class WireCache implements RecordCache {
     }
 
     /**
-     * Connects, and with hints asks whether the server takes them.
+     * Connects, and with hints checks whether the server accepts them.
      *
-     * @throws RefusedException that names the server that does not answer, or the hint that it refuses
+     * @throws RefusedException that names the server that does not reply, or the hint that it refuses
      */
     static WireCache open(CacheAsideOptions options, int threadNumber) throws RefusedException {
         VarveOptions cache = options.cache();
@@ -95,14 +106,14 @@ final class WireCache implements RecordCache {
                 connection.flush();
                 connection.reply(answer);
             } catch (RedisException e) {
-                String said = Failures.reason(e);
+                String reply = Failures.reason(e);
                 String server = "the server at " + options.cache().host() + ":" + options.cache().port();
-                throw new RefusedException(said.toLowerCase(Locale.ROOT).contains("unknown command")
+                throw new RefusedException(reply.toLowerCase(Locale.ROOT).contains("unknown command")
                         ? CacheAsideOptions.HINT + "=true: " + server + " does not know " + HintCommand.NAME
-                                + ": allowed is false for it (" + said + ")"
+                                + ": allowed is false for this server (" + reply + ")"
                         : CacheAsideOptions.HINT + "=true with " + DatabaseOptions.classOf(side) + "=" + penaltyClass
                                 + ": " + server + " refuses " + HintCommand.NAME + " DEFAULT " + penaltyClass + " ("
-                                + said + ")",
+                                + reply + ")",
                         e);
             }
         }
@@ -115,7 +126,7 @@ final class WireCache implements RecordCache {
         return read.into(result);
     }
 
-    /** {@inheritDoc} All replies have come before anything is said of one: a SET behind a hint that is refused is done all the same. */
+    /** {@inheritDoc} The result waits for all replies: a SET after a refused hint is executed regardless. */
     @Override
     public CompletableFuture<Optional<String>> write(byte[] key, Map<String, byte[]> fields, int penaltyClass) {
         RedisAsyncCommands<byte[], byte[]> redis = connection.queue();
@@ -138,7 +149,7 @@ final class WireCache implements RecordCache {
         });
     }
 
-    /** The first of what failed. */
+    /** The first failure. */
     private static Optional<Throwable> failure(List<CompletableFuture<?>> answered) {
         for (CompletableFuture<?> each : answered) {
             try {

@@ -11,6 +11,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 
+import io.varve.ycsb.database.CacheAsideSummary;
+import io.varve.ycsb.option.Side;
+import io.varve.ycsb.record.PackedRecord;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,7 +30,7 @@ import site.ycsb.StringByteIterator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** What goes over the wire to the cache, seen by a real Redis. Confined to the test's thread. */
+/** Tests the commands to the cache, as a real Redis receives them. Confined to the test's thread. */
 class CacheAsideClientIT {
 
     @TempDir
@@ -89,7 +92,7 @@ class CacheAsideClientIT {
     }
 
     @Test
-    void aFullCacheIsToldAndTheReadIsServed() throws DBException {
+    void read_fullCache_reportsFailureAndReturnsRecord() throws DBException {
         CacheAsideClient client = client(redis);
         client.insert("t", "user1", values("field0", "a"));
         redis.commands().configSet("maxmemory", "1");
@@ -117,7 +120,7 @@ class CacheAsideClientIT {
     void aServerWithoutHintsIsNamed() {
         assertThatThrownBy(() -> client(redis, "varve.penalty.hint", "true")).isInstanceOf(DBException.class)
                 .hasMessageStartingWith("varve.penalty.hint=true: the server at 127.0.0.1:" + redis.port()
-                        + " does not know VARVE.CLASS: allowed is false for it (ERR unknown command");
+                        + " does not know VARVE.CLASS: allowed is false for this server (ERR unknown command");
     }
 
     @Test
@@ -135,7 +138,7 @@ class CacheAsideClientIT {
 
     /** The SET behind the hint is done, and is answered before the read has its record. */
     @Test
-    void aHintThatIsRefusedLaterIsToldAndTheRecordIsCached() throws DBException {
+    void hintRefusedLater_isReportedAndRecordIsCached() throws DBException {
         CacheAsideClient client = client(hinted, "varve.penalty.hint", "true");
         client.insert("t", "user1", values("field0", "a"));
         hinted.commands().del(bytes("DEFAULT"));
@@ -182,7 +185,7 @@ class CacheAsideClientIT {
     }
 
     @Test
-    void filesOfH2KeepWhatWasLoaded(@TempDir Path databases) throws DBException {
+    void filesOfH2KeepLoadedRecords(@TempDir Path databases) throws DBException {
         String[] files = {"varve.db.local.url", "", "varve.db.remote.url", "", "varve.db.dir", databases.toString(),
                 "dotransactions", "false"};
         CacheAsideClient loader = client(redis, files);

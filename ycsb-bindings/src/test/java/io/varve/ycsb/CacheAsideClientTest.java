@@ -14,6 +14,8 @@ import java.util.Set;
 import java.util.Vector;
 import java.util.stream.IntStream;
 
+import io.varve.ycsb.connection.RefusedException;
+import io.varve.ycsb.database.CacheAsideSummary;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,7 +28,7 @@ import site.ycsb.StringByteIterator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-/** What each call does to databases and cache, and what is refused. Confined to the test's thread. */
+/** Tests each call's effect on databases and cache, and refusals. Confined to the test's thread. */
 @SuppressWarnings("JdkObsolete") // YCSB asks for a Vector.
 class CacheAsideClientTest extends CacheAsideHarness {
 
@@ -117,7 +119,7 @@ class CacheAsideClientTest extends CacheAsideHarness {
     }
 
     @Test
-    void aDatabaseThatComesBackIsOpenedAnew(@TempDir Path directory) throws DBException, SQLException {
+    void databaseIsReopenedAfterItsReturn(@TempDir Path directory) throws DBException, SQLException {
         String url = "jdbc:h2:file:" + directory.resolve("far");
         CacheAsideClient loader = client("dotransactions", "false", "varve.db.remote.url", url);
         loader.insert("usertable", REMOTE_KEY, values("field0", "kept"));
@@ -141,11 +143,11 @@ class CacheAsideClientTest extends CacheAsideHarness {
         CacheAsideClient writer = client();
         assertThat(told(() -> assertThat(writer.update("usertable", LOCAL_KEY, values("field0", "a")))
                 .isEqualTo(Status.ERROR)))
-                .contains("update failed").contains("the cache may still have what was there before: OOM it is full");
+                .contains("update failed").contains("the cache may still have the old one: OOM it is full");
     }
 
     @Test
-    void whatTheCacheRefusesIsReadAllTheSame() throws DBException {
+    void recordRefusedByCacheIsStillReturned() throws DBException {
         CacheAsideClient client = client();
         cache.refusesWrites = true;
         String told = told(() -> assertThat(read(client, LOCAL_KEY, null)).containsEntry("field0", "old"));
@@ -155,7 +157,7 @@ class CacheAsideClientTest extends CacheAsideHarness {
     }
 
     @Test
-    void hintsThatAreRefusedAreToldOnceByAllClients() throws DBException {
+    void refusedHintsAreReportedOnceForAllClients() throws DBException {
         cache.refusesHints = true;
         CacheAsideClient client = client();
         CacheAsideClient other = client();
@@ -232,7 +234,7 @@ class CacheAsideClientTest extends CacheAsideHarness {
     }
 
     @Test
-    void theSummaryIsToldByTheLastOneAndCallsTheDelaySimulated() throws DBException {
+    void lastClientPrintsSummaryWithSimulatedDelays() throws DBException {
         CacheAsideClient client = client();
         read(client, LOCAL_KEY, null);
         PrintStream standardOutput = System.out;
@@ -299,10 +301,10 @@ class CacheAsideClientTest extends CacheAsideHarness {
     }
 
     @Test
-    void aTableWithOtherFieldsIsRefusedWithWhatToMake() {
+    void tableWithOtherFieldsIsRefusedWithCreateStatement() {
         assertThat(catchThrowableOfType(DBException.class,
                 () -> client("dotransactions", "false", "fieldcount", "3")))
-                .hasMessageContaining("the table cannot be used").hasMessageContainingAll("field2",
+                .hasMessageContaining("the table is not usable").hasMessageContainingAll("field2",
                         "CREATE TABLE usertable (YCSB_KEY VARCHAR(255) PRIMARY KEY, field0 VARBINARY");
     }
 

@@ -12,13 +12,16 @@ import site.ycsb.Status;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
-/** Fills and the writes that come between: what was read before a write does not stay. Confined to the test's thread, but where a test says otherwise. */
+/**
+ * Tests fills with concurrent writes: a value that was read before a write does not stay. Confined to the test's
+ * thread, except where a test says otherwise.
+ */
 class CacheAsideFillsTest extends CacheAsideHarness {
 
     /** The write comes and goes between the reader's fetch and its SET. */
     @ParameterizedTest
     @ValueSource(strings = {"insert", "update", "delete"})
-    void whatWasFetchedBeforeAWriteDoesNotComeIntoTheCacheAfterIt(String operation) throws DBException {
+    void recordFetchedBeforeAWriteIsNotCachedAfterIt(String operation) throws DBException {
         CacheAsideClient reader = client();
         CacheAsideClient writer = client();
         duringDelays.add(() -> write(writer, operation, REMOTE_KEY));
@@ -46,7 +49,10 @@ class CacheAsideFillsTest extends CacheAsideHarness {
         assertThat(read(reader, REMOTE_KEY, null)).containsEntry("field0", "newer");
     }
 
-    /** The write comes between the reader's look whether it was overtaken and the answer to its SET, on a thread of its own. */
+    /**
+     * The write comes between the reader's look whether it was overtaken and the answer to its SET, on a thread of its
+     * own.
+     */
     @Test
     @Timeout(60)
     void aWriteWaitsForASetThatIsUnderWay() throws Exception {
@@ -65,7 +71,7 @@ class CacheAsideFillsTest extends CacheAsideHarness {
         assertThat(read(reader, REMOTE_KEY, null)).isEqualTo(after("update"));
     }
 
-    /** The same where the reader has gone on before its SET was answered; the writer has a thread of its own. */
+    /** The reader continues before its SET is answered; the writer has a thread of its own. */
     @Test
     @Timeout(60)
     void aWriteWaitsForASetThatWasSent() throws Exception {
@@ -90,7 +96,7 @@ class CacheAsideFillsTest extends CacheAsideHarness {
     /** The reader has a thread of its own. */
     @Test
     @Timeout(60)
-    void aReadWaitsForTheAnswerToItsFillUnlessToldOtherwise() throws Exception {
+    void readWaitsForReplyToFillByDefault() throws Exception {
         CacheAsideClient reader = client();
         cache.answerLater();
         Thread reading = new Thread(() -> read(reader, REMOTE_KEY, null), "reader");

@@ -19,6 +19,8 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
+import io.varve.ycsb.database.CacheAsideSummary;
+import io.varve.ycsb.option.Side;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,7 +31,10 @@ import site.ycsb.StringByteIterator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The client between two databases in memory and a cache that tests look into. Confined to the test's thread, but where a test says otherwise. */
+/**
+ * The client between two databases in memory and a cache that tests inspect. Confined to the test's thread, except
+ * where a test says otherwise.
+ */
 abstract class CacheAsideHarness {
 
     static final String LOCAL_KEY = keyOf(Side.LOCAL, 0);

@@ -21,6 +21,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
 
+import io.varve.ycsb.database.CacheAsideSummary;
+import io.varve.ycsb.database.PreciseDelay;
+import io.varve.ycsb.record.RecordCache;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,8 +36,8 @@ import site.ycsb.StringByteIterator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What is promised of writes, with writers and readers at once on a few keys: no read that begins after a write has returned sees
- * what was there before, and in the end the cache has nothing that the databases do not have.
+ * Tests the guarantee about writes, with concurrent writers and readers on a few keys: no read that begins after a
+ * write has returned sees the earlier value, and at the end the cache holds only values of the databases.
  */
 class CacheAsideModelTest {
 
@@ -53,7 +56,9 @@ class CacheAsideModelTest {
     private final AtomicBoolean over = new AtomicBoolean();
     private String fills = "";
 
-    /** A connection to the cache: what is asked for is done in its order, by another thread, and answered by that one. */
+    /**
+     * A connection to the cache: what is asked for is done in its order, by another thread, and answered by that one.
+     */
     private final class Wire implements RecordCache {
         private final ExecutorService server = Executors.newSingleThreadExecutor();
 

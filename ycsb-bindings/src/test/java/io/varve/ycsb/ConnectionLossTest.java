@@ -23,6 +23,9 @@ import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
+import io.varve.ycsb.connection.Connection;
+import io.varve.ycsb.connection.RefusedException;
+import io.varve.ycsb.option.VarveOptions;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -34,8 +37,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * What becomes of a command whose connection is lost before its reply: it fails, and is not sent again over the next one. A fill that came once more, after the write that
- * was waiting for it, would bring back what that write has replaced.
+ * Tests a command whose connection is lost before its reply: it fails, and is not sent again over the next one. A
+ * repeated fill, after the write that waited for it, would restore the value that the write has replaced.
  */
 class ConnectionLossTest {
 
@@ -145,7 +148,7 @@ class ConnectionLossTest {
     /** What all connections of a process share stays until the last one has gone. */
     @Test
     @Timeout(2 * WAIT_SECONDS)
-    void aConnectionThatIsClosedLeavesTheOthersWhatTheyNeed() throws Exception {
+    void closedConnectionDoesNotAffectOthers() throws Exception {
         try (Connection first = connect()) {
             connect().close();
             connect().close();

@@ -14,12 +14,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import io.lettuce.core.RedisException;
+import io.varve.ycsb.record.RecordCache;
 import org.jspecify.annotations.Nullable;
 import site.ycsb.ByteArrayByteIterator;
 import site.ycsb.ByteIterator;
 
-/** A cache in this process that can be told to refuse. Guarded by its parts; what it refuses is set by one thread. */
-final class MapCache implements RecordCache {
+/** A cache in this process that refuses on request. Guarded by its parts; one thread sets its refusals. */
+public final class MapCache implements RecordCache {
 
     final Map<String, Map<String, byte[]>> records = new ConcurrentHashMap<>();
     final Map<String, Integer> classes = new ConcurrentHashMap<>();
@@ -103,7 +104,7 @@ final class MapCache implements RecordCache {
             // An answer, too.
             return;
         } catch (TimeoutException e) {
-            throw new RedisException("no answer in " + millis + " ms");
+            throw new RedisException("no reply within " + millis + " ms");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new RedisException(e);

@@ -8,6 +8,7 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.Vector;
 
+import io.varve.ycsb.option.Side;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,7 +23,7 @@ import site.ycsb.measurements.Measurements;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** Whose records are asked for, and when. Confined to the test's thread. */
+/** Tests which records are requested, and when. Confined to the test's thread. */
 class PausingWorkloadTest {
 
     private static final int OPERATIONS = 10_000;
@@ -120,7 +121,7 @@ class PausingWorkloadTest {
     @CsvSource({"remotepauses, 30-20", "remotepauses, 20", "remotepauses, 20-101",
             "remotepauses, a-b", "remotethrashfrom, 101", "remotethrashfrom, x",
             "requestdistribution, exponential"})
-    void whatCannotBeIsNamed(String property, String value) {
+    void invalidValueIsNamed(String property, String value) {
         Properties properties = properties("zipfian");
         properties.setProperty(property, value);
         assertThatThrownBy(() -> new PausingWorkload().init(properties)).isInstanceOf(WorkloadException.class)

@@ -17,10 +17,11 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import redis.embedded.core.ExecutableProvider;
 
 /**
- * A real Redis on a free port: the redis-server on PATH, else the one that embedded-redis carries. Confined to the test
- * that started it.
+ * A real Redis on a free port: the redis-server on PATH, else the one that embedded-redis contains. Confined to the
+ * test that started it.
  */
 final class RedisProcess implements AutoCloseable {
+    private static final int TRIES = 5;
 
     private final Process process;
     private final int port;
@@ -34,8 +35,20 @@ final class RedisProcess implements AutoCloseable {
         this.connection = client.connect(ByteArrayCodec.INSTANCE);
     }
 
+    /** Starts it. Another process may take the free port first, so a few ports are tried. */
     static RedisProcess start(Path directory, String... settings) throws IOException {
-        int port = freePort();
+        for (int tries = 1;; tries++) {
+            try {
+                return start(directory, freePort(), settings);
+            } catch (IOException failed) {
+                if (tries == TRIES) {
+                    throw failed;
+                }
+            }
+        }
+    }
+
+    private static RedisProcess start(Path directory, int port, String... settings) throws IOException {
         List<String> command = new ArrayList<>(
                 List.of(executable(directory), "--port", Integer.toString(port), "--bind",
                         "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", directory.toString()));

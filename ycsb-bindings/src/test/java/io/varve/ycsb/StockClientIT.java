@@ -23,8 +23,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The stock {@code site.ycsb.Client} in a JVM of its own against a real Redis. The class path is what a researcher has: the
- * lib folder of YCSB 0.17.0 and the binding's {@code -all} jar, nothing else.
+ * Runs the stock {@code site.ycsb.Client} in its own JVM against a real Redis. The class path is that of a researcher:
+ * the lib folder of YCSB 0.17.0 and the binding's {@code -all} jar, nothing else.
  */
 class StockClientIT {
 
@@ -139,7 +139,9 @@ class StockClientIT {
         assertThat(run.count("READ", "OK")).isZero();
     }
 
-    /** What makes {@code Return=OK} counts the only judge of a run: the client's own exit status says that all is well. */
+    /**
+     * What makes {@code Return=OK} counts the only judge of a run: the client's own exit status says that all is well.
+     */
     @Test
     void theClientExitsWithZeroWhenItsThreadsDied() throws Exception {
         Run run = ycsb(javaHome(), List.of("-threads", "3", "-p", "recordcount=100", "-p", "varve.record=tree"),

@@ -4,6 +4,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+/** Numbers of client threads are unique and used again. Confined to the test's thread. */
 class ThreadNumbersTest {
 
     @Test

@@ -14,6 +14,7 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.Vector;
 
+import io.varve.ycsb.option.KeyCoding;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -31,7 +32,7 @@ import site.ycsb.StringByteIterator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** Each operation of the binding, seen from both sides: YCSB's, and that of a real Redis. */
+/** Tests each operation of the binding from both sides: YCSB's, and that of a real Redis. */
 @SuppressWarnings("JdkObsolete") // YCSB asks for a Vector.
 class VarveClientIT {
 
@@ -132,7 +133,7 @@ class VarveClientIT {
     }
 
     @Test
-    void whoPollsGetsItsReplies() throws DBException {
+    void pollingClientGetsItsReplies() throws DBException {
         VarveClient client = client("varve.poll-us", "1000000");
         for (int i = 0; i < 200; i++) {
             assertThat(client.insert("t", "user" + i, values("field0", "a" + i))).isEqualTo(Status.OK);
@@ -176,7 +177,7 @@ class VarveClientIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"hash", "string"})
-    void whatTheIndexRefusesIsNotWritten(String record) throws DBException {
+    void recordRefusedByIndexIsNotWritten(String record) throws DBException {
         VarveClient client = client("varve.index", "zset", "varve.record", record, "varve.ttls", "1000");
         redis.commands().set(bytes("_indices"), bytes("no sorted set"));
         PrintStream standardError = System.err;
@@ -188,7 +189,7 @@ class VarveClientIT {
             System.setErr(standardError);
         }
         assertThat(told.toString(StandardCharsets.UTF_8)).contains(
-                "varve.index=zset: the server refuses the index's ZADD, so the record is not written: WRONGTYPE");
+                "varve.index=zset: the server refuses the ZADD of the index, so the record is not written: WRONGTYPE");
         assertThat(redis.commands().exists(bytes("user1"))).isZero();
         redis.commands().del(bytes("_indices"));
         assertThat(client.insert("t", "user1", values("field0", "a"))).isEqualTo(Status.OK);
@@ -196,7 +197,7 @@ class VarveClientIT {
     }
 
     @Test
-    void anErrorReplyIsAnErrorAndTheNextOperationGoesOn() throws DBException {
+    void operationAfterErrorReplySucceeds() throws DBException {
         VarveClient client = client();
         redis.commands().set(bytes("user1"), bytes("a string"));
         assertThat(client.insert("t", "user1", values("field0", "a"))).isEqualTo(Status.ERROR);
@@ -206,7 +207,7 @@ class VarveClientIT {
     }
 
     @Test
-    void aValueThatIsNoRecordIsSaidToBeUnexpected() throws DBException {
+    void read_valueIsNoRecord_returnsUnexpectedState() throws DBException {
         VarveClient client = client("varve.record", "string");
         redis.commands().set(bytes("user1"), bytes("\u007fa"));
         assertThat(client.read("t", "user1", null, new HashMap<>())).isEqualTo(Status.UNEXPECTED_STATE);

@@ -11,6 +11,8 @@ import java.util.Properties;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
+import io.varve.ycsb.option.CacheAsideOptions;
+import io.varve.ycsb.option.VarveOptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -18,8 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The property files of the top-level folder {@code workloads}, held to the bucket-expiry paper's Tables 2 and 3 and to the penalty
- * paper's Table 1.
+ * Compares the property files of the top-level folder {@code workloads} with the bucket-expiry paper's Tables 2 and 3
+ * and the penalty paper's Table 1.
  */
 class WorkloadFilesTest {
 

@@ -13,14 +13,14 @@ import site.ycsb.generator.SkewedLatestGenerator;
 import site.ycsb.generator.UniformLongGenerator;
 import site.ycsb.generator.ZipfianGenerator;
 
-/** The streams on which the curves are compared. Immutable: static methods only. */
+/** The request streams on which curves are compared. Immutable: static methods only. */
 final class AccuracyStreams {
     private static final double STEEP = 1.2;
     private static final int PHASES = 4;
 
     private AccuracyStreams() {}
 
-    /** All of them; the keys of a stream are {@code keys}, the requests {@code requests}, unless its name says something else. */
+    /** All streams, with the given numbers of keys and requests, unless a stream's name says otherwise. */
     static List<MixedRequests> all(int keys, long requests) {
         Function<CounterGenerator, NumberGenerator> zipfian = _ -> new ScrambledZipfianGenerator(0, keys);
         Function<CounterGenerator, NumberGenerator> uniform = _ -> new UniformLongGenerator(0, keys - 1L);
@@ -64,7 +64,7 @@ final class AccuracyStreams {
                         Shares.READS, ItemSizes.ALIKE, keys, requests));
     }
 
-    /** One generator's number, then the other's. Confined to one thread. */
+    /** Draws alternately from two generators. Confined to one thread. */
     private static final class Either extends NumberGenerator {
         private final NumberGenerator first;
         private final NumberGenerator second;
@@ -87,7 +87,7 @@ final class AccuracyStreams {
         }
     }
 
-    /** Many numbers of one generator, then as many of the other. Confined to one thread. */
+    /** Draws many numbers from one generator, then as many from the other. Confined to one thread. */
     private static final class Phases extends NumberGenerator {
         private final NumberGenerator first;
         private final NumberGenerator second;

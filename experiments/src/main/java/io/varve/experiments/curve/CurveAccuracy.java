@@ -9,17 +9,17 @@ import java.util.stream.LongStream;
 
 import io.varve.experiments.simulate.KeySource;
 import io.varve.experiments.simulate.KeyStream;
-import io.varve.memory.locality.MissRatioCurve;
-import io.varve.memory.locality.ReuseRecorder;
-import io.varve.memory.locality.Sampling;
-import io.varve.memory.locality.StackDistances;
+import io.varve.memory.locality.curve.MissRatioCurve;
+import io.varve.memory.locality.curve.ReuseRecorder;
+import io.varve.memory.locality.curve.Sampling;
+import io.varve.memory.locality.curve.StackDistances;
 
 /**
- * How far the curves that are learnt from samples are from the exact ones: what the model takes for granted, and what sampling adds, apart.
- * Immutable: static methods only.
+ * Measures the error of sampled miss-ratio curves against exact ones, separately for the model's assumptions and for
+ * sampling. Immutable: static methods only.
  */
 public final class CurveAccuracy {
-    /** What the paper reports of its own. */
+    /** The error that the paper reports for its own curves. */
     public static final double MEAN_LIMIT = 1.2;
     private static final double LIMIT = 3;
     private static final double MODEL_LIMIT = 2;
@@ -30,46 +30,47 @@ public final class CurveAccuracy {
     private CurveAccuracy() {}
 
     /**
-     * A stream's result. Immutable.
+     * The result for one stream. Immutable.
      *
-     * @param rate     at which accesses were drawn in the end
-     * @param model    unsampled from exact
-     * @param sampling sampled from unsampled
-     * @param whole    sampled from exact
-     * @param percent  sampled at 1 % all the time, from exact
-     * @param plain    from exact, by sampling 1 % of the keys: the mean of several such samples, because it is a matter of luck
-     * @param shards   the same with the correction of SHARDS
+     * @param rate final sampling rate of accesses
+     * @param model unsampled curve against the exact one
+     * @param sampling sampled curve against the unsampled one
+     * @param whole sampled curve against the exact one
+     * @param percent curve sampled at a constant 1 % against the exact one
+     * @param plain curve from 1 % of the keys against the exact one: the mean of several samples, because a single one
+     *     depends on chance
+     * @param shards such a curve with the correction of SHARDS
      */
     public record Row(String stream, long accesses, int keys, double rate, CurveDistance model, CurveDistance sampling,
             CurveDistance whole, CurveDistance percent, CurveDistance plain, CurveDistance shards) {
         /** Whether the sampled curve is near enough. */
-        public boolean held() {
+        public boolean isAccurate() {
             return whole.mean() <= LIMIT
                     || model.mean() > MODEL_LIMIT && whole.mean() <= model.mean() + ABOVE_MODEL;
         }
 
-        /** Of the sampled curve from the exact one, in points: the larger of two means. */
+        /** Error of the sampled curve against the exact one, in points: the larger of two means. */
         public double error() {
             return whole.mean();
         }
     }
 
-    /** Is shown the curves of a stream when it has ended. */
+    /** Receives the curves of a stream after its end. */
     @FunctionalInterface
     public interface Viewer {
-        void see(KeySource source, MissRatioCurve exact, MissRatioCurve unsampled, MissRatioCurve sampled)
+        void show(KeySource source, MissRatioCurve exact, MissRatioCurve unsampled, MissRatioCurve sampled)
                 throws IOException;
     }
 
-    /** The streams of the comparison, one after the other; their keys and requests are as many as told. */
+    /** The streams of the comparison, with the given numbers of keys and requests. */
     public static List<KeySource> streams(int keys, long requests) {
         return List.copyOf(AccuracyStreams.all(keys, requests));
     }
 
     /**
-     * @param sampling of the curve that is judged
-     * @param seed     of the draws
-     * @param viewer   who sees the curves themselves
+     * @param sampling the sampling for the curve to judge
+     * @param seed the seed of the sampling
+     * @param viewer receives the curves themselves
      * @throws IOException if a trace cannot be read
      */
     public static Row measure(KeySource source, Sampling sampling, long seed, Viewer viewer) throws IOException {
@@ -95,7 +96,7 @@ public final class CurveAccuracy {
         MissRatioCurve all = unsampled.curve(0);
         MissRatioCurve some = sampled.curve(0);
         MissRatioCurve few = percent.curve(0);
-        viewer.see(source, truth, all, some);
+        viewer.show(source, truth, all, some);
         double largest = truth.largestBytes();
         return new Row(source.describe(), accesses, exact.keys(), sampled.rate(),
                 CurveDistance.of(all::missRatio, truth::missRatio, largest),
@@ -108,30 +109,30 @@ public final class CurveAccuracy {
                         .map(sample -> CurveDistance.of(sample.corrected(), truth::missRatio, largest)).toList()));
     }
 
-    /** Whether all are near enough, each and on average. */
-    public static boolean held(List<Row> rows) {
-        return rows.stream().allMatch(Row::held) && mean(rows) <= MEAN_LIMIT;
+    /** Whether all curves are near enough, each and on average. */
+    public static boolean areAccurate(List<Row> rows) {
+        return rows.stream().allMatch(Row::isAccurate) && mean(rows) <= MEAN_LIMIT;
     }
 
     private static double mean(List<Row> rows) {
         return rows.stream().mapToDouble(Row::error).average().orElse(0);
     }
 
-    public static void head(PrintWriter out) {
+    public static void printHeader(PrintWriter out) {
         out.println(
-                "Mean absolute error of miss-ratio curves, in points: over evenly spaced sizes / over sizes of equal ratio");
+                "Mean absolute error of miss-ratio curves, in percentage points: over evenly spaced sizes / over sizes with a constant ratio");
         out.println(
-                "model: unsampled from exact; sampling: sampled from unsampled; the others: from exact; samples of keys: the mean of five");
-        out.printf("%-52s %10s %9s %6s  %13s %13s %13s %7s %13s %13s %13s%n", "stream", "accesses", "keys", "drawn",
-                "model", "sampling", "sampled", "worst", "1 % drawn", "1 % of keys", "with SHARDS");
+                "model: unsampled against exact; sampling: sampled against unsampled; others: against exact; keys and SHARDS: mean of five samples");
+        out.printf("%-52s %10s %9s %6s  %13s %13s %13s %7s %13s %13s %13s%n", "stream", "accesses", "keys", "sampled",
+                "model", "sampling", "total", "largest", "1 % sampled", "1 % of keys", "SHARDS");
         out.flush();
     }
 
-    public static void line(Row row, PrintWriter out) {
+    public static void printRow(Row row, PrintWriter out) {
         out.printf(Locale.ROOT, "%-52s %,10d %,9d %5.1f%%  %13s %13s %13s %7.2f %13s %13s %13s%s%n", row.stream(),
                 row.accesses(), row.keys(), 100 * row.rate(), text(row.model()), text(row.sampling()),
                 text(row.whole()), row.whole().largest(), text(row.percent()), text(row.plain()), text(row.shards()),
-                row.held() ? "" : "  too far");
+                row.isAccurate() ? "" : "  TOO LARGE");
         out.flush();
     }
 
@@ -139,15 +140,15 @@ public final class CurveAccuracy {
         return String.format(Locale.ROOT, "%.2f / %.2f", distance.even(), distance.ratio());
     }
 
-    public static void foot(List<Row> rows, PrintWriter out) {
+    public static void printSummary(List<Row> rows, PrintWriter out) {
         out.printf(Locale.ROOT,
-                "mean of the sampled curve's error (the larger of both): %.2f points, %.1f allowed; largest %.2f, %.0f allowed: %s%n",
+                "mean error of the sampled curves (the larger of the two): %.2f points, %.1f allowed; largest %.2f, %.0f allowed: %s%n",
                 mean(rows), MEAN_LIMIT, rows.stream().mapToDouble(Row::error).max().orElse(0), LIMIT,
-                held(rows) ? "held" : "not held");
+                areAccurate(rows) ? "held" : "NOT HELD");
         out.flush();
     }
 
-    /** For a file: a line of names, and one for each stream. */
+    /** The CSV: a line of names, and one for each stream. */
     public static List<String> csv(List<Row> rows) {
         List<String> lines = new ArrayList<>();
         lines.add(
@@ -157,7 +158,7 @@ public final class CurveAccuracy {
             lines.add(String.format(Locale.ROOT, "\"%s\",%d,%d,%.5f,%s,%s,%s,%.4f,%s,%s,%s,%b", row.stream(),
                     row.accesses(), row.keys(), row.rate(), fields(row.model()), fields(row.sampling()),
                     fields(row.whole()), row.whole().largest(), fields(row.percent()), fields(row.plain()),
-                    fields(row.shards()), row.held()));
+                    fields(row.shards()), row.isAccurate()));
         }
         return lines;
     }

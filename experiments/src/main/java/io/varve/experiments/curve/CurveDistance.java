@@ -4,11 +4,11 @@ import java.util.List;
 import java.util.function.DoubleUnaryOperator;
 
 /**
- * How far two miss-ratio curves are apart, in points (hundredths). Immutable.
+ * The distance between two miss-ratio curves, in points (hundredths). Immutable.
  *
- * @param even    the mean over sizes that are evenly spaced, up to the largest
- * @param ratio   the mean over sizes each of which is the same part larger than the one before, from a thousandth of the largest
- * @param largest the largest of all of them
+ * @param even mean over evenly spaced sizes, up to the largest
+ * @param ratio mean over sizes in a geometric series, from a thousandth of the largest
+ * @param largest maximum over all of them
  */
 public record CurveDistance(double even, double ratio, double largest) {
     private static final int POINTS = 500;
@@ -34,7 +34,7 @@ public record CurveDistance(double even, double ratio, double largest) {
         return Math.abs(one.applyAsDouble(bytes) - other.applyAsDouble(bytes));
     }
 
-    /** The mean of several, and the largest of all. */
+    /** The mean of several distances, and the largest of all. */
     static CurveDistance mean(List<CurveDistance> several) {
         return new CurveDistance(several.stream().mapToDouble(CurveDistance::even).average().orElse(0),
                 several.stream().mapToDouble(CurveDistance::ratio).average().orElse(0),

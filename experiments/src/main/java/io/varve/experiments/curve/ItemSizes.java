@@ -3,7 +3,7 @@ package io.varve.experiments.curve;
 import site.ycsb.generator.NumberGenerator;
 import site.ycsb.generator.ZipfianGenerator;
 
-/** What items take. Immutable; what it makes is confined to one thread. */
+/** The distribution of item sizes. Immutable; the generators that it creates are confined to one thread. */
 enum ItemSizes {
     /** All items are alike, and are counted. */
     ALIKE {
@@ -12,7 +12,7 @@ enum ItemSizes {
             return new ConstantSize(1);
         }
     },
-    /** YCSB's record: ten fields whose lengths are zipfian up to 100 bytes, and a key. */
+    /** YCSB's record: ten fields with zipfian lengths up to 100 bytes, and a key. */
     FIELDS {
         @Override
         NumberGenerator open() {
@@ -32,7 +32,7 @@ enum ItemSizes {
     private static final int FIELD_BYTES = 100;
     private static final int WIDEST_FIELD_BYTES = 1 << 16;
 
-    /** Draws the bytes of one item after the other. */
+    /** Creates a generator of item sizes in bytes. */
     abstract NumberGenerator open();
 
     private static final class ConstantSize extends NumberGenerator {

@@ -3,16 +3,17 @@ package io.varve.experiments.curve;
 import java.util.function.DoubleUnaryOperator;
 
 import io.varve.experiments.simulate.KeyStream.Operation;
-import io.varve.memory.locality.MissRatioCurve;
-import io.varve.memory.locality.ReuseRecorder;
-import io.varve.memory.locality.Sampling;
+import io.varve.memory.locality.curve.MissRatioCurve;
+import io.varve.memory.locality.curve.ReuseRecorder;
+import io.varve.memory.locality.curve.Sampling;
 
 /**
- * What others do, to compare with: all accesses to one key in so many are seen, and what is seen is taken for the whole (the set sampling of
- * pRedis). Confined to one thread.
+ * Sampling by keys, as others do it, for comparison: it records all accesses to one key in so many and scales the
+ * result (the set sampling of pRedis). Confined to one thread.
  *
- * <p>The correction of SHARDS (Waldspurger and others, FAST 2015, section 3): how many reads there should have been is known; what is missing, or
- * too much, is taken for reads that are repeated at once, because hot keys make the difference.
+ * <p>It also applies the correction of SHARDS (Waldspurger and others, FAST 2015, section 3). The expected number of
+ * sampled reads is known. A deficit or surplus is counted as immediately repeated reads, because hot keys cause the
+ * difference.
  */
 final class KeySampling implements Learner {
     private static final int SPARE_KEYS = 1000;
@@ -25,14 +26,14 @@ final class KeySampling implements Learner {
     private long readsSeen;
 
     /**
-     * @param share of the keys
-     * @param keys  of the stream, at the most
-     * @param seed  of the hash that says which keys
+     * @param share the share of the keys to sample
+     * @param keys maximum number of keys of the stream
+     * @param seed the seed of the hash that selects the keys
      */
     KeySampling(double share, int keys, long seed) {
         this.share = share;
         this.seed = seed;
-        // Twice as many as are to be expected, and some: the hash chooses a few more or fewer.
+        // Twice the expected number and a reserve: the hash selects a few more or fewer.
         recorder = new ReuseRecorder(1, Sampling.all(SPARE_KEYS + (int) (2 * share * keys)), 1);
     }
 

@@ -2,22 +2,23 @@ package io.varve.experiments.curve;
 
 import io.varve.experiments.simulate.KeyStream;
 import io.varve.experiments.simulate.KeyStream.Operation;
-import io.varve.memory.locality.ReuseRecorder;
-import io.varve.memory.locality.StackDistances;
+import io.varve.memory.locality.curve.ReuseRecorder;
+import io.varve.memory.locality.curve.StackDistances;
 
-/** Who is told of all accesses of a stream. Confined to one thread. */
+/** Receives all accesses of a stream. Confined to one thread. */
 @FunctionalInterface
 interface Learner {
     /**
-     * @param key   64 well mixed bits
-     * @param bytes of the item after the access; what is removed has none
+     * @param key 64 well-mixed bits
+     * @param bytes size of the item after the access; 0 for a removal
      */
     void learn(Operation operation, long key, long bytes);
 
     /**
-     * The request that a stream is at.
+     * Learns the current request of a stream.
      *
-     * @param updates whether it writes what it reads, and so is two accesses; a stream may draw that, and is asked once
+     * @param updates whether it writes the key that it reads, and so is two accesses; a stream may draw that, and is
+     *     asked once
      */
     default void learn(KeyStream stream, boolean updates) {
         learn(stream.operation(), stream.key(), stream.bytes());

@@ -6,25 +6,25 @@ import java.util.function.LongConsumer;
 
 import io.varve.experiments.simulate.KeySource;
 import io.varve.experiments.simulate.KeyStream;
-import io.varve.memory.locality.MissRatioCurve;
-import io.varve.memory.locality.ReuseRecorder;
-import io.varve.memory.locality.Sampling;
-import io.varve.memory.locality.StackDistances;
+import io.varve.memory.locality.curve.MissRatioCurve;
+import io.varve.memory.locality.curve.ReuseRecorder;
+import io.varve.memory.locality.curve.Sampling;
+import io.varve.memory.locality.curve.StackDistances;
 
 /**
- * A stream's miss-ratio curve. Immutable.
+ * The miss-ratio curves of a stream. Immutable.
  *
- * @param requests how many the stream had
- * @param rate     at which accesses were drawn in the end
- * @param sampled  from those that were drawn
- * @param exact    from all of them, if that was wanted
+ * @param requests number of requests of the stream
+ * @param rate final sampling rate of accesses
+ * @param sampled curve from the sampled accesses
+ * @param exact curve from all accesses, if requested
  */
 public record LearntCurves(long requests, double rate, MissRatioCurve sampled, Optional<MissRatioCurve> exact) {
     /**
-     * @param lowest   share of the accesses that is drawn
-     * @param exact    whether the exact curve is wanted, which takes memory for each key
-     * @param seed     of the draws
-     * @param progress told how many requests there were, after each
+     * @param lowest minimum sampling rate of the accesses
+     * @param exact whether to compute the exact curve, which takes memory for each key
+     * @param seed the seed of the sampling
+     * @param progress receives the number of requests, after each one
      * @throws IOException if a trace cannot be read
      */
     public static LearntCurves learn(KeySource source, double lowest, boolean exact, long seed, LongConsumer progress)
@@ -48,7 +48,7 @@ public record LearntCurves(long requests, double rate, MissRatioCurve sampled, O
                 exact ? Optional.of(distances.curve()) : Optional.empty());
     }
 
-    /** More than by default only where the default could not hold the rate. */
+    /** More than the default only if the default could not hold the rate. */
     private static int followed(KeySource source, double lowest) throws IOException {
         Sampling usual = Sampling.DEFAULT;
         return lowest <= usual.lowest()

@@ -13,26 +13,28 @@ import site.ycsb.generator.CounterGenerator;
 import site.ycsb.generator.NumberGenerator;
 
 /**
- * Requests as YCSB's core workload mixes them, keys drawn by YCSB's own generators: reads, updates, reads that are followed by an update, inserts,
- * deletes, scans (as reads of the keys that follow one another), of items of different sizes, which may expire. They take their chance from the
- * thread and cannot be seeded. Immutable.
+ * A request stream in the style of YCSB's core workload, with keys from YCSB's own generators. Immutable.
  *
- * @param name     for the report
- * @param numbers  draws keys' numbers, given the counter that numbers inserted keys; one that is negative or above the last key is drawn again
- * @param keys     there are before any is inserted
- * @param requests how many; what expires comes on top
+ * <p>It mixes reads, updates, reads with a subsequent update, inserts, deletes and scans (as reads of consecutive
+ * keys). Items have different sizes and may expire. The generators use the thread's random source and cannot be seeded.
+ *
+ * @param name for the report
+ * @param numbers creates the generator of key numbers from the counter of inserted keys; the stream redraws numbers
+ *     that are negative or above the last key
+ * @param keys number of keys before any insert
+ * @param requests number of requests, without the removals of expired items
  */
 record MixedRequests(String name, Function<CounterGenerator, NumberGenerator> numbers, Shares shares, ItemSizes sizes,
         int keys, long requests) implements KeySource {
     private static final int SCAN_LENGTH = 100;
-    /** Lifetimes of items that expire: the stream's length over these. */
-    private static final int[] LIFETIMES = {100, 20, 4};
+    /** The lifetimes of expiring items are the number of requests divided by each of these. */
+    private static final int[] LIFETIME_DIVISORS = {100, 20, 4};
 
     /**
-     * Of the requests, what they do; the others are reads. Immutable.
+     * The shares of the request types; the remaining requests are reads. Immutable.
      *
-     * @param scans   share of the requests that begin one; each key of a scan is a request of its own
-     * @param expires whether items have lifetimes, new ones with each write
+     * @param scans share of the requests that begin a scan; each key of a scan is a request of its own
+     * @param expires whether items expire; each write draws a new lifetime
      */
     record Shares(double updates, double readsAndUpdates, double inserts, double deletes, double scans,
             boolean expires) {
@@ -65,10 +67,11 @@ record MixedRequests(String name, Function<CounterGenerator, NumberGenerator> nu
 
     private final class Requests implements KeyStream {
         private final CounterGenerator inserted = new CounterGenerator(keys);
-        private final NumberGenerator chosen = numbers.apply(inserted);
+        private final NumberGenerator keyNumbers = numbers.apply(inserted);
         private final NumberGenerator itemBytes = sizes.open();
-        /** By key: what its item takes, 0 if it has none; and when it is to expire. */
-        private long[] present = new long[keys];
+        /** The size of each key's item, 0 if the key has none. */
+        private long[] itemSizes = new long[keys];
+        /** The expiry time of each key's item, 0 if the key has none. */
         private long[] deadlines = new long[keys];
         private final Lifetimes lifetimes = new Lifetimes();
         private long made;
@@ -79,7 +82,7 @@ record MixedRequests(String name, Function<CounterGenerator, NumberGenerator> nu
 
         @Override
         public boolean next() {
-            int expired = lifetimes.expired();
+            int expired = lifetimes.pollExpired();
             if (expired >= 0) {
                 request(Operation.REMOVE, expired);
                 return true;
@@ -102,53 +105,53 @@ record MixedRequests(String name, Function<CounterGenerator, NumberGenerator> nu
 
         private void begin(double chance) {
             scanLeft = 0;
-            double left = chance - shares.inserts();
-            if (left < 0) {
+            double remaining = chance - shares.inserts();
+            if (remaining < 0) {
                 request(Operation.WRITE, inserted.nextValue().intValue());
                 return;
             }
             int drawn = draw();
-            left -= shares.updates();
-            if (left < 0) {
+            remaining -= shares.updates();
+            if (remaining < 0) {
                 request(Operation.WRITE, drawn);
                 return;
             }
-            left -= shares.deletes();
-            if (left < 0) {
+            remaining -= shares.deletes();
+            if (remaining < 0) {
                 request(Operation.REMOVE, drawn);
                 return;
             }
-            left -= shares.scans();
-            if (left < 0) {
+            remaining -= shares.scans();
+            if (remaining < 0) {
                 scanLeft = ThreadLocalRandom.current().nextInt(SCAN_LENGTH);
             } else {
-                updateFollows = left < shares.readsAndUpdates();
+                updateFollows = remaining < shares.readsAndUpdates();
             }
             request(Operation.READ, drawn);
         }
 
         private int draw() {
             while (true) {
-                long number = chosen.nextValue().longValue();
+                long number = keyNumbers.nextValue().longValue();
                 if (number >= 0 && number <= inserted.lastValue()) {
                     return (int) number;
                 }
             }
         }
 
-        /** A read of an item that is not there brings it in, as a write does. */
-        private void request(Operation what, int number) {
-            operation = what;
+        /** Makes this the present request. A read of an absent item inserts it, as a write does. */
+        private void request(Operation requested, int number) {
+            operation = requested;
             key = number;
-            if (number >= present.length) {
-                present = Arrays.copyOf(present, 2 * number);
+            if (number >= itemSizes.length) {
+                itemSizes = Arrays.copyOf(itemSizes, 2 * number);
                 deadlines = Arrays.copyOf(deadlines, 2 * number);
             }
-            if (what == Operation.REMOVE) {
-                present[number] = 0;
+            if (requested == Operation.REMOVE) {
+                itemSizes[number] = 0;
                 deadlines[number] = 0;
-            } else if (what == Operation.WRITE || present[number] == 0) {
-                present[number] = itemBytes.nextValue().longValue();
+            } else if (requested == Operation.WRITE || itemSizes[number] == 0) {
+                itemSizes[number] = itemBytes.nextValue().longValue();
                 if (shares.expires()) {
                     lifetimes.begin(number);
                 }
@@ -167,24 +170,24 @@ record MixedRequests(String name, Function<CounterGenerator, NumberGenerator> nu
 
         @Override
         public long bytes() {
-            return present[key];
+            return itemSizes[key];
         }
 
-        /** Which items are to expire next; the clock is the number of requests. */
+        /** The next items to expire; the clock is the number of requests. */
         private final class Lifetimes {
-            /** For each lifetime (time, key), in the order of time. */
-            private final List<ArrayDeque<long[]>> queues = Arrays.stream(LIFETIMES)
+            /** One queue for each lifetime, with pairs of expiry time and key in the order of time. */
+            private final List<ArrayDeque<long[]>> queues = Arrays.stream(LIFETIME_DIVISORS)
                     .mapToObj(_ -> new ArrayDeque<long[]>()).toList();
 
             void begin(int number) {
-                int lifetime = ThreadLocalRandom.current().nextInt(LIFETIMES.length);
-                long deadline = made + Math.max(1, requests / LIFETIMES[lifetime]);
+                int lifetime = ThreadLocalRandom.current().nextInt(LIFETIME_DIVISORS.length);
+                long deadline = made + Math.max(1, requests / LIFETIME_DIVISORS[lifetime]);
                 deadlines[number] = deadline;
                 queues.get(lifetime).add(new long[] {deadline, number});
             }
 
-            /** A key whose item expires now, or -1. */
-            int expired() {
+            /** Removes the next key whose item has expired from its queue, and returns it; -1 if there is none. */
+            int pollExpired() {
                 for (ArrayDeque<long[]> queue : queues) {
                     for (long[] first = queue.peek(); first != null && first[0] <= made; first = queue.peek()) {
                         queue.remove();

@@ -21,16 +21,18 @@ import io.varve.experiments.wire.RespErrorException;
 import io.varve.experiments.wire.ServerInfo;
 
 /**
- * What a Varve server misses of a stream at a maxmemory, beside what its own curve says it should. Confined to one thread.
+ * Compares the misses of a Varve server on a stream, at a given maxmemory, with the prediction of its own curve.
+ * Confined to one thread.
  *
- * <p>The server evicts by {@code allkeys-lru}. Reads are GETRANGE of one byte, which finds and counts as GET does; what is not there is SET before the next
- * request. Requests go in batches in which no key comes twice, so that each finds what those before it have left. The ratio is measured over the second half of
- * the stream, and the curve is asked for at its end: it is that of the last ten windows or so, of which a stream has twenty.
+ * <p>The server evicts by {@code allkeys-lru}. Reads are GETRANGE of one byte, which finds and counts as GET does; an
+ * absent key is SET before the next request. No key occurs twice in a batch, so that each request sees the effect of
+ * those before it. The ratio is measured over the second half of the stream, and the curve is read at its end. The
+ * curve covers about the last ten windows; a stream has twenty.
  */
 public final class ServerMisses {
-    /** What is allowed between both, points. */
+    /** Allowed difference, points. */
     public static final double LIMIT = 2;
-    /** Parts of what all items of a stream take. */
+    /** Sizes of maxmemory, as fractions of the size of all items. */
     private static final List<Double> PARTS = List.of(0.1, 0.25, 0.5);
     private static final List<String> CHANGED = List.of("maxmemory", "maxmemory-policy", "mrc-window", "mrc-tracking");
     private static final long LARGEST_VALUE_BYTES = 512 << 20;
@@ -39,30 +41,30 @@ public final class ServerMisses {
     private static final int LEAST_WINDOW = 10_000;
     private static final String KEY_PREFIX = "mrc:key:";
     private static final int KEY_BYTES = KEY_PREFIX.length() + 2 * Long.BYTES;
-    /** The value of an item where all are alike. */
+    /** The value size if all items are alike. */
     private static final int USUAL_VALUE_BYTES = 200;
-    /** Beside key and value, about. */
+    /** Approximate bytes of an item beside key and value. */
     private static final int ITEM_OVERHEAD_BYTES = 40;
     private static final double PERCENT = 100;
 
     private final RespConnection server;
     private final ByteArrayOutputStream batch = new ByteArrayOutputStream();
     private final Set<Long> inBatch = new HashSet<>();
-    private final List<Asked> asked = new ArrayList<>();
+    private final List<BatchCommand> commands = new ArrayList<>();
     private byte[] value = new byte[0];
 
     /** A command of a batch. Immutable. */
-    private record Asked(Operation operation, long key, long bytes) {}
+    private record BatchCommand(Operation operation, long key, long bytes) {}
 
     /**
-     * A stream at a maxmemory. Immutable.
+     * The result of a stream at a maxmemory. Immutable.
      *
-     * @param part      of what all its items take
-     * @param measured  share of the reads that missed
-     * @param predicted the same by the server's curve
+     * @param part fraction of the size of all its items
+     * @param measured share of the reads that missed
+     * @param predicted that share by the server's curve
      */
     public record Row(String stream, double part, long maxmemoryBytes, long reads, double measured, double predicted) {
-        /** Between both, points. */
+        /** The difference, points. */
         public double error() {
             return Math.abs(predicted - measured) * PERCENT;
         }
@@ -73,19 +75,20 @@ public final class ServerMisses {
     }
 
     /**
-     * Empties the server, and asks it for all of the stream at each of some sizes of maxmemory. Then it is empty, and has the settings that it had.
+     * Empties the server, and sends it the whole stream at each of some sizes of maxmemory. Afterwards the server is
+     * empty and has its earlier settings.
      *
-     * @throws IOException if the server cannot be reached, or is no Varve that records accesses
+     * @throws IOException if the server cannot be reached, or is not a Varve that records accesses
      */
     public List<Row> measure(KeySource source) throws IOException {
         long all = bytes(source);
         List<String> before = new ArrayList<>(List.of("CONFIG", "SET"));
         for (String setting : CHANGED) {
-            List<String> told = server.call("CONFIG", "GET", setting).lines().toList();
-            if (told.size() != 2) {
-                throw new IOException("it has no setting '" + setting + "': a Varve server is asked for");
+            List<String> reply = server.call("CONFIG", "GET", setting).lines().toList();
+            if (reply.size() != 2) {
+                throw new IOException("it has no setting '" + setting + "': allowed is a Varve server");
             }
-            before.addAll(told);
+            before.addAll(reply);
         }
         List<Row> rows = new ArrayList<>();
         try {
@@ -99,7 +102,7 @@ public final class ServerMisses {
         return rows;
     }
 
-    /** What all items of a stream take; of one whose keys are drawn, about. */
+    /** The size of all items of a stream; approximate if its keys are drawn. */
     private static long bytes(KeySource source) throws IOException {
         Map<Long, Long> items = new HashMap<>();
         try (KeyStream stream = source.open()) {
@@ -116,7 +119,7 @@ public final class ServerMisses {
 
     private static long valueBytes(boolean sized, long bytes) {
         if (bytes > LARGEST_VALUE_BYTES) {
-            throw new IllegalArgumentException("an item of " + bytes + " bytes: allowed are 512 MB");
+            throw new IllegalArgumentException("an item of " + bytes + " bytes: allowed are up to 512 MB");
         }
         return sized ? Math.max(1, bytes - KEY_BYTES) : USUAL_VALUE_BYTES;
     }
@@ -147,7 +150,7 @@ public final class ServerMisses {
         long misses = number(end, "keyspace_misses") - number(half, "keyspace_misses");
         OptionalDouble predicted = end.decimal("mrc_miss_ratio_maxmemory");
         if (predicted.isEmpty()) {
-            throw new IOException("the server tells no mrc_miss_ratio_maxmemory in INFO");
+            throw new IOException("the server's INFO has no mrc_miss_ratio_maxmemory");
         }
         return new Row(source.describe(), part, maxmemory, hits + misses, (double) misses / (hits + misses),
                 predicted.getAsDouble());
@@ -168,47 +171,47 @@ public final class ServerMisses {
     }
 
     private static long number(ServerInfo info, String field) throws IOException {
-        return info.number(field).orElseThrow(() -> new IOException("the server tells no " + field + " in INFO"));
+        return info.number(field).orElseThrow(() -> new IOException("the server's INFO has no " + field));
     }
 
     private void request(KeyStream stream, boolean sized) throws IOException {
-        if (asked.size() == BATCH || inBatch.contains(stream.key())) {
+        if (commands.size() == BATCH || inBatch.contains(stream.key())) {
             flush();
         }
         inBatch.add(stream.key());
         long bytes = valueBytes(sized, stream.bytes());
-        asked.add(new Asked(stream.operation(), stream.key(), bytes));
+        commands.add(new BatchCommand(stream.operation(), stream.key(), bytes));
         switch (stream.operation()) {
             case READ -> command("GETRANGE", name(stream.key()), "0", "0");
             case WRITE -> set(stream.key(), bytes);
             case REMOVE -> command("DEL", name(stream.key()));
         }
         if (stream.updates()) {
-            asked.add(new Asked(Operation.WRITE, stream.key(), bytes));
+            commands.add(new BatchCommand(Operation.WRITE, stream.key(), bytes));
             set(stream.key(), bytes);
         }
     }
 
-    /** Sends what was asked, and writes what was not there. */
+    /** Sends the requests, and writes the keys that were absent. */
     private void flush() throws IOException {
         send();
-        List<String> replies = replies(asked.size());
-        List<Asked> absent = new ArrayList<>();
+        List<String> replies = replies(commands.size());
+        List<BatchCommand> absent = new ArrayList<>();
         for (int i = 0; i < replies.size(); i++) {
-            if (asked.get(i).operation == Operation.READ && replies.get(i).isEmpty()) {
-                absent.add(asked.get(i));
+            if (commands.get(i).operation == Operation.READ && replies.get(i).isEmpty()) {
+                absent.add(commands.get(i));
             }
         }
-        for (Asked each : absent) {
+        for (BatchCommand each : absent) {
             set(each.key, each.bytes);
         }
         send();
         replies(absent.size());
-        asked.clear();
+        commands.clear();
         inBatch.clear();
     }
 
-    /** All of them are read before the first error is told: the connection is used again. */
+    /** Reads all replies before it reports the first error, so that the connection stays usable. */
     private List<String> replies(int count) throws IOException {
         List<String> replies = new ArrayList<>();
         RespErrorException refused = null;
@@ -239,7 +242,7 @@ public final class ServerMisses {
         if (value.length < length) {
             value = "v".repeat(2 * length).getBytes(StandardCharsets.US_ASCII);
         }
-        head(3, "SET", name(key));
+        appendHeader(3, "SET", name(key));
         batch.write(("$" + length + "\r\n").getBytes(StandardCharsets.US_ASCII));
         batch.write(value, 0, length);
         batch.write('\r');
@@ -247,10 +250,10 @@ public final class ServerMisses {
     }
 
     private void command(String... words) throws IOException {
-        head(words.length, words);
+        appendHeader(words.length, words);
     }
 
-    private void head(int count, String... words) throws IOException {
+    private void appendHeader(int count, String... words) throws IOException {
         StringBuilder text = new StringBuilder("*").append(count).append("\r\n");
         for (String word : words) {
             text.append('$').append(word.length()).append("\r\n").append(word).append("\r\n");
@@ -258,42 +261,43 @@ public final class ServerMisses {
         batch.write(text.toString().getBytes(StandardCharsets.US_ASCII));
     }
 
-    /** Whether what was predicted is near enough to what was measured everywhere. */
-    public static boolean held(List<Row> rows) {
+    /** Whether all predictions are near enough to the measurements. */
+    public static boolean areAccurate(List<Row> rows) {
         return rows.stream().allMatch(row -> row.error() <= LIMIT);
     }
 
-    public static void head(PrintWriter out) {
-        out.println("Share of the reads that missed in the second half of a stream, and by the server's own curve");
-        out.printf("%-52s %6s %14s %11s  %10s  %12s  %6s%n", "stream", "part", "maxmemory", "reads", "measured, %",
+    public static void printHeader(PrintWriter out) {
+        out.println(
+                "Share of reads that missed in the second half of a stream, measured and predicted by the server's curve");
+        out.printf("%-52s %6s %14s %11s  %10s  %12s  %6s%n", "stream", "size", "maxmemory", "reads", "measured, %",
                 "predicted, %", "points");
         out.flush();
     }
 
-    public static void lines(List<Row> rows, PrintWriter out) {
+    public static void printRows(List<Row> rows, PrintWriter out) {
         for (Row row : rows) {
             out.printf(Locale.ROOT, "%-52s %5.0f%% %,14d %,11d  %11.2f  %12.2f  %6.2f%s%n", row.stream,
                     row.part * PERCENT, row.maxmemoryBytes, row.reads, row.measured * PERCENT,
-                    row.predicted * PERCENT, row.error(), row.error() <= LIMIT ? "" : "  too far");
+                    row.predicted * PERCENT, row.error(), row.error() <= LIMIT ? "" : "  TOO LARGE");
         }
         out.flush();
     }
 
-    public static void foot(List<Row> rows, PrintWriter out) {
-        out.printf(Locale.ROOT, "mean %.2f points, largest %.2f, %.0f allowed: %s%n",
+    public static void printSummary(List<Row> rows, PrintWriter out) {
+        out.printf(Locale.ROOT, "mean error %.2f points, largest %.2f, %.0f allowed: %s%n",
                 rows.stream().mapToDouble(Row::error).average().orElse(0),
-                rows.stream().mapToDouble(Row::error).max().orElse(0), LIMIT, held(rows) ? "held" : "not held");
+                rows.stream().mapToDouble(Row::error).max().orElse(0), LIMIT, areAccurate(rows) ? "held" : "NOT HELD");
         out.flush();
     }
 
-    /** For a file: the line of names. */
-    public static void csvHead(PrintWriter out) {
+    /** The CSV's line of names. */
+    public static void printCsvHeader(PrintWriter out) {
         out.println("stream,part,maxmemory_bytes,reads,measured,predicted,points");
         out.flush();
     }
 
-    /** For a file: a line for each size. */
-    public static void csv(List<Row> rows, PrintWriter out) {
+    /** The CSV's lines, one for each size. */
+    public static void printCsv(List<Row> rows, PrintWriter out) {
         for (Row row : rows) {
             out.printf(Locale.ROOT, "\"%s\",%.2f,%d,%d,%.6f,%.6f,%.4f%n", row.stream, row.part, row.maxmemoryBytes,
                     row.reads, row.measured, row.predicted, row.error());

@@ -1,8 +1,9 @@
 /**
- * Miss-ratio curves of streams of requests: {@code ./varve mrc}.
+ * Miss-ratio curves of request streams: {@code ./varve mrc}.
  *
- * <p>Lives here: what feeds a stream to the curves, or to a server that is asked for it and for its own curve, and how far apart they are. Must not live here: the curves, which are the memory
- * tier's ({@code memory.locality}), and where keys come from ({@code simulate}).
+ * <p>Lives here: feeding a stream to the curves, or to a server that is asked for its own curve, and the distance
+ * between them. Must not live here: the curves, which belong to the memory tier ({@code memory.locality}), and the
+ * sources of keys ({@code simulate}).
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.experiments.curve;

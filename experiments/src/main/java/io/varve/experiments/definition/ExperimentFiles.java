@@ -26,7 +26,7 @@ import io.varve.server.config.ByteOrderMark;
 /**
  * Reads {@code workloads/experiments/*.yaml}. Immutable.
  *
- * <p>A name that the file uses and does not define, or a property that we do not know, is an error that names both.
+ * <p>A name that the file uses and does not define, or an unknown property, is an error that names both.
  */
 public final class ExperimentFiles {
     private static final JsonMapper YAML = JsonMapper.builder(new YAMLFactory())
@@ -54,7 +54,7 @@ public final class ExperimentFiles {
         }
     }
 
-    /** @throws InvalidExperimentException if there is none of that name, or its file cannot be used */
+    /** @throws InvalidExperimentException if there is no experiment of that name, or its file is unusable */
     public Experiment read(String name) throws IOException {
         Path file = directory.resolve(name + ".yaml");
         if (!name.matches("[A-Za-z0-9._-]+") || !Files.isRegularFile(file)) {
@@ -74,7 +74,7 @@ public final class ExperimentFiles {
         }
     }
 
-    /** The experiment with the properties of the files that its workloads name; what a workload says itself counts. */
+    /** Adds the properties of the files that its workloads name; a workload's own properties take precedence. */
     private Experiment filled(Experiment experiment) throws IOException {
         if (experiment.workloads().values().stream().noneMatch(each -> each.containsKey(Experiment.FILE))) {
             return experiment;
@@ -95,9 +95,10 @@ public final class ExperimentFiles {
     private Map<String, String> properties(Experiment experiment, String name) throws IOException {
         Path file = directory.resolveSibling(name + PROPERTIES);
         if (!name.matches("[A-Za-z0-9._-]+") || !Files.isRegularFile(file)) {
-            throw new InvalidExperimentException("experiment " + experiment.name() + ": its workloads' file '" + name
-                    + "' is not there: allowed is the name of a file in " + file.getParent() + " without "
-                    + PROPERTIES);
+            throw new InvalidExperimentException(
+                    "experiment " + experiment.name() + ": there is no workload file '" + name
+                            + "': allowed is the name of a file in " + file.getParent() + " without "
+                            + PROPERTIES);
         }
         Properties read = new Properties();
         try (Reader in = new InputStreamReader(ByteOrderMark.skip(Files.newInputStream(file)),
@@ -109,7 +110,7 @@ public final class ExperimentFiles {
         return new LinkedHashMap<>(sorted);
     }
 
-    /** The experiment with what it includes: each workload of another experiment says what kind it is. */
+    /** Adds the included experiments: each of their workloads states its kind. */
     private Experiment included(Experiment experiment) throws IOException {
         List<String> includes = experiment.includes();
         if (includes == null) {
@@ -145,7 +146,7 @@ public final class ExperimentFiles {
     private static <T> void add(Map<String, T> all, String name, T value, String to, String from) {
         if (all.putIfAbsent(name, value) != null) {
             throw new InvalidExperimentException("experiment " + to + ": '" + name + "' of " + from
-                    + " is defined already: allowed is a name of its own");
+                    + " is already defined: allowed is another name");
         }
     }
 

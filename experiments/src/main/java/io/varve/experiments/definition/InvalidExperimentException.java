@@ -1,6 +1,6 @@
 package io.varve.experiments.definition;
 
-/** An experiment, or a part of one, was asked for that cannot be: the message is one line for the user. Immutable. */
+/** The requested experiment, or a part of it, is invalid: the message is one line for the user. Immutable. */
 public final class InvalidExperimentException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

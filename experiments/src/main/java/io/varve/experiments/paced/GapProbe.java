@@ -4,10 +4,10 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What a core does to a thread that wants to run all the time: the machine's own pauses, which no server can be blamed for.
+ * Measures the pauses of a thread that runs all the time: the machine's own pauses, for which no server is responsible.
  * Confined to the main thread of its own process.
  *
- * <p>It prints the longest gap between two looks at the clock in ms, and how many a second were of a millisecond or more.
+ * <p>It prints the longest gap between two clock readings in ms, and the number per second of gaps of 1 ms or more.
  */
 public final class GapProbe {
     private static final long WARM_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -15,7 +15,7 @@ public final class GapProbe {
 
     private GapProbe() {}
 
-    /** @param arguments how many seconds */
+    /** @param arguments the duration in seconds */
     public static void main(String[] arguments) {
         int seconds = Integer.parseInt(arguments[0]);
         long start = System.nanoTime() + WARM_NANOS;

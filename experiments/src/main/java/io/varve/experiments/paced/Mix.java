@@ -3,19 +3,19 @@ package io.varve.experiments.paced;
 import java.util.Arrays;
 import java.util.random.RandomGenerator;
 
-/** What share of the requests each command has, in hundredths. Immutable. */
+/** The share of each command among the requests, in hundredths. Immutable. */
 final class Mix {
     /** The kinds of requests. */
     enum Command {
-        /** Reads a string, there or not. */
+        /** Reads a string, existing or not. */
         GET,
-        /** Writes a string under a key that never was: the store grows. */
+        /** Writes a string under a new key: the store grows. */
         NEW,
-        /** Writes a string under a key that never was, with a TTL. */
+        /** Writes a string under a new key, with a TTL. */
         EXPIRING,
-        /** Writes a string in another length, there or not. */
+        /** Writes a string in another length, existing or not. */
         OVERWRITE,
-        /** Deletes a string, there or not. */
+        /** Deletes a string, existing or not. */
         DEL,
         /** Writes a field of a hash. */
         HSET,
@@ -31,9 +31,9 @@ final class Mix {
     }
 
     /**
-     * Reads {@code GET 60 NEW 20 …}.
+     * Parses {@code GET 60 NEW 20 …}.
      *
-     * @throws IllegalArgumentException if it is no hundred in all
+     * @throws IllegalArgumentException if the shares do not sum up to a hundred
      */
     static Mix parse(String text) {
         String[] words = text.trim().split("\\s+", -1);
@@ -55,8 +55,8 @@ final class Mix {
 
     private static IllegalArgumentException wrong(String text) {
         return new IllegalArgumentException(
-                "mix '" + text + "': allowed are commands with their shares, as GET 60 NEW 40, "
-                        + "a hundred in all; commands are " + Arrays.toString(Command.values()));
+                "mix '" + text + "': allowed are commands with their percentages, such as GET 60 NEW 40, "
+                        + "which add up to 100; commands are " + Arrays.toString(Command.values()));
     }
 
     Command next(RandomGenerator random) {

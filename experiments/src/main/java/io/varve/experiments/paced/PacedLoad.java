@@ -11,23 +11,25 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * The generator: sends requests at the moments of a fixed schedule, whatever the server does, one at a time on each
- * connection. Confined to the main thread of its own process.
+ * The generator: it sends requests on a fixed schedule, independently of the server, one at a time on each connection.
+ * Confined to the main thread of its own process.
  *
- * <p>The moments are evenly spaced over all connections, so that no two requests are due at once and what is measured is the
- * server and not the generator's own queue. It never sleeps: it has a core of its own, and a thread that sleeps wakes late.
+ * <p>The due times are evenly spaced over all connections. No two requests are due at once, so the measurement shows
+ * the server and not the generator's own queue. The generator never sleeps: it has its own core, and a sleeping thread
+ * wakes late.
  *
- * <p>It prints a line {@code ops N} each second, {@code prepare} a second before what counts begins, and {@code done}.
+ * <p>It prints a line {@code ops N} each second, {@code prepare} one second before the counted part begins, and {@code
+ * done}.
  */
 public final class PacedLoad {
     public static final String OPS = "ops ";
     public static final String PREPARE = "prepare";
     public static final String DONE = "done";
 
-    /** For the JVM's first connections, so that the schedule does not begin late. */
+    /** Lead time for the JVM's first connections, so that the schedule does not begin late. */
     private static final long LEAD_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
-    /** How long after the end replies and requests that are behind are waited for. */
+    /** How long after the end late replies and requests are waited for. */
     private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final PacedSettings settings;
@@ -36,7 +38,7 @@ public final class PacedLoad {
     private final long countFrom;
     private final long endNanos;
     private final Timings timings;
-    private final Lane[] lanes;
+    private final PacedConnection[] connections;
     private long replies;
 
     PacedLoad(PacedSettings settings, PrintStream out) {
@@ -46,7 +48,7 @@ public final class PacedLoad {
         countFrom = startNanos + settings.warmupSeconds() * SECOND_NANOS;
         endNanos = countFrom + settings.seconds() * SECOND_NANOS;
         timings = new Timings(countFrom);
-        lanes = new Lane[settings.connections()];
+        connections = new PacedConnection[settings.connections()];
     }
 
     public static void main(String[] arguments) {
@@ -58,19 +60,20 @@ public final class PacedLoad {
         }
     }
 
-    /** @throws IOException also if the server answered with an error */
+    /** @throws IOException also if the server replied with an error */
     void run() throws IOException {
-        List<Lane> open = new ArrayList<>();
+        List<PacedConnection> open = new ArrayList<>();
         try (Selector selector = Selector.open()) {
             Mix mix = Mix.parse(settings.mix());
-            for (int i = 0; i < lanes.length; i++) {
-                lanes[i] = new Lane(settings, new Requests(settings, mix, i), timings, selector, dueNanos(i));
-                open.add(lanes[i]);
+            for (int i = 0; i < connections.length; i++) {
+                connections[i] = new PacedConnection(settings, new Requests(settings, mix, i), timings, selector,
+                        dueNanos(i));
+                open.add(connections[i]);
             }
             loop(selector);
         } finally {
-            for (Lane lane : open) {
-                lane.close();
+            for (PacedConnection connection : open) {
+                connection.close();
             }
         }
         timings.write(settings.directory(), (long) settings.rate() * settings.seconds());
@@ -80,11 +83,11 @@ public final class PacedLoad {
         out.println(DONE);
     }
 
-    /** When the request of that number is due, counted over all connections in turn. */
+    /** The due time of a request by its number, counted over all connections in turn. */
     private long dueNanos(long number) {
-        long connections = settings.connections();
+        long count = settings.connections();
         long period = settings.periodNanos();
-        return startNanos + number / connections * period + number % connections * period / connections;
+        return startNanos + number / count * period + number % count * period / count;
     }
 
     private void loop(Selector selector) throws IOException {
@@ -96,12 +99,12 @@ public final class PacedLoad {
         Consumer<SelectionKey> read = this::read; // once: the loop allocates nothing
         while (true) {
             long now = System.nanoTime();
-            timings.looked(now);
+            timings.readClock(now);
             while (slotDue <= now && slotDue < endNanos) {
-                lanes[(int) (slot % lanes.length)].tick(now);
+                connections[(int) (slot % connections.length)].sendIfDue(now);
                 slotDue = dueNanos(++slot);
                 now = System.nanoTime();
-                timings.looked(now);
+                timings.readClock(now);
             }
             selector.selectNow(read);
             if (now >= nextSecond) {
@@ -120,8 +123,8 @@ public final class PacedLoad {
     }
 
     private boolean isAnswered() {
-        for (Lane lane : lanes) {
-            if (lane.isBehind(endNanos)) {
+        for (PacedConnection connection : connections) {
+            if (connection.isBehind(endNanos)) {
                 return false;
             }
         }
@@ -130,7 +133,7 @@ public final class PacedLoad {
 
     private void read(SelectionKey key) {
         try {
-            if (((Lane) key.attachment()).read(endNanos)) {
+            if (((PacedConnection) key.attachment()).read(endNanos)) {
                 replies++;
             }
         } catch (IOException e) {

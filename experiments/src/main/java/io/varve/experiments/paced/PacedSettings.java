@@ -9,27 +9,27 @@ import java.util.Map;
 import io.varve.experiments.plan.ValueSizes;
 
 /**
- * What the generator is asked to do; it travels as words {@code NAME=VALUE}. Immutable.
+ * The settings of the generator; they are passed as words {@code NAME=VALUE}. Immutable.
  *
- * @param host          of the server
- * @param port          of the server
- * @param connections   each with one request at a time
- * @param rate          requests a second over all connections
- * @param warmupSeconds of the same load before what counts
- * @param seconds       that count
- * @param seed          of all random numbers
- * @param keys          that are there before
- * @param mix           shares of the commands
- * @param values        lengths of the values
- * @param hashes        how many hashes there are
- * @param fields        how many fields a hash has at the most
- * @param ttls          seconds, of what expires
- * @param directory     takes what was measured
+ * @param host the server's host
+ * @param port the server's port
+ * @param connections number of connections, each with one request at a time
+ * @param rate requests a second over all connections
+ * @param warmupSeconds duration of the same load before the counted part
+ * @param seconds duration of the counted part
+ * @param seed the seed of all random numbers
+ * @param keys number of keys that exist before
+ * @param mix shares of the commands
+ * @param values lengths of the values
+ * @param hashes number of hashes
+ * @param fields maximum number of fields of a hash
+ * @param ttls TTLs of expiring keys, seconds
+ * @param directory receives the results
  */
 public record PacedSettings(String host, int port, int connections, int rate, int warmupSeconds, int seconds,
         long seed, long keys, String mix, ValueSizes values, int hashes, int fields, ValueSizes ttls, Path directory) {
 
-    /** @throws IllegalArgumentException if a word is missing or cannot be */
+    /** @throws IllegalArgumentException if a word is missing or invalid */
     static PacedSettings parse(List<String> words) {
         Map<String, String> values = new HashMap<>();
         for (String word : words) {
@@ -58,7 +58,7 @@ public record PacedSettings(String host, int port, int connections, int rate, in
         return Integer.parseInt(text(values, name));
     }
 
-    /** The words that {@link #parse} makes these settings of. */
+    /** The words that {@link #parse} converts to these settings. */
     public List<String> words() {
         return new ArrayList<>(List.of("host=" + host, "port=" + port, "connections=" + connections, "rate=" + rate,
                 "warmup-seconds=" + warmupSeconds, "seconds=" + seconds, "seed=" + seed, "keys=" + keys, "mix=" + mix,

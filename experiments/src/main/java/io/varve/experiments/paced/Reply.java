@@ -3,13 +3,13 @@ package io.varve.experiments.paced;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** One RESP2 reply, recognized in place. Stateless. */
+/** Recognizes one RESP2 reply in place. Stateless. */
 final class Reply {
-    /** The reply has not come whole. */
+    /** The reply is incomplete. */
     static final int PARTIAL = 0;
     /** A status, a number or a value. */
     static final int OK = 1;
-    /** Nothing is there. */
+    /** The key is absent. */
     static final int NONE = 2;
     /** An error. */
     static final int ERROR = 3;
@@ -17,8 +17,8 @@ final class Reply {
     private Reply() {}
 
     /**
-     * @param in what has come, from 0 to its position
-     * @throws IOException if it is no reply to a single command of ours
+     * @param in received bytes, from 0 to its position
+     * @throws IOException if it is not a reply to one of our commands
      */
     static int of(ByteBuffer in) throws IOException {
         int end = in.position();
@@ -34,7 +34,7 @@ final class Reply {
         return switch (type) {
             case '+', ':' -> OK;
             case '-' -> ERROR;
-            default -> throw new IOException("not a reply to be expected: byte " + type);
+            default -> throw new IOException("unexpected type of reply: byte " + type);
         };
     }
 
@@ -55,7 +55,7 @@ final class Reply {
         return OK;
     }
 
-    /** Where the first line's CR is; -1 if the line has not come whole. */
+    /** The position of the first line's CR; -1 if the line is incomplete. */
     private static int lineEnd(ByteBuffer in, int end) {
         for (int i = 0; i + 1 < end; i++) {
             if (in.get(i) == '\r') {
@@ -67,11 +67,11 @@ final class Reply {
 
     private static void requireEnd(int whole, int end) throws IOException {
         if (whole != end) {
-            throw new IOException("more than one reply to one request");
+            throw new IOException("more than one reply to a request");
         }
     }
 
-    /** The text of an error, or whatever has come. */
+    /** The text of an error, or of other received bytes. */
     static String text(ByteBuffer in) {
         byte[] bytes = new byte[Math.min(in.position(), 200)];
         in.get(0, bytes);

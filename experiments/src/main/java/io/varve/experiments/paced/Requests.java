@@ -8,14 +8,14 @@ import io.varve.experiments.paced.Mix.Command;
 import io.varve.experiments.plan.ValueSizes;
 
 /**
- * What one connection asks, one request after the other: told by the seed and the connection's number alone, so that every
- * server is asked the same. Confined to the generator's thread.
+ * The request sequence of one connection. Confined to the generator's thread. It depends only on the seed and the
+ * connection's number, so that every server gets the same requests.
  */
 final class Requests {
-    /** What the keys of the strings that were there before begin with; {@link #KEY_DIGITS} digits follow. */
+    /** The prefix of preloaded strings' keys; {@link #KEY_DIGITS} digits follow. */
     static final String KEY_PREFIX = "k";
     static final int KEY_DIGITS = 10;
-    /** All but a value. */
+    /** Maximum size of a request without its value. */
     private static final int COMMAND_BYTES = 160;
 
     private final PacedSettings settings;
@@ -44,7 +44,7 @@ final class Requests {
         return out;
     }
 
-    /** Puts the next request into the buffer. */
+    /** Writes the next request to the buffer. */
     Command next() {
         Command command = mix.next(random);
         out.clear();
@@ -142,7 +142,7 @@ final class Requests {
         out.put((byte) '\r').put((byte) '\n');
     }
 
-    /** The request in the buffer, for a person. */
+    /** The buffered request in readable form. */
     String text() {
         byte[] bytes = new byte[out.limit()];
         out.get(0, bytes);

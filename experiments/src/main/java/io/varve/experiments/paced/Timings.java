@@ -16,14 +16,14 @@ import io.varve.experiments.paced.Mix.Command;
 import org.HdrHistogram.Histogram;
 
 /**
- * How long requests took: from the moment they were due and from the moment they were sent. Confined to the generator's
- * thread.
+ * The latencies of requests, measured from their due time and from their send time. Confined to the generator's thread.
  *
- * <p>From when it was due is what a user waits who does not know that the server has stalled; a request that waits for its
- * connection's previous reply waits for the server too, and that counts. From when it was sent leaves that out.
+ * <p>The latency from the due time is that of a user who does not know that the server has stalled. It includes the
+ * wait for the connection's previous reply, which is a wait for the server too. The latency from the send time excludes
+ * that.
  *
- * <p>A request during which the generator itself was held up, because the system gave its core to somebody else, says
- * nothing of the server: it is counted apart, in the distribution of all requests alone.
+ * <p>A request during which the generator itself was paused, because the system gave its core to another process, does
+ * not measure the server. Such a request counts only in the distribution of all requests.
  */
 final class Timings {
     static final String HGRM = "latency.hgrm";
@@ -37,7 +37,10 @@ final class Timings {
     private static final int DIGITS = 3;
     private static final double MICRO = 1000;
     private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
-    /** The generator reads the clock several times for each request: between two looks so far apart it did not run. */
+    /**
+     * The generator reads the clock several times for each request: a longer gap between two readings means that it did
+     * not run.
+     */
     private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
     private static final long LONG_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -50,7 +53,7 @@ final class Timings {
     private final StringBuilder seconds = new StringBuilder("elapsed_ms,requests,p50_us,p99_us,p999_us,max_us\n");
     private final Histogram p999OfSeconds = new Histogram(MOST_NANOS, DIGITS);
     private long secondEnds;
-    private long lookedNanos;
+    private long lastReadNanos;
     private long pauseEndNanos;
     private long longPauses;
     private long longestPause;
@@ -58,7 +61,7 @@ final class Timings {
     private long errors;
     private String firstError = "";
 
-    /** @param startNanos when what counts begins, by System.nanoTime() */
+    /** @param startNanos begin of the counted part, by System.nanoTime() */
     Timings(long startNanos) {
         this.startNanos = startNanos;
         this.pauseEndNanos = startNanos;
@@ -68,7 +71,7 @@ final class Timings {
         }
     }
 
-    /** A reply has come. */
+    /** Records a reply. */
     void add(Command command, long dueNanos, long sentNanos, long nowNanos) {
         if (dueNanos < startNanos) {
             return;
@@ -103,17 +106,17 @@ final class Timings {
         secondEnds += SECOND_NANOS;
     }
 
-    /** The clock was looked at. */
-    void looked(long nowNanos) {
-        long nanos = nowNanos - lookedNanos;
-        if (nanos > PAUSE_NANOS && lookedNanos != 0) {
+    /** Records a reading of the clock. */
+    void readClock(long nowNanos) {
+        long nanos = nowNanos - lastReadNanos;
+        if (nanos > PAUSE_NANOS && lastReadNanos != 0) {
             pauseEndNanos = nowNanos;
             if (nowNanos >= startNanos) {
                 longestPause = Math.max(longestPause, nanos);
                 longPauses += nanos > LONG_PAUSE_NANOS ? 1 : 0;
             }
         }
-        lookedNanos = nowNanos;
+        lastReadNanos = nowNanos;
     }
 
     void none(long dueNanos) {
@@ -128,12 +131,12 @@ final class Timings {
         }
     }
 
-    /** What the first error reply said; empty if there was none. */
+    /** The text of the first error reply; empty if there was none. */
     String firstError() {
         return firstError;
     }
 
-    /** All numbers by name, in microseconds where a name says so. */
+    /** All numbers by name, in microseconds if the name says so. */
     Map<String, Double> numbers(long planned) {
         Map<String, Double> numbers = new LinkedHashMap<>();
         percentiles(numbers, "latency_", due);

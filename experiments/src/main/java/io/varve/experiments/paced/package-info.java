@@ -1,7 +1,8 @@
 /**
- * A load generator that keeps to a schedule, in a process of its own.
+ * A load generator with a fixed schedule, in its own process.
  *
- * <p>Lives here: when a request is due, what it asks, when its reply came, and the distribution of the time between. Must not live here: servers and what they say of themselves.
+ * <p>Lives here: the due time of a request, its command, the time of its reply, and the latency distribution. Must not
+ * live here: servers and their own statistics.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.experiments.paced;

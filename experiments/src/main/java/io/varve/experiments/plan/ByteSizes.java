@@ -4,13 +4,13 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Sizes in redis.conf syntax. Stateless. */
+/** Parses sizes in redis.conf syntax. Stateless. */
 public final class ByteSizes {
     private static final Pattern SYNTAX = Pattern.compile("(\\d+)(b|kb|mb|gb|k|m|g)?");
 
     private ByteSizes() {}
 
-    /** {@code 1k} is 1000 bytes and {@code 1kb} is 1024, as in Redis. */
+    /** Parses a size: {@code 1k} is 1000 bytes and {@code 1kb} is 1024, as in Redis. */
     public static long parse(String text) {
         Matcher matcher = SYNTAX.matcher(text.toLowerCase(Locale.ROOT));
         if (!matcher.matches()) {

@@ -6,33 +6,33 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the cleaner experiment writes: keys that last, keys that expire, and how often each is written. Immutable.
+ * The load of the cleaner experiment: persistent keys, expiring keys, and their write frequencies. Immutable.
  *
- * <p>The rate is chosen so that a given number of items is alive in the long run, whatever the TTLs and the skew: all loads
- * fill the memory alike, and only how their items die differs.
+ * <p>The write rate is chosen so that a given number of items is alive in the long run, whatever the TTLs and the skew.
+ * So all loads fill the memory equally, and differ only in how their items die.
  *
- * @param keyBytes        of every key
- * @param values          their lengths
- * @param lastingKeys     that have no TTL; all are written before it begins
- * @param expiringKeys    that have one; 0 if each of them is written only once
- * @param hotKeys         share of the keys that are hot, 0 to 1
- * @param hotWrites       share of the writes that go to them
- * @param ttlShare        share of the writes that go to keys that expire
- * @param ttlSeconds      one of these for each write of a key that expires
- * @param writesPerSecond of the experiment's own clock
- * @param warmWrites      before anything is counted
- * @param countedWrites   while it is
- * @param maintainMillis  how often maintenance has its turn, on the experiment's clock
- * @param maintainRounds  rounds of a turn, at most
+ * @param keyBytes length of every key
+ * @param values their lengths
+ * @param lastingKeys keys without a TTL; all are written before the experiment begins
+ * @param expiringKeys keys with a TTL; 0 if each of them is written only once
+ * @param hotKeys share of the keys that are hot, 0 to 1
+ * @param hotWrites share of the writes that go to them
+ * @param ttlShare share of the writes that go to expiring keys
+ * @param ttlSeconds one of these for each write of an expiring key
+ * @param writesPerSecond write rate by the experiment's own clock
+ * @param warmWrites writes before the counted part
+ * @param countedWrites writes of the counted part
+ * @param maintainMillis interval of maintenance, on the experiment's clock
+ * @param maintainRounds maximum number of rounds of one maintenance
  */
 public record CleanerLoad(int keyBytes, ValueSizes values, int lastingKeys, int expiringKeys, double hotKeys,
         double hotWrites, double ttlShare, List<Integer> ttlSeconds, double writesPerSecond, long warmWrites,
         long countedWrites, int maintainMillis, int maintainRounds) {
     private static final int KEY_BYTES = 16;
-    /** Halving a range so often leaves nothing of it. */
+    /** This many bisections reduce a range to nothing. */
     private static final int HALVINGS = 100;
 
-    /** @throws IllegalArgumentException if a property is missing or cannot be */
+    /** @throws IllegalArgumentException if a property is missing or invalid */
     static CleanerLoad of(Map<String, String> workload, long maxmemory) {
         ValueSizes values = ValueSizes.parse(workload.getOrDefault("values", ""));
         double itemBytes = KEY_BYTES + values.mean();
@@ -45,7 +45,7 @@ public record CleanerLoad(int keyBytes, ValueSizes values, int lastingKeys, int 
             ttls.add(Integer.parseInt(ttl));
         }
         int expiring = (int) (live * ttlShare * number(workload, "keys-per-live"));
-        // Without TTLs nothing depends on the rate but the clock; where no key is written twice, each lives for its TTL.
+        // Without TTLs only the clock depends on the rate; if no key is written twice, each lives for its TTL.
         double rate = ttlShare == 0 || expiring == 0
                 ? live / ttls.stream().mapToInt(Integer::intValue).average().orElseThrow()
                 : rateFor(live * ttlShare, expiring, hotKeys, hotWrites, ttls) / ttlShare;
@@ -60,7 +60,7 @@ public record CleanerLoad(int keyBytes, ValueSizes values, int lastingKeys, int 
         String text = workload.get(name);
         if (text == null) {
             throw new IllegalArgumentException(
-                    "a workload of the cleaner experiment has no " + name + ": it is to have "
+                    "a workload of the cleaner experiment has no " + name + ": it needs "
                             + String.join(", ", Arrays.asList("live-share", "ttl-share", "hot-keys", "hot-writes",
                                     "keys-per-live", "warm-turnovers", "turnovers", "maintain-every-ms",
                                     "maintain-rounds")));
@@ -68,14 +68,14 @@ public record CleanerLoad(int keyBytes, ValueSizes values, int lastingKeys, int 
         return Double.parseDouble(text);
     }
 
-    /** All writes of a run. */
+    /** Number of all writes of a run. */
     public long writes() {
         return lastingKeys + warmWrites + countedWrites;
     }
 
     /**
-     * How many of the keys that expire are alive in the long run, at so many writes a second to them: a key is, if its last
-     * write is no longer ago than that write's TTL.
+     * Number of expiring keys that are alive in the long run, at a rate of writes to them: a key is alive if its last
+     * write is not longer ago than that write's TTL.
      */
     static double aliveAt(double writesPerSecond, int keys, double hotKeys, double hotWrites, List<Integer> ttls) {
         return alive(writesPerSecond * hotWrites, keys * hotKeys, ttls)
@@ -94,11 +94,11 @@ public record CleanerLoad(int keyBytes, ValueSizes values, int lastingKeys, int 
         double low = 0;
         double high = keys * 10.0;
         for (int i = 0; i < HALVINGS; i++) {
-            double middle = (low + high) / 2;
-            if (aliveAt(middle, keys, hotKeys, hotWrites, ttls) < alive) {
-                low = middle;
+            double mid = (low + high) / 2;
+            if (aliveAt(mid, keys, hotKeys, hotWrites, ttls) < alive) {
+                low = mid;
             } else {
-                high = middle;
+                high = mid;
             }
         }
         return high;

@@ -7,18 +7,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * A row of redis-plus-plus's Table 1, at our limit. Immutable.
  *
- * @param keyBytes    of every key
- * @param loadBytes   keys and values of one load: twice maxmemory
- * @param before      values of the first load
- * @param deleteShare of the keys written by it, 0 to 1
- * @param after       values of the second load; null if there is none
+ * @param keyBytes length of every key
+ * @param loadBytes keys and values of one load: twice maxmemory
+ * @param before values of the first load
+ * @param deleteShare share of its keys that are deleted, 0 to 1
+ * @param after values of the second load; null if there is none
  */
 public record FragmentationLoad(int keyBytes, long loadBytes, ValueSizes before, double deleteShare,
         @Nullable ValueSizes after) {
-    /** How many times the limit one load is. */
+    /** The size of one load in multiples of the limit. */
     private static final long TIMES = 2;
 
-    /** @throws IllegalArgumentException if a property is missing or cannot be */
+    /** @throws IllegalArgumentException if a property is missing or invalid */
     static FragmentationLoad of(Map<String, String> workload, long maxmemory) {
         String after = workload.get("after");
         return new FragmentationLoad(Integer.parseInt(workload.getOrDefault("key-bytes", "100")), TIMES * maxmemory,
@@ -27,17 +27,17 @@ public record FragmentationLoad(int keyBytes, long loadBytes, ValueSizes before,
                 after == null ? null : ValueSizes.parse(after));
     }
 
-    /** Items of the first load. */
+    /** Number of items of the first load. */
     public int firstItems() {
         return items(before);
     }
 
-    /** Items of the second load, whose keys follow those of the first. */
+    /** Number of items of the second load, whose keys follow those of the first. */
     public int secondItems() {
         return after == null ? 0 : items(after);
     }
 
-    /** Length of the value that is written under a key, by its number. */
+    /** Length of the value of a key, by its number. */
     public int valueBytes(long seed, long key) {
         return after == null || key < firstItems() ? before.of(seed, key) : after.of(seed, key);
     }
@@ -46,7 +46,7 @@ public record FragmentationLoad(int keyBytes, long loadBytes, ValueSizes before,
         return after == null ? before.most() : Math.max(before.most(), after.most());
     }
 
-    /** Commands of loads and deletes, done once. */
+    /** Number of commands of one pass of loads and deletes. */
     long commands() {
         return (long) (firstItems() * (1 + deleteShare)) + secondItems();
     }

@@ -4,19 +4,19 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 
 /**
- * Which keys are asked for how often. Immutable, but for the random numbers that the caller brings.
+ * The request frequency of keys. Immutable; the caller supplies the random numbers.
  *
- * <p>The zipfian one is YCSB's: the probability of the key in place r is as 1 / r^0.99 (J. Gray et al., "Quickly
- * generating billion-record synthetic databases", SIGMOD 1994, gives the formula). Places are scattered over the numbers,
- * so that frequent keys were not written one after the other. YCSB's own class takes its random numbers from a source that
- * cannot be seeded.
+ * <p>The zipfian distribution is YCSB's: the probability of the key of rank r is proportional to 1 / r^0.99 (J. Gray et
+ * al., "Quickly generating billion-record synthetic databases", SIGMOD 1994, gives the formula). Ranks are scattered
+ * over the key numbers, so that frequent keys were not written one after the other. YCSB's own class uses a random
+ * source that cannot be seeded.
  */
 public final class KeyDistribution {
     private static final double THETA = 0.99;
-    /** A prime greater than any number of keys: times it, modulo their number, no two places are one key. */
+    /** A prime greater than any number of keys: multiplication by it, modulo the number of keys, is a bijection. */
     private static final long SCATTER = 2_654_435_761L;
 
-    /** As the paper calls them. */
+    /** The distributions, under the paper's names. */
     public enum Kind {
         UNIF, ZIPF;
 
@@ -29,7 +29,7 @@ public final class KeyDistribution {
             };
         }
 
-        /** For people. */
+        /** A human-readable name. */
         public String title() {
             return name().charAt(0) + name().substring(1).toLowerCase(Locale.ROOT);
         }
@@ -42,7 +42,7 @@ public final class KeyDistribution {
     private final double alpha = 1 / (1 - THETA);
     private final double second;
 
-    /** @param keys how many there are, below 2^31 */
+    /** @param keys number of keys, below 2^31 */
     public KeyDistribution(Kind kind, long keys) {
         if (keys < 2 || keys > Integer.MAX_VALUE) {
             throw new IllegalArgumentException(keys + " keys: allowed are 2 to " + Integer.MAX_VALUE);
@@ -62,12 +62,12 @@ public final class KeyDistribution {
         return sum;
     }
 
-    /** A key's number. */
+    /** Draws a key's number. */
     public long next(SplittableRandom random) {
         return kind == Kind.UNIF ? random.nextLong(keys) : place(random.nextDouble()) * SCATTER % keys;
     }
 
-    /** From 0, the most frequent. */
+    /** Draws a rank, from 0, the most frequent. */
     private long place(double fraction) {
         double scaled = fraction * sum;
         if (scaled < 1) {

@@ -8,13 +8,14 @@ import io.varve.experiments.definition.Experiment;
 import io.varve.experiments.definition.InvalidExperimentException;
 
 /**
- * What a workload of the penalty experiment says beside YCSB's own properties. Immutable.
+ * The properties of a workload of the penalty experiment, beside YCSB's own. Immutable.
  *
- * @param share   of what its run without eviction holds in the end, that the other servers get as maxmemory, above 0, up to 1
- * @param windows into which a run's operations are divided at the least ({@code mrc-window}); a window is no longer than the paper's
- * @param stress  share of the operations after which the remote delay is doubled; NaN for never
- * @param aims    by how many percent less the mean response time is to be than that of the configurations named
- * @param client  YCSB's and its binding's properties
+ * @param share maxmemory of the other servers, as a share of the final size without eviction; above 0, up to 1
+ * @param windows minimum number of windows into which a run's operations are divided ({@code mrc-window}); a window is
+ *     no longer than the paper's
+ * @param stress share of the operations after which the remote delay is doubled; NaN for never
+ * @param aims required reduction of the mean response time in percent, by the name of the other configuration
+ * @param client YCSB's and its binding's properties
  */
 public record PenaltyLoad(double share, int windows, double stress, Map<String, Double> aims,
         Map<String, String> client) {
@@ -26,10 +27,10 @@ public record PenaltyLoad(double share, int windows, double stress, Map<String, 
             "maxmemory");
     /** The paper's window, and the server's default. */
     private static final long USUAL_WINDOW = 1_000_000;
-    /** The server takes no less. */
+    /** The server's minimum. */
     private static final long LEAST_WINDOW = 10_000;
 
-    /** @throws InvalidExperimentException if a property is missing or cannot be */
+    /** @throws InvalidExperimentException if a property is missing or invalid */
     static PenaltyLoad of(String name, Map<String, String> workload) {
         try {
             double share = Double.parseDouble(workload.getOrDefault(SHARE, "0.5"));
@@ -59,7 +60,7 @@ public record PenaltyLoad(double share, int windows, double stress, Map<String, 
         return aims;
     }
 
-    /** Accesses after which memory is divided anew, in a run of so many operations. */
+    /** Number of accesses between two divisions of memory, in a run of this many operations. */
     public long window(long operations) {
         return Math.clamp(operations / windows, LEAST_WINDOW, USUAL_WINDOW);
     }

@@ -18,42 +18,46 @@ import io.varve.experiments.definition.Experiment.Size;
 import io.varve.experiments.definition.InvalidExperimentException;
 
 /**
- * The runs that were asked for, in the order in which they are done: all configurations of a cell one after the other,
- * so that an interrupted matrix has whole cells to compare. Immutable.
+ * The requested runs, in execution order. Immutable. All configurations of a cell follow one another, so that an
+ * interrupted matrix has whole cells to compare.
  *
- * @param experiment     its definition
- * @param scaleName      name of the part of the matrix
- * @param scale          that part
+ * @param experiment its definition
+ * @param scaleName name of the part of the matrix
+ * @param scale that part
  * @param configurations the servers under test, with those of {@code --against}
- * @param runs           what is to be done
- * @param missing        configurations that cannot run on this machine, and why, a sentence each
+ * @param runs the runs to execute
+ * @param missing configurations that cannot run on this machine, and why, a sentence each
  */
 public record Plan(Experiment experiment, String scaleName, Scale scale, Map<String, Configuration> configurations,
         List<RunSpec> runs, Map<String, String> missing) {
-    /** Operations a second that one client thread is assumed to reach unthrottled, for the estimate alone. */
+    /** Assumed unthrottled operations a second of one client thread, for the estimate only. */
     private static final int ASSUMED_RATE_PER_THREAD = 10_000;
-    /** Starting a server and YCSB's JVMs, and writing the files. */
+    /** Time to start a server and YCSB's JVMs, and to write the files. */
     private static final int OVERHEAD_SECONDS = 4;
-    /** Our own pipelined loader's rate, for the estimate alone. */
+    /** Assumed rate of our own pipelined loader, for the estimate only. */
     private static final int ASSUMED_LOADER_RATE = 200_000;
-    /** The same on two connections that take turns. */
+    /** Assumed rate of that loader on two alternating connections. */
     private static final int ASSUMED_ALTERNATING_RATE = 500_000;
-    /** Until resident memory has come back after a FLUSHALL, and until a rehash has ended. */
+    /** Time until resident memory has shrunk after a FLUSHALL, and until a rehash has ended. */
     private static final int ASSUMED_SETTLE_SECONDS = 20;
-    /** After FLUSHALL and after the last load, and the walk through all keys. */
+    /** Pauses after FLUSHALL and after the last load, and the walk through all keys. */
     private static final int FRAGMENTATION_PAUSES_SECONDS = 15;
-    /** The look at the machine before, and the rest after the fill. */
+    /** The probe of the machine before, and the pause after the fill. */
     private static final int LATENCY_PAUSES_SECONDS = 12;
-    /** Writes a second that the memory tier takes from one thread while it cleans, for the estimate alone. */
+    /** Assumed writes a second of one thread to the memory tier while it cleans, for the estimate only. */
     private static final int ASSUMED_SIMULATED_RATE = 5_000_000;
     private static final int ASSUMED_STORE_RATE = 40_000;
     private static final int ASSUMED_TIER_RATE = 1_000_000;
     /** Operations a second of two clients in front of two databases with delays. */
     private static final int ASSUMED_CACHE_ASIDE_RATE = 2_000;
-    /** redis-benchmark's, over pipelines of 1, 16 and 64. */
+    /** Rate of redis-benchmark, over pipelines of 1, 16 and 64. */
     private static final int ASSUMED_BENCHMARK_RATE = 200_000;
     /** Requests a second of one client that waits for each reply. */
     private static final int ASSUMED_SINGLE_RATE = 18_000;
+
+    /** The earlier name of the configuration {@link #OURS}, which {@code --config} still takes. */
+    private static final String EARLIER_NAME = "wheel";
+    private static final String OURS = "Varve";
 
     public static Plan of(Experiment experiment, String scaleName, Filters filters) {
         Scale scale = experiment.scales().get(scaleName);
@@ -62,8 +66,9 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                     + " has " + String.join(", ", experiment.scales().keySet()));
         }
         Map<String, Configuration> configurations = configurations(experiment, scale, filters.against());
-        List<String> names = withTheSet(experiment, scale,
-                chosen("config", filters.configurations(), new ArrayList<>(configurations.keySet()),
+        List<String> names = withWorkingSetRun(experiment, scale,
+                chosen("config", current(experiment, filters.configurations()),
+                        new ArrayList<>(configurations.keySet()),
                         experiment.configurations().keySet().stream().toList()));
         names.forEach(name -> configurations.computeIfAbsent(name, absent -> configuration(experiment, absent)));
         configurations.keySet().retainAll(names);
@@ -73,13 +78,14 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         List<RunSpec> runs = new ArrayList<>();
         List<Scale> parts = scale.parts();
         if (parts != null || experiment.kind() == Kind.PENALTY) {
-            requireOf(scaleName, scale.workloads(), filters.workloads());
+            requireInScale(scaleName, scale.workloads(), filters.workloads());
         }
         if (parts == null) {
             addRuns(runs, experiment, workloads, sizes, scale, filters, List.copyOf(configurations.keySet()));
         } else {
             for (Scale part : parts) {
-                addRuns(runs, experiment, both(workloads, part.workloads()), both(sizes, part.sizes()), part, filters,
+                addRuns(runs, experiment, intersection(workloads, part.workloads()), intersection(sizes, part.sizes()),
+                        part, filters,
                         configurations.keySet().stream()
                                 .filter(name -> part.configurations().contains(name)
                                         || !scale.configurations().contains(name))
@@ -89,8 +95,15 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return new Plan(experiment, scaleName, scale, configurations, List.copyOf(runs), Map.of());
     }
 
-    /** In the penalty experiment nobody runs without the server that measures how much memory there is to be: it comes first. */
-    private static List<String> withTheSet(Experiment experiment, Scale scale, List<String> names) {
+    /** The names of configurations, with the current name in place of the earlier one. */
+    private static List<String> current(Experiment experiment, List<String> names) {
+        Map<String, Configuration> defined = experiment.configurations();
+        boolean renamed = defined.containsKey(OURS) && !defined.containsKey(EARLIER_NAME);
+        return names.stream().map(name -> renamed && name.equals(EARLIER_NAME) ? OURS : name).toList();
+    }
+
+    /** The penalty experiment always includes the server that measures the size of the memory: it comes first. */
+    private static List<String> withWorkingSetRun(Experiment experiment, Scale scale, List<String> names) {
         if (experiment.kind() != Kind.PENALTY) {
             return names;
         }
@@ -100,8 +113,11 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return all;
     }
 
-    /** @throws InvalidExperimentException if a workload was asked for that the scale does not have: nothing would be run, or something that is no such scale's */
-    private static void requireOf(String scaleName, List<String> all, List<String> workloads) {
+    /**
+     * @throws InvalidExperimentException if a requested workload is not part of the scale: nothing would run, or
+     *     something outside the scale
+     */
+    private static void requireInScale(String scaleName, List<String> all, List<String> workloads) {
         for (String name : workloads) {
             if (!all.contains(name)) {
                 throw new InvalidExperimentException("--workload '" + name + "': scale " + scaleName + " has "
@@ -110,7 +126,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         }
     }
 
-    private static List<String> both(List<String> some, List<String> others) {
+    private static List<String> intersection(List<String> some, List<String> others) {
         return some.stream().filter(others::contains).toList();
     }
 
@@ -121,7 +137,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 for (List<Integer> ttls : filters.ttls().isEmpty() ? scale.ttls() : filters.ttls()) {
                     for (int threads : filters.threads().isEmpty() ? scale.threads() : filters.threads()) {
                         for (String configuration : configurations) {
-                            if (takesTurns(kind(experiment, workload))
+                            if (isAlternating(kind(experiment, workload))
                                     && experiment.baselines().contains(configuration)) {
                                 continue;
                             }
@@ -142,7 +158,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                         Map.copyOf(absent));
     }
 
-    /** What that run does. */
+    /** The kind of that run. */
     public Kind kind(RunSpec run) {
         return kind(experiment, run.workload());
     }
@@ -152,8 +168,8 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return own == null ? experiment.kind() : Kind.valueOf(own);
     }
 
-    /** Whether the baseline has no run of its own, because it takes its turns in the others'. */
-    public static boolean takesTurns(Kind kind) {
+    /** Whether the baseline has no run of its own, because it alternates in the others'. */
+    public static boolean isAlternating(Kind kind) {
         return kind == Kind.THROUGHPUT || kind == Kind.PAPER_REQUESTS;
     }
 
@@ -169,7 +185,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return configuration;
     }
 
-    /** The scale's configurations, and instead of its other servers those that were named. */
+    /** The scale's configurations; named servers replace its other servers. */
     private static Map<String, Configuration> configurations(Experiment experiment, Scale scale, List<String> against) {
         Map<String, Configuration> result = new LinkedHashMap<>();
         for (String name : scale.configurations()) {
@@ -208,14 +224,14 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return wanted;
     }
 
-    /** The configuration that takes turns with each of the others; empty if there is none. */
+    /** The configuration that alternates with each of the others; empty if there is none. */
     public Optional<String> rival() {
-        return takesTurns(experiment.kind())
+        return isAlternating(experiment.kind())
                 ? configurations.keySet().stream().filter(experiment.baselines()::contains).findFirst()
                 : Optional.empty();
     }
 
-    /** The most event loops that a configuration asks its server for; 1 where it does not say. */
+    /** Maximum number of event loops of a configuration; 1 if none states it. */
     public int mostEventLoops() {
         return configurations.values().stream().mapToInt(Configuration::eventLoops).max().orElse(1);
     }
@@ -227,8 +243,8 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     }
 
     /**
-     * The servers' limit for that run: its workload's own for that kind of server or for all, else its part's, else that of
-     * all workloads.
+     * The servers' limit for that run: that of its workload for that kind of server or for all, else that of its part,
+     * else that of all workloads.
      */
     public String maxmemory(RunSpec run) {
         Map<String, String> workload = workload(run);
@@ -252,54 +268,54 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return experiment.workloads().getOrDefault(run.workload(), Map.of());
     }
 
-    /** Items of that run: its workload's own number, else its size's. */
+    /** Number of items of that run: that of its workload, else that of its size. */
     public long keys(RunSpec run) {
         String own = workload(run).get("keys");
         return own == null ? size(run).records() : Long.parseLong(own) / Math.max(1, size(run).divisor());
     }
 
-    /** What the fragmentation experiment writes and deletes. */
+    /** The load of the fragmentation experiment. */
     public FragmentationLoad fragmentation(RunSpec run) {
         return FragmentationLoad.of(workload(run), ByteSizes.parse(maxmemory(run)));
     }
 
-    /** What the latency experiment asks of the server. */
+    /** The load of the latency experiment. */
     public LatencyLoad latency(RunSpec run) {
         return LatencyLoad.of(workload(run));
     }
 
-    /** What the clients of the paper's experiment send. */
+    /** The requests of the paper's clients. */
     public RequestSet requests(RunSpec run) {
         return RequestSet.of(workload(run));
     }
 
-    /** What the cleaner experiment writes. */
+    /** The load of the cleaner experiment. */
     public CleanerLoad cleaner(RunSpec run) {
         return CleanerLoad.of(workload(run), ByteSizes.parse(maxmemory(run)));
     }
 
-    /** What the penalty experiment asks of the server, and how much memory that has. */
+    /** The load of the penalty experiment, and the size of its memory. */
     public PenaltyLoad penalty(RunSpec run) {
         return PenaltyLoad.of(run.workload(), workload(run));
     }
 
-    /** The server that takes turns with itself in the throughput experiment. */
-    public Optional<Switch> switched(RunSpec run) {
-        return Switch.of(workload(run));
+    /** The variant that alternates with its own server in the throughput experiment. */
+    public Optional<ServerVariant> serverVariant(RunSpec run) {
+        return ServerVariant.of(workload(run));
     }
 
-    /** Whether a server keeps all that it is told: in the penalty experiment what it holds in the end is the working set. */
+    /** Whether a server never evicts: in the penalty experiment its final content is the working set. */
     public static boolean evictsNothing(Configuration configuration) {
         return "noeviction".equals(configuration.settings().get("maxmemory-policy"));
     }
 
-    /** The run of the same cell whose server keeps all; empty if it is not planned. */
-    public Optional<RunSpec> measuringTheSet(RunSpec run) {
+    /** The run of this cell whose server never evicts; empty if it is not planned. */
+    public Optional<RunSpec> workingSetRun(RunSpec run) {
         return runs.stream()
                 .filter(each -> each.cell().equals(run.cell()) && evictsNothing(configuration(each))).findFirst();
     }
 
-    /** What the caches of a simulation are asked for. */
+    /** The requests of a simulation. */
     public SimulatedLoad simulated(RunSpec run) {
         return SimulatedLoad.of(workload(run), keys(run));
     }
@@ -325,7 +341,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return configuration;
     }
 
-    /** How long a run takes, roughly, in seconds. */
+    /** Approximate duration of a run, in seconds. */
     public long estimateSeconds(RunSpec run) {
         Size size = size(run);
         return switch (kind(run)) {
@@ -340,14 +356,14 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
             case THROUGHPUT -> {
                 // Every contestant is warmed, then measured in each cell; the keys are written before each repetition.
                 long contestants = rival().isPresent() ? 2 : 1;
-                long turn = size.seconds() + 1L;
+                long trialSeconds = size.seconds() + 1L;
                 long cells = words(run, "tests") * words(run, "pipelines");
-                long switched = switched(run).map(each -> (long) each.tests().size() * each.pipelines().size())
+                long switched = serverVariant(run).map(each -> (long) each.tests().size() * each.pipelines().size())
                         .orElse(0L);
                 long settle = Long.parseLong(workload(run).getOrDefault("settle-requests", "0"))
                         / ASSUMED_BENCHMARK_RATE;
                 yield contestants * size.warmupSeconds() * 3L / 2
-                        + size.repetitions() * ((turn + settle) * (contestants * cells + switched)
+                        + size.repetitions() * ((trialSeconds + settle) * (contestants * cells + switched)
                                 + contestants * keys(run) / ASSUMED_LOADER_RATE)
                         + OVERHEAD_SECONDS;
             }
@@ -398,7 +414,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return text.isBlank() ? 0 : text.split(" ", -1).length;
     }
 
-    /** How long the given runs take, roughly, in seconds, so many at once. */
+    /** Approximate duration of the given runs, in seconds, with this concurrency. */
     public long estimateSeconds(List<RunSpec> some, int atOnce) {
         return some.stream().mapToLong(this::estimateSeconds).sum() / Math.max(1, atOnce);
     }

@@ -5,30 +5,30 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A row of redis-plus-plus's Table 4, and what its clients do with it. Immutable.
+ * A row of Table 4 of the redis-plus-plus paper, and the loads of its clients. Immutable.
  *
- * <p>Keys and values are random strings. A key is told by its number, and no two are alike: each block of eight characters
- * of the first is a number of 48 bits that has been turned into another, and back again would be the same.
+ * <p>Keys and values are random strings. A key's number determines the key, and all keys are distinct: the first block
+ * of eight characters is a bijection of the number's 48 bits.
  *
- * @param keyBytes      of every key
- * @param values        lengths of most values
- * @param largeValues   lengths of the others
- * @param largeShare    how many the others are, 0 to 1
- * @param readPercents  of the requests of the loads with many clients
- * @param distributions of the keys of those loads
- * @param connections   of those loads
+ * @param keyBytes length of every key
+ * @param values lengths of most values
+ * @param largeValues lengths of the others
+ * @param largeShare share of the others, 0 to 1
+ * @param readPercents read percentages of the loads with many clients
+ * @param distributions key distributions of those loads
+ * @param connections number of connections of those loads
  */
 public record RequestSet(int keyBytes, ValueSizes values, ValueSizes largeValues, double largeShare,
         List<Integer> readPercents, List<KeyDistribution.Kind> distributions, int connections) {
     private static final byte[] ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
             .getBytes(java.nio.charset.StandardCharsets.US_ASCII);
     private static final int BITS_PER_CHARACTER = 6;
-    /** Characters that one number gives. */
+    /** Number of characters that a 48-bit number yields. */
     private static final int BLOCK = 8;
     private static final long MASK = (1L << (BLOCK * BITS_PER_CHARACTER)) - 1;
     private static final int HALF = BLOCK * BITS_PER_CHARACTER / 2;
-    private static final long FIRST_ODD = 0xff51afd7ed558ccdL;
-    private static final long SECOND_ODD = 0xc4ceb9fe1a85ec53L;
+    private static final long FIRST_FACTOR = 0xff51afd7ed558ccdL;
+    private static final long SECOND_FACTOR = 0xc4ceb9fe1a85ec53L;
     private static final long LARGE_SALT = 0x1a49eL;
 
     public RequestSet {
@@ -40,7 +40,7 @@ public record RequestSet(int keyBytes, ValueSizes values, ValueSizes largeValues
         distributions = List.copyOf(distributions);
     }
 
-    /** @throws IllegalArgumentException if a property is missing or cannot be */
+    /** @throws IllegalArgumentException if a property is missing or invalid */
     static RequestSet of(Map<String, String> workload) {
         return new RequestSet(Integer.parseInt(property(workload, "key-bytes")),
                 ValueSizes.parse(property(workload, "values")), ValueSizes.parse(property(workload, "large-values")),
@@ -55,13 +55,13 @@ public record RequestSet(int keyBytes, ValueSizes values, ValueSizes largeValues
         String text = workload.get(name);
         if (text == null) {
             throw new IllegalArgumentException(
-                    "a set of requests has no " + name + ": it is to have key-bytes, values, "
+                    "a set of requests has no " + name + ": it needs key-bytes, values, "
                             + "large-values, large-share, reads, distributions, connections");
         }
         return text;
     }
 
-    /** Length of a value, told by a number that is drawn for it. */
+    /** Length of a value, determined by the seed and by a random number drawn for the value. */
     public int valueBytes(long seed, long number) {
         return ValueSizes.fraction(seed + LARGE_SALT, number) < largeShare
                 ? largeValues.of(seed, number)
@@ -76,9 +76,9 @@ public record RequestSet(int keyBytes, ValueSizes values, ValueSizes largeValues
         return (1 - largeShare) * values.mean() + largeShare * largeValues.mean();
     }
 
-    /** Writes the key of that number, from 0 to 2^48, into the bytes. */
+    /** Writes the key of a number, which is at least 0 and below 2^48. */
     public void putKey(long seed, long number, byte[] into) {
-        long block = turned(number);
+        long block = scramble(number);
         for (int i = 0; i < keyBytes; i++) {
             if (i % BLOCK == 0 && i > 0) {
                 block = ValueSizes.mixed(seed + i, number) & MASK;
@@ -92,11 +92,11 @@ public record RequestSet(int keyBytes, ValueSizes values, ValueSizes largeValues
         return ALPHABET[(int) (number & (ALPHABET.length - 1))];
     }
 
-    /** 48 bits for 48 bits: an odd factor and a shift by half of them can each be undone. */
-    private static long turned(long number) {
-        long turned = number * FIRST_ODD & MASK;
-        turned ^= turned >>> HALF;
-        turned = turned * SECOND_ODD & MASK;
-        return turned ^ turned >>> HALF;
+    /** A bijection of 48 bits: multiplying by an odd factor and xoring with the upper half are both invertible. */
+    private static long scramble(long number) {
+        long scrambled = number * FIRST_FACTOR & MASK;
+        scrambled ^= scrambled >>> HALF;
+        scrambled = scrambled * SECOND_FACTOR & MASK;
+        return scrambled ^ scrambled >>> HALF;
     }
 }

@@ -17,12 +17,12 @@ public record RunSpec(String workload, String size, List<Integer> ttls, int thre
         ttls = List.copyOf(ttls);
     }
 
-    /** The run's directory: what tells it from the others, in characters that every file system takes. */
+    /** The run's directory name: it identifies the run, in characters that every file system accepts. */
     public String id() {
         return cell() + "_" + configuration.replaceAll("[^A-Za-z0-9.-]", "-");
     }
 
-    /** What runs of different configurations that are compared have in common. */
+    /** The common part of runs whose configurations are compared. */
     public String cell() {
         return workload + "_" + size + "_ttl" + ttls.stream().map(String::valueOf).collect(Collectors.joining("-"))
                 + "_" + threads + "t";

@@ -1,11 +1,11 @@
 package io.varve.experiments.plan;
 
 /**
- * Value lengths between a least and a most, all alike likely, told by the key's number alone: so that what is there can
- * be summed up from the keys. Immutable.
+ * Uniformly distributed value lengths between two bounds. Immutable. A length is determined by the key's number alone,
+ * so that the stored bytes can be summed up from the keys.
  *
  * @param least bytes
- * @param most  bytes
+ * @param most bytes
  */
 public record ValueSizes(int least, int most) {
     private static final long GOLDEN = 0x9e3779b97f4a7c15L;
@@ -34,7 +34,7 @@ public record ValueSizes(int least, int most) {
         return least + (int) Long.remainderUnsigned(mixed(seed, key), most - least + 1L);
     }
 
-    /** 64 bits that look random: Stafford's variant 13 of a murmur finalizer. */
+    /** 64 pseudo-random bits: Stafford's variant 13 of a murmur finalizer. */
     public static long mixed(long seed, long key) {
         long z = seed + (key + 1) * GOLDEN;
         z = (z ^ (z >>> 30)) * 0xbf58476d1ce4e5b9L;
@@ -42,7 +42,7 @@ public record ValueSizes(int least, int most) {
         return z ^ (z >>> 31);
     }
 
-    /** A number from 0 to 1, told by the key's number: which keys a share of them is. */
+    /** A number from 0 to 1, determined by the key's number: it selects a share of the keys. */
     public static double fraction(long seed, long key) {
         return (mixed(seed, key) >>> 11) * 0x1p-53;
     }

@@ -14,15 +14,15 @@ import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.result.Comparison;
 import io.varve.experiments.result.Spread;
-import io.varve.experiments.result.Summary;
+import io.varve.experiments.result.table.Summary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A figure of ranges: what of the measured belongs in it, and what was published. Immutable.
+ * A figure of ranges: the measured values that belong in it, and the published ones. Immutable.
  *
- * @param figure  its definition
+ * @param figure its definition
  * @param columns groups or configurations, in the order of the definition
- * @param panels  one per metric
+ * @param panels one per metric
  */
 record Bars(Figure figure, List<String> columns, List<Panel> panels) {
     private static final List<String> METRICS = List.of("mean-memory", "peak-memory", "throughput");
@@ -30,19 +30,19 @@ record Bars(Figure figure, List<String> columns, List<Panel> panels) {
     /**
      * One metric.
      *
-     * @param metric by the comparison's name
-     * @param title  for people
+     * @param metric the name of the metric in {@link Comparison}
+     * @param title  human-readable title
      * @param bars   measured, one per column and baseline
      */
     record Panel(String metric, String title, List<Bar> bars) {}
 
     /**
-     * The measured range of one column against one baseline, and what was published for the column.
+     * The measured range of one column against one baseline, and the column's published range.
      *
-     * @param column    group or configuration
-     * @param baseline  configuration
-     * @param spread    in percent
-     * @param published null if nothing is printed
+     * @param column group or configuration
+     * @param baseline configuration
+     * @param spread the measured range, percent
+     * @param published null if none is printed
      */
     record Bar(String column, String baseline, Spread spread, @Nullable Published published) {
         /** Where the bar begins: a single value stands on zero. */
@@ -55,7 +55,7 @@ record Bars(Figure figure, List<String> columns, List<Panel> panels) {
         }
     }
 
-    /** All figures for which something was measured. */
+    /** All figures with measured values. */
     static List<Bars> of(Plan plan, Summary summary) {
         List<Figure> figures = plan.experiment().figures();
         List<Bars> result = new ArrayList<>();

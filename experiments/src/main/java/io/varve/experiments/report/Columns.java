@@ -10,29 +10,29 @@ import java.util.Set;
 import io.varve.experiments.definition.Experiment.Figure;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.result.Cell;
-import io.varve.experiments.result.CleanerText;
-import io.varve.experiments.result.FragmentationText;
-import io.varve.experiments.result.LatencyText;
-import io.varve.experiments.result.Measured;
-import io.varve.experiments.result.PaperTables;
-import io.varve.experiments.result.PenaltyText;
-import io.varve.experiments.result.PoliciesText;
-import io.varve.experiments.result.RequestsText;
+import io.varve.experiments.result.RunMetrics;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Check;
-import io.varve.experiments.result.Summary;
-import io.varve.experiments.result.TieredText;
+import io.varve.experiments.result.table.CleanerText;
+import io.varve.experiments.result.table.FragmentationText;
+import io.varve.experiments.result.table.LatencyText;
+import io.varve.experiments.result.table.PaperTables;
+import io.varve.experiments.result.table.PenaltyText;
+import io.varve.experiments.result.table.PoliciesText;
+import io.varve.experiments.result.table.RequestsText;
+import io.varve.experiments.result.table.Summary;
+import io.varve.experiments.result.table.TieredText;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A number of every server side by side, and the target. Immutable.
+ * A bar chart of one number of every server, with the target. Immutable.
  *
- * @param file    name of the image, without its suffix
- * @param title   for people
- * @param unit    of the values
- * @param names   of the columns; what follows a comma goes on a second line
- * @param series  one per server
- * @param targets one per column; null where nothing is asked
+ * @param file name of the image, without its suffix
+ * @param title human-readable title
+ * @param unit the unit of the values
+ * @param names the names of the columns; text after a comma is drawn on a second line
+ * @param series one per server
+ * @param targets one per column; null where there is none
  */
 record Columns(String file, String title, String unit, List<String> names, List<Series> series,
         List<@Nullable Double> targets) {
@@ -45,9 +45,9 @@ record Columns(String file, String title, String unit, List<String> names, List<
     private static final String PER_KEY_CHECK = "resident bytes per key";
 
     /**
-     * One server.
+     * The values of one server.
      *
-     * @param name   its configuration's
+     * @param name its configuration's
      * @param values one per column; null where nothing was measured
      */
     record Series(String name, List<@Nullable Double> values) {}
@@ -98,23 +98,24 @@ record Columns(String file, String title, String unit, List<String> names, List<
             return;
         }
         all.add(byWorkload(summary, LatencyText.P50, 1, null).columns("latency-p50", "Median latency", "µs"));
-        all.add(byWorkload(summary, LatencyText.P99, 1, null).columns("latency-p99", "99 of 100 are faster", "µs"));
+        all.add(byWorkload(summary, LatencyText.P99, 1, null).columns("latency-p99", "99th percentile of the latency",
+                "µs"));
         all.add(byWorkload(summary, LatencyText.P999, 1, null)
-                .columns("latency-p999", "999 of 1,000 are faster", "µs"));
+                .columns("latency-p999", "99.9th percentile of the latency", "µs"));
         all.add(byWorkload(summary, LatencyText.P9999, 1, null)
-                .columns("latency-p9999", "9,999 of 10,000 are faster", "µs"));
-        all.add(byWorkload(summary, LatencyText.MAX, MILLI, null).columns("latency-max", "The slowest", "ms"));
+                .columns("latency-p9999", "99.99th percentile of the latency", "µs"));
+        all.add(byWorkload(summary, LatencyText.MAX, MILLI, null).columns("latency-max", "Maximum latency", "ms"));
         all.add(byWorkload(summary, LatencyText.HICCUP, 1, LatencyText.HICCUP_CHECK)
                 .columns("hiccup", "Longest hiccup of the server's process", "ms"));
         all.add(byWorkload(summary, LatencyText.JVM_PAUSE, 1, LatencyText.JVM_PAUSE_CHECK)
-                .columns("jvm-pause", "Longest pause in the JVM's own log", "ms"));
+                .columns("jvm-pause", "Longest pause in the JVM's log", "ms"));
         all.add(byWorkload(summary, LatencyText.START, 1, LatencyText.START_CHECK)
-                .columns("start", "From the command to the first answer", "s"));
-        all.add(byWorkload(summary, Measured.CPU_PER_OPERATION, 1, null)
+                .columns("start", "Time from the command to the first reply", "s"));
+        all.add(byWorkload(summary, RunMetrics.CPU_PER_OPERATION, 1, null)
                 .columns("cpu", "Server's CPU time per operation", "µs"));
     }
 
-    /** As the paper's Figures 7 and 8, with what it prints of them, and the server's time for a request. */
+    /** The paper's Figures 7 and 8, with its printed values, and the server's time for a request. */
     private static void addRequests(List<Columns> all, Plan plan, Summary summary) {
         List<RunRecord> runs = summary.runs().stream().filter(RequestsText::isIn).toList();
         if (runs.isEmpty()) {
@@ -128,7 +129,7 @@ record Columns(String file, String title, String unit, List<String> names, List<
                 "The server's CPU time per request under the loads of Figure 8", "µs"));
     }
 
-    /** @param shows which of the figures has the published values */
+    /** @param shows selects the figure with the published values */
     private static Grid requests(Plan plan, List<RunRecord> runs, boolean single, String metric, double unit,
             String shows) {
         Grid grid = new Grid();
@@ -167,7 +168,7 @@ record Columns(String file, String title, String unit, List<String> names, List<
         if (figures != null && figures.stream().anyMatch(figure -> "allocators".equals(figure.shows()))
                 && !grid.names.isEmpty()) {
             all.add(grid.columns("figure-1",
-                    "Figure 1: live payload over what the process grew by since its start", "share"));
+                    "Figure 1: live payload / growth of the process since its start", "share"));
         }
     }
 
@@ -176,9 +177,9 @@ record Columns(String file, String title, String unit, List<String> names, List<
             return;
         }
         all.add(byWorkload(summary, FragmentationText.LIVE, 1, FragmentationText.LIVE_CHECK)
-                .columns("live-share", "Live payload over resident bytes less those when empty", "share"));
+                .columns("live-share", "Live payload / (resident bytes - resident bytes when empty)", "share"));
         all.add(byWorkload(summary, FragmentationText.OF_RESIDENT, 1, null)
-                .columns("live-share-of-process", "Live payload over all resident bytes", "share"));
+                .columns("live-share-of-process", "Live payload / all resident bytes", "share"));
         all.add(byWorkload(summary, FragmentationText.PEAK, MEGABYTE, FragmentationText.PEAK_CHECK)
                 .columns("peak-resident", "Peak resident memory of the process", "MB"));
         all.add(byWorkload(summary, FragmentationText.COPIED, 1, FragmentationText.COPIED_CHECK)
@@ -186,14 +187,14 @@ record Columns(String file, String title, String unit, List<String> names, List<
         if (summary.runs().stream()
                 .anyMatch(run -> run.measured().containsKey(FragmentationText.SECOND_OVER_FIRST))) {
             all.add(byWorkload(summary, FragmentationText.SECOND_OVER_FIRST, 1, FragmentationText.THROUGHPUT_CHECK)
-                    .columns("second-over-first", "Throughput of the second load over the first's", "ratio"));
+                    .columns("second-over-first", "Throughput of the second load / throughput of the first", "ratio"));
         }
     }
 
     /**
-     * A number of each run by its workload and configuration.
+     * Arranges a number of each run by its workload and configuration.
      *
-     * @param check whose limit is the target; null for none
+     * @param check the check whose limit is the target; null for none
      */
     private static Grid byWorkload(Summary summary, String number, double unit, @Nullable String check) {
         Grid grid = new Grid();
@@ -208,17 +209,17 @@ record Columns(String file, String title, String unit, List<String> names, List<
         return grid;
     }
 
-    /** As the paper's Figure 6: a bar for each policy under each load; an image for each number and kind of heads. */
+    /** The paper's Figure 6: a bar for each policy under each load; an image for each number and kind of heads. */
     private static void addCleaner(List<Columns> all, Summary summary) {
         for (boolean byLifetime : new boolean[] {true, false}) {
-            String heads = byLifetime ? "heads by lifetime" : "one head";
+            String heads = byLifetime ? "open segments by lifetime" : "one open segment";
             String suffix = byLifetime ? "" : "-1-head";
             addCleaner(all, summary, byLifetime, CleanerText.COST, "reclaim-cost" + suffix,
                     "ReclaimCost as in Figure 6, " + heads, "sum of u");
             addCleaner(all, summary, byLifetime, CleanerText.MOVED, "bytes-moved" + suffix,
                     "Bytes moved per byte written, " + heads, "bytes");
             addCleaner(all, summary, byLifetime, CleanerText.WITHOUT_MOVING, "without-moving" + suffix,
-                    "Share of the segments freed without moving a byte, " + heads, "share");
+                    "Share of segments freed without moving a byte, " + heads, "share");
         }
     }
 
@@ -226,39 +227,40 @@ record Columns(String file, String title, String unit, List<String> names, List<
         if (!TieredText.isIn(summary.runs())) {
             return;
         }
-        all.add(byWorkload(summary, TieredText.HITS, 1, null).columns("hits", "Reads that find their key", "share"));
-        all.add(byWorkload(summary, Measured.THROUGHPUT, 1000, null).columns("throughput",
-                "Requests, of clients that wait",
-                "thousand a second"));
-        all.add(byWorkload(summary, TieredText.P99, 1, null).columns("latency-p99", "99 of 100 are faster", "µs"));
+        all.add(byWorkload(summary, TieredText.HITS, 1, null).columns("hits", "Hit ratio", "share"));
+        all.add(byWorkload(summary, RunMetrics.THROUGHPUT, 1000, null).columns("throughput",
+                "Throughput of clients that wait for each reply",
+                "thousand requests/s"));
+        all.add(byWorkload(summary, TieredText.P99, 1, null).columns("latency-p99", "99th percentile of the latency",
+                "µs"));
         all.add(byWorkload(summary, TieredText.WRITTEN_PER_REQUEST, 1, null).columns("bytes-written",
-                "Bytes written to the device for a request", "bytes"));
+                "Bytes written to the device per request", "bytes"));
     }
 
-    /** As the penalty paper's Figure 14 and its Table 4. */
+    /** The penalty paper's Figure 14 and its Table 4. */
     private static void addPenalty(List<Columns> all, Summary summary) {
         if (!PenaltyText.isIn(summary.runs())) {
             return;
         }
         all.add(byWorkload(summary, PenaltyText.SETTLED, 1, null).columns("response-settled",
-                "Mean response time, from half of the operations on", "µs"));
+                "Mean response time, second half of the operations", "µs"));
         all.add(byWorkload(summary, PenaltyText.READ_SETTLED, 1, null).columns("read-response-settled",
-                "Mean response time of reads, from half of the operations on", "µs"));
+                "Mean response time of reads, second half of the operations", "µs"));
         all.add(byWorkload(summary, PenaltyText.RESPONSE, 1, null).columns("response-mean",
                 "Mean response time of the whole run", "µs"));
         all.add(byWorkload(summary, PenaltyText.HITS_SETTLED, 0.01, null).columns("hits",
-                "Reads that find their key, from half of the operations on", "%"));
+                "Hit ratio, second half of the operations", "%"));
         all.add(byWorkload(summary, PenaltyText.MISS_SECONDS, 1, null).columns("misses-cost",
-                "What all misses cost together", "s"));
-        all.add(byWorkload(summary, Measured.THROUGHPUT, THOUSAND, null).columns("throughput",
-                "Operations, of clients that wait", "thousand a second"));
+                "Total time of all misses", "s"));
+        all.add(byWorkload(summary, RunMetrics.THROUGHPUT, THOUSAND, null).columns("throughput",
+                "Throughput of clients that wait for each reply", "thousand operations/s"));
     }
 
-    /** As the TBF paper's Figures 4 and 5: an image for each kind of requests, a bar for each policy at each size. */
+    /** The TBF paper's Figures 4 and 5: an image for each kind of requests, a bar for each policy at each size. */
     private static void addPolicies(List<Columns> all, Summary summary) {
         for (RunRecord run : summary.runs()) {
-            addPolicies(all, run, PoliciesText.HITS, "hits-", "Hits: ", "share of the reads");
-            addPolicies(all, run, PoliciesText.MISSES_OVER_LRU, "misses-", "Misses over LRU's: ", "ratio");
+            addPolicies(all, run, PoliciesText.HITS, "hits-", "Hit ratio: ", "share");
+            addPolicies(all, run, PoliciesText.MISSES_OVER_LRU, "misses-", "Misses / LRU's misses: ", "ratio");
         }
     }
 
@@ -285,7 +287,7 @@ record Columns(String file, String title, String unit, List<String> names, List<
             double value = run.number(number);
             if (run.settings().containsKey(CleanerText.HEADS) != byLifetime && Double.isFinite(value)
                     && run.measured().containsKey(CleanerText.COST)) {
-                // What follows a comma goes on a second line.
+                // Text after a comma is drawn on a second line.
                 grid.put(run.run().workload().replace("-ahead", ", ahead"), run.group(), value);
             }
         }
@@ -310,10 +312,10 @@ record Columns(String file, String title, String unit, List<String> names, List<
                 grid.targets.put(cell.title(), cell.target());
             }
         }
-        // Who is compared with the others has no ratio of its own.
+        // The rival that the others are compared with has no ratio of its own.
         String other = run.cells().stream().filter(cell -> cell.ratio() == null).map(Cell::contestant).findFirst()
                 .orElse("another");
-        return grid.columns("ratio_" + run.run().id(), "CPU time per operation over " + other + "'s: "
+        return grid.columns("ratio_" + run.run().id(), "CPU time per operation / " + other + "'s: "
                 + run.run().workload(), "ratio");
     }
 
@@ -333,7 +335,7 @@ record Columns(String file, String title, String unit, List<String> names, List<
         return grid.columns("resident-bytes-per-key", "Resident bytes per key", "bytes");
     }
 
-    /** Gathers the values; confined to the method that makes it. */
+    /** Gathers the values; confined to the method that creates it. */
     private static final class Grid {
         private final Set<String> names = new LinkedHashSet<>();
         private final Map<String, Map<String, Double>> byServer = new LinkedHashMap<>();

@@ -13,29 +13,29 @@ import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.result.Sample;
 
 /**
- * What the runs of one cell look like over time, a line per configuration. Immutable.
+ * The runs of one cell over time, a line per configuration. Immutable.
  *
- * @param cell  what the runs have in common
- * @param title in words
- * @param like  the paper's figures that show the same
- * @param views by quantity
+ * @param cell the common properties of the runs
+ * @param title human-readable title
+ * @param like the paper's figures that show the same setting
+ * @param views one view for each quantity
  */
 record Curves(String cell, String title, String like, List<View> views) {
     private static final double MEGABYTE = 1e6;
     private static final double SECOND_MILLIS = 1e3;
-    /** Of expiry.csv. */
+    /** A column of expiry.csv. */
     private static final int DEAD_COLUMN = 3;
     private static final int LIMIT_COLUMN = 5;
-    /** Of latency.csv. */
+    /** Columns of latency.csv. */
     private static final int P999_COLUMN = 4;
     private static final int MAX_COLUMN = 5;
 
     /**
      * One quantity.
      *
-     * @param name  for a file
-     * @param title for people
-     * @param unit  of the values
+     * @param name the name in file names
+     * @param title human-readable title
+     * @param unit the unit of the values
      * @param lines one per configuration
      */
     record View(String name, String title, String unit, List<Line> lines) {}
@@ -44,15 +44,15 @@ record Curves(String cell, String title, String like, List<View> views) {
      * One configuration.
      *
      * @param configuration its name
-     * @param points        in the order of time
+     * @param points        the values in the order of time
      */
     record Line(String configuration, List<Point> points) {}
 
     /**
      * A value at a moment.
      *
-     * @param seconds since FLUSHALL
-     * @param value   in the view's unit
+     * @param seconds time since FLUSHALL, s
+     * @param value   the value in the view's unit
      */
     record Point(double seconds, double value) {}
 
@@ -77,14 +77,14 @@ record Curves(String cell, String title, String like, List<View> views) {
                 continue;
             }
             addExpired(views, cell.getValue(), files);
-            addLatency(views, cell.getValue(), files, "latency-p999", "Latency of each second: 999 of 1,000 are faster",
+            addLatency(views, cell.getValue(), files, "latency-p999", "99.9th percentile of the latency, by second",
                     P999_COLUMN);
-            addLatency(views, cell.getValue(), files, "latency-max", "Latency of each second: the slowest", MAX_COLUMN);
+            addLatency(views, cell.getValue(), files, "latency-max", "Maximum latency, by second", MAX_COLUMN);
             views.add(view("memory", "Memory in use (used_memory)", "MB", samples, s -> s.usedMemory() / MEGABYTE));
             views.add(
                     view("rss", "Resident memory (used_memory_rss)", "MB", samples, s -> s.usedMemoryRss() / MEGABYTE));
             views.add(view("throughput", "Throughput", "operations/s", samples, Sample::ops));
-            views.add(view("keys", "Keys, expired but unreclaimed ones included", "keys", samples, Sample::keys));
+            views.add(view("keys", "Keys, including expired ones in memory", "keys", samples, Sample::keys));
             RunSpec first = cell.getValue().getFirst();
             String title = plan.kind(first) == Kind.YCSB
                     ? first.cellTitle()
@@ -118,7 +118,7 @@ record Curves(String cell, String title, String like, List<View> views) {
             }
         }
         if (!lines.isEmpty()) {
-            views.add(new View("expired", "Items expired and not reclaimed", "items", lines));
+            views.add(new View("expired", "Expired items in memory", "items", lines));
         }
     }
 
@@ -150,7 +150,7 @@ record Curves(String cell, String title, String like, List<View> views) {
         return numbers;
     }
 
-    /** Which figures of the paper have this setting; ours are never quite theirs, so they are named, not claimed. */
+    /** The figures of the paper with this setting; ours are never quite equal, so they are named, not claimed. */
     private static String like(Plan plan, RunSpec run) {
         if (!plan.experiment().name().equals("bucket-expiry")) {
             return "";
@@ -162,6 +162,6 @@ record Curves(String cell, String title, String like, List<View> views) {
         if (exact && run.size().equals("3M") && run.threads() == 4) {
             return "the paper's Figures 10 and 11";
         }
-        return "drawn as the paper's Figures 8 and 9, which show workload a, 30 million operations, TTL {60} s";
+        return "like the paper's Figures 8 and 9, which show workload a, 30 million operations, TTL {60} s";
     }
 }

@@ -9,31 +9,31 @@ import java.util.Map;
 import java.util.SequencedMap;
 import java.util.stream.IntStream;
 
-import io.varve.memory.locality.MissRatioCurve;
+import io.varve.memory.locality.curve.MissRatioCurve;
 
-/** Draws miss-ratio curves, an image for each stream of requests (pRedis, Figure 11). Confined to one thread. */
+/** Draws miss-ratio curves, an image for each request stream (pRedis, Figure 11). Confined to one thread. */
 public final class MissRatioPlots {
     private static final int POINTS = 400;
     private static final int MOST_NAME = 80;
     private static final double WHOLE = 100;
-    /** By place in the legend: what is right, what is learnt from all of it, what is learnt from a sample. */
+    /** By position in the legend: the exact curve, the unsampled one, the sampled one. */
     private static final List<String> COLORS = List.of("#7d8590", "#e09f1f", "#0f766e");
 
     private final Path directory;
     private final Plots plots;
 
-    /** @throws IOException if the folder is not there and cannot be made */
+    /** @throws IOException if the folder cannot be created */
     public MissRatioPlots(Path directory) throws IOException {
         this.directory = Files.createDirectories(directory);
         plots = new Plots(directory);
     }
 
     /**
-     * Draws the curves of one stream, from no memory to where more makes no difference to the first of them.
+     * Draws the curves of one stream, from no memory to the size beyond which the first curve is flat.
      *
-     * @param stream what it is, for people; the image is named after it
-     * @param unit   of sizes
-     * @param curves by their names, three at the most, in the order of the legend
+     * @param stream human-readable description; the image is named after it
+     * @param unit the unit of the sizes
+     * @param curves the curves by name, at most three, in the order of the legend
      * @return the image
      * @throws IOException if it cannot be written
      */
@@ -41,7 +41,7 @@ public final class MissRatioPlots {
         String file = "mrc-" + fileName(stream);
         double largest = Math.max(1, curves.firstEntry().getValue().largestBytes());
         List<Map.Entry<String, MissRatioCurve>> entries = List.copyOf(curves.entrySet());
-        plots.write(new Graph(file, stream, unit, "reads that miss, %", false, false,
+        plots.write(new Graph(file, stream, unit, "miss ratio, %", false, false,
                 IntStream.range(0, entries.size())
                         .mapToObj(i -> new Graph.Line(entries.get(i).getKey(), COLORS.get(i), i == entries.size() - 1,
                                 points(entries.get(i).getValue(), largest)))

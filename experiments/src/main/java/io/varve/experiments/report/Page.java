@@ -11,20 +11,21 @@ import java.util.Map;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.varve.experiments.definition.Experiment.Published;
 import io.varve.experiments.plan.Plan;
+import io.varve.experiments.result.BusyMachine;
 import io.varve.experiments.result.Comparison;
 import io.varve.experiments.result.Machine;
-import io.varve.experiments.result.Measured;
-import io.varve.experiments.result.PaperTables;
+import io.varve.experiments.result.RunMetrics;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Outcome;
-import io.varve.experiments.result.Summary;
+import io.varve.experiments.result.table.PaperTables;
+import io.varve.experiments.result.table.Summary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code report.html}: one page that loads nothing. Stateless.
+ * The self-contained page {@code report.html}, which loads no other resource. Stateless.
  *
- * <p>The template has three places: the data as JSON, the charts' library, and the title. The script draws; everything it
- * says is in the data.
+ * <p>The template has three placeholders: the data as JSON, the chart library, and the title. The script draws; all
+ * texts are in the data.
  */
 final class Page {
     private static final String TEMPLATE = "report.html";
@@ -75,7 +76,9 @@ final class Page {
         model.put("baselines", summary.baselines());
         model.put("machine", summary.runs().isEmpty() ? Machine.describe() : summary.runs().getLast().machine());
         model.put("throttled", plan.runs().stream().anyMatch(run -> plan.size(run).rate() > 0));
-        model.put("probed", summary.runs().stream().anyMatch(r -> r.measured().containsKey(Measured.PROBE_THROUGHPUT)));
+        model.put("probed",
+                summary.runs().stream().anyMatch(r -> r.measured().containsKey(RunMetrics.PROBE_THROUGHPUT)));
+        model.put("busy", BusyMachine.warning(summary.runs()).orElse(""));
         model.put("runs", summary.runs().stream().map(run -> row(summary, run)).toList());
         model.put("configurations", plan.configurations().entrySet().stream().map(each -> {
             Map<String, Object> row = new LinkedHashMap<>();
@@ -102,6 +105,7 @@ final class Page {
         row.put("outcome", run.outcome());
         row.put("faults", run.faults());
         row.put("fellShort", run.fellShort());
+        row.put("busy", BusyMachine.reasons(run));
         row.put("version", run.serverVersion());
         row.put("startedBy", run.startedBy());
         row.put("measured", run.measured());

@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One colour per configuration, the same in every figure. Immutable.
+ * One colour per configuration, equal in every figure. Immutable.
  *
- * <p>Chosen to be told apart by people who see red and green alike; what everything is compared with is grey or red.
+ * <p>People with red-green colour blindness can tell the colours apart. The baselines are grey or red.
  */
 final class Palette {
     private static final Map<String, String> KNOWN = Map.of(
-            "Ref", "#7d8590", "Redis", "#c2402c", "wheel", "#0f766e",
+            "Ref", "#7d8590", "Redis", "#c2402c", "Varve", "#0f766e", "wheel", "#0f766e",
             "120-1000", "#2f5fb3", "60-1000", "#e09f1f", "240-1000", "#7a4fa3",
             "1200-100", "#6aa5de", "600-100", "#b5651d", "2400-100", "#b493d6");
     private static final Map<String, String> GROUPS = Map.of(
@@ -25,21 +25,21 @@ final class Palette {
     private static final Map<String, String> PENALTIES = Map.of("unlimited", "#3f3f46", "hyperbolic", "#2f5fb3",
             "penalty", "#0f766e", "penalty-hint", "#e09f1f", "penalty-flash", "#7a4fa3", "penalty-dump", "#c2402c",
             "penalty-dump-quick", "#c2402c");
-    /** Of classes of penalty: neighbours are told apart. */
+    /** Colours of penalty classes: neighbours are distinguishable. */
     private static final List<String> CLASSES = List.of("#7d8590", "#b493d6", "#6aa5de", "#2f5fb3", "#0f766e",
             "#e09f1f", "#c2402c", "#7a4fa3");
     private static final List<String> OTHERS = List.of("#3f3f46", "#be185d", "#4d7c0f");
 
     private Palette() {}
 
-    /** Of a configuration or a group of them, as HTML writes it. */
+    /** The colour of a configuration or a group of them, as HTML writes it. */
     static String html(String name) {
         String known = KNOWN.getOrDefault(name,
                 GROUPS.getOrDefault(name, POLICIES.getOrDefault(name, PENALTIES.get(name))));
         return known == null ? OTHERS.get(Math.floorMod(name.hashCode(), OTHERS.size())) : known;
     }
 
-    /** Of a class of penalty, as HTML writes it. */
+    /** The colour of a penalty class, as HTML writes it. */
     static String ofClass(int number) {
         return CLASSES.get(Math.floorMod(number, CLASSES.size()));
     }

@@ -25,18 +25,18 @@ import io.varve.experiments.result.ResponseTimes;
 import io.varve.experiments.result.RunFiles;
 
 /**
- * The penalty paper's Figures 12, 13 and 15 of each workload, and what its policy knew and did: shares of memory by class, and the classes'
- * curves. Stateless.
+ * Draws the penalty paper's Figures 12, 13 and 15 for each workload, and the state of its policy: memory shares by
+ * class, and the classes' curves. Stateless.
  */
 final class PenaltyGraphs {
     private static final double WHOLE = 100;
     private static final double MEGABYTE = 1e6;
     private static final String OF_OPERATIONS = "% of the operations";
-    /** A class that never had more of the memory is not drawn. */
+    /** A class that never exceeds this share of the memory is not drawn. */
     private static final double LEAST_SHARE = 0.01;
-    /** Of the distribution's plot: where it ends. */
+    /** The end of the distribution's plot. */
     private static final double LAST_PERCENT = 99.9;
-    /** What HdrHistogram writes in a row: value, percentile, count, 1 / (1 - percentile). */
+    /** The columns of an HdrHistogram row: value, percentile, count, 1 / (1 - percentile). */
     private static final int HGRM_CELLS = 4;
 
     private PenaltyGraphs() {}
@@ -53,7 +53,7 @@ final class PenaltyGraphs {
                     "Mean response time over the run, workload " + workload, "µs", true,
                     each -> each.calls().micros()));
             add(graphs, overTime(cell.getValue(), files, "misses_" + name,
-                    "Reads that miss over the run, workload " + workload, "% of the reads", false,
+                    "Miss ratio over the run, workload " + workload, "% of the reads", false,
                     each -> WHOLE * each.missRatio()));
             addDistributions(graphs, cell.getValue(), files, name, workload);
             for (RunSpec run : cell.getValue()) {
@@ -70,7 +70,7 @@ final class PenaltyGraphs {
         }
     }
 
-    /** @param logY for what is a hundred times as much while the client starts */
+    /** @param logY whether the axis is logarithmic: for a quantity that is a hundred times as large at the start */
     private static Graph overTime(List<RunSpec> runs, RunFiles files, String file, String title, String unit,
             boolean logY, ToDoubleFunction<ResponseTimes> quantity) throws IOException {
         List<Line> lines = new ArrayList<>();
@@ -118,25 +118,25 @@ final class PenaltyGraphs {
                 tails.add(new Line(run.configuration(), color, false, tail));
             }
         }
-        add(graphs, new Graph("response-share_" + name, "Calls that are answered within a time, workload " + workload,
+        add(graphs, new Graph("response-share_" + name, "Distribution of response times, workload " + workload,
                 "µs", "% of the calls", true, false, shares));
         add(graphs, new Graph("response-tail_" + name,
-                "The slowest call of so many, workload " + workload, "calls", "µs", true, true, tails));
+                "Response time of the slowest of N calls, workload " + workload, "N", "µs", true, true, tails));
     }
 
-    /** What each class has of the memory, and dashed what the last division suggests. */
+    /** The memory of each class, and dashed the suggestion of the last division. */
     private static Graph shares(RunSpec run, RunFiles files) throws IOException {
-        List<PenaltyClass.At> told = files.rows(run, RunFiles.CLASSES_CSV).stream().map(PenaltyClass.At::parse)
+        List<PenaltyClass.At> samples = files.rows(run, RunFiles.CLASSES_CSV).stream().map(PenaltyClass.At::parse)
                 .toList();
-        double all = told.stream().mapToLong(PenaltyClass.At::operations).max().orElse(0);
-        Map<Integer, List<PenaltyClass.At>> byClass = told.stream()
-                .collect(Collectors.groupingBy(each -> each.told().number(), TreeMap::new, Collectors.toList()));
+        double all = samples.stream().mapToLong(PenaltyClass.At::operations).max().orElse(0);
+        Map<Integer, List<PenaltyClass.At>> byClass = samples.stream()
+                .collect(Collectors.groupingBy(each -> each.state().number(), TreeMap::new, Collectors.toList()));
         List<Line> lines = new ArrayList<>();
         byClass.forEach((number, ats) -> {
-            if (all == 0 || ats.stream().noneMatch(at -> at.told().share() > LEAST_SHARE)) {
+            if (all == 0 || ats.stream().noneMatch(at -> at.state().share() > LEAST_SHARE)) {
                 return;
             }
-            String name = "class " + number + ", " + ats.getFirst().told().range();
+            String name = "class " + number + ", " + ats.getFirst().state().range();
             lines.add(new Line(name, Palette.ofClass(number), false,
                     points(ats, all, PenaltyClass::share)));
             List<Point> suggested = points(ats, all, PenaltyClass::suggestedShare);
@@ -151,10 +151,10 @@ final class PenaltyGraphs {
 
     private static List<Point> points(List<PenaltyClass.At> ats, double all, ToDoubleFunction<PenaltyClass> quantity) {
         return ats.stream().map(at -> new Point(WHOLE * at.operations() / all,
-                WHOLE * quantity.applyAsDouble(at.told()))).filter(point -> Double.isFinite(point.y())).toList();
+                WHOLE * quantity.applyAsDouble(at.state()))).filter(point -> Double.isFinite(point.y())).toList();
     }
 
-    /** The curves of the classes when they were known first, in the middle, and in the end. */
+    /** The curves of the classes at three moments: when they were known first, in the middle, and at the end. */
     private static Graph classCurves(RunSpec run, RunFiles files) throws IOException {
         List<ClassCurve> points = files.rows(run, RunFiles.CLASS_CURVES_CSV).stream().map(ClassCurve::parse).toList();
         TreeSet<Long> moments = points.stream().map(ClassCurve::operations)
@@ -180,7 +180,7 @@ final class PenaltyGraphs {
             }
         }
         return new Graph("class-curves_" + run.id(),
-                "Miss-ratio curves by class of penalty, workload " + run.workload() + ", " + run.configuration(),
-                "MB of maxmemory, for that class alone", "% of its reads", false, false, lines);
+                "Miss-ratio curves by penalty class, workload " + run.workload() + ", " + run.configuration(),
+                "memory of the class, MB", "miss ratio, %", false, false, lines);
     }
 }

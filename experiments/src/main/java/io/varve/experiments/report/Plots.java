@@ -27,9 +27,7 @@ import org.knowm.xchart.style.Styler.LegendLayout;
 import org.knowm.xchart.style.Styler.LegendPosition;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/**
- * PNG plots on white, in our palette, without a display. Confined to the thread that writes the report.
- */
+/** Draws PNG plots on white, in our palette, without a display. Confined to the thread that writes the report. */
 final class Plots {
     private static final int WIDTH = 1000;
     private static final int HEIGHT = 560;
@@ -39,9 +37,9 @@ final class Plots {
     private static final float BAR_WIDTH = 20f;
     private static final float LEGEND_WIDTH = 14f;
     private static final double MIN_SPAN_PERCENT = 10;
-    /** So that a range of nothing is still seen. */
+    /** Minimum height, so that an empty range is visible. */
     private static final double LEAST_PERCENT = 0.3;
-    /** The same for a bar from zero, of the greatest value shown. */
+    /** Minimum height of a bar from zero, as a fraction of the greatest value shown. */
     private static final double LEAST_PART = 0.003;
     private static final float PUBLISHED_WIDTH = 64f;
 
@@ -49,7 +47,7 @@ final class Plots {
 
     Plots(Path directory) {
         this.directory = directory;
-        // No cache on disk: it registers a shutdown hook, which fails while Ctrl-C is being answered.
+        // No cache on disk: it registers a shutdown hook, which fails during Ctrl-C.
         ImageIO.setUseCache(false);
     }
 
@@ -149,7 +147,7 @@ final class Plots {
                 "", "%");
         chart.getStyler().setXAxisMin(-0.6);
         chart.getStyler().setXAxisMax(bars.columns().size() - 0.4);
-        chart.getStyler().setXAxisTicksVisible(false); // XChart would put them where it likes; ours are written below
+        chart.getStyler().setXAxisTicksVisible(false); // XChart would choose their places; ours are written below
         double[] axis = axis(panel);
         chart.getStyler().setYAxisMin(axis[0]);
         chart.getStyler().setYAxisMax(axis[1]);
@@ -193,7 +191,7 @@ final class Plots {
         return chart;
     }
 
-    /** Least and greatest value shown: zero, everything measured and published, and room for the words. */
+    /** Least and greatest value shown: zero, all measured and published values, and space for the text. */
     private static double[] axis(Bars.Panel panel) {
         double least = 0;
         double most = 0;
@@ -229,7 +227,7 @@ final class Plots {
         XYSeries series = chart.addSeries(name + "#" + number, new double[] {x, x}, new double[] {bottom, top});
         paint(series, color, width);
         series.setShowInLegend(false);
-        if (named.add(name)) { // the legend draws a line as wide as the series: it gets one of its own
+        if (named.add(name)) { // the legend needs a series with a line of its own width
             paint(chart.addSeries(name, new double[] {x, x}, new double[] {bottom, bottom}), color, LEGEND_WIDTH);
         }
     }

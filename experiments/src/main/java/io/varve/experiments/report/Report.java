@@ -7,9 +7,9 @@ import java.util.List;
 
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.result.RunFiles;
-import io.varve.experiments.result.Summary;
+import io.varve.experiments.result.table.Summary;
 
-/** Draws what was measured: PNG plots and {@code report.html}. Confined to the thread that writes it. */
+/** Writes PNG plots and {@code report.html} from the measurements. Confined to the thread that writes it. */
 public final class Report {
     private final Plan plan;
     private final RunFiles files;

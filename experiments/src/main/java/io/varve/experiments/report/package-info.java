@@ -1,5 +1,5 @@
 /**
- * The figures and the page.
+ * The figures and the report page.
  *
  * <p>Lives here: PNG plots, report.html, the palette. Must not live here: measurement.
  */

@@ -3,25 +3,25 @@ package io.varve.experiments.result;
 import io.varve.experiments.plan.RunSpec;
 
 /**
- * A run against a baseline of the same cell, in percent (section 4.5 of the bucket-expiry paper). Immutable; a value that
- * cannot be told is NaN.
+ * A run compared with a baseline of the same cell, in percent (section 4.5 of the bucket-expiry paper). Immutable; an
+ * unknown value is NaN.
  *
- * @param run                   the run
- * @param group                 its configuration's group
- * @param baseline              the baseline's configuration
- * @param meanMemoryReduction   of used_memory
- * @param peakMemoryReduction   of used_memory
- * @param meanRssReduction      of used_memory_rss
- * @param peakRssReduction      of used_memory_rss
+ * @param run the run
+ * @param group its configuration's group
+ * @param baseline the baseline's configuration
+ * @param meanMemoryReduction reduction of mean used_memory
+ * @param peakMemoryReduction reduction of peak used_memory
+ * @param meanRssReduction reduction of mean used_memory_rss
+ * @param peakRssReduction reduction of peak used_memory_rss
  * @param throughputImprovement unthrottled if the load was throttled, else that of the operations
  */
 public record Comparison(RunSpec run, String group, String baseline, double meanMemoryReduction,
         double peakMemoryReduction, double meanRssReduction, double peakRssReduction, double throughputImprovement) {
 
-    static Comparison of(RunRecord run, RunRecord baseline) {
+    public static Comparison of(RunRecord run, RunRecord baseline) {
         return new Comparison(run.run(), run.group(), baseline.run().configuration(),
-                reduction(run, baseline, Measured.MEAN_MEMORY), reduction(run, baseline, Measured.PEAK_MEMORY),
-                reduction(run, baseline, Measured.MEAN_RSS), reduction(run, baseline, Measured.PEAK_RSS),
+                reduction(run, baseline, RunMetrics.MEAN_MEMORY), reduction(run, baseline, RunMetrics.PEAK_MEMORY),
+                reduction(run, baseline, RunMetrics.MEAN_RSS), reduction(run, baseline, RunMetrics.PEAK_RSS),
                 Percent.improvement(throughput(baseline), throughput(run)));
     }
 
@@ -29,13 +29,13 @@ public record Comparison(RunSpec run, String group, String baseline, double mean
         return Percent.reduction(baseline.number(name), run.number(name));
     }
 
-    /** What the server can do, not what it was asked for. */
+    /** The server's capacity, not the requested rate. */
     public static double throughput(RunRecord run) {
-        double unthrottled = run.number(Measured.PROBE_THROUGHPUT);
-        return Double.isNaN(unthrottled) ? run.number(Measured.THROUGHPUT) : unthrottled;
+        double unthrottled = run.number(RunMetrics.PROBE_THROUGHPUT);
+        return Double.isNaN(unthrottled) ? run.number(RunMetrics.THROUGHPUT) : unthrottled;
     }
 
-    /** By the names that figures use: peak-memory, mean-memory, throughput. */
+    /** A value by the name that figures use: peak-memory, mean-memory, throughput. */
     public double metric(String name) {
         return switch (name) {
             case "peak-memory" -> peakMemoryReduction;

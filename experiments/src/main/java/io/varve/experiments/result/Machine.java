@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The machine that measured, and the commit that was measured: the paper's Table 1 for ours. Stateless. */
+/** Describes the measuring machine and the measured commit: the paper's Table 1 for ours. Stateless. */
 public final class Machine {
     private Machine() {}
 

@@ -9,17 +9,17 @@ import java.util.Map;
 import io.varve.experiments.wire.RespValue;
 
 /**
- * What {@code VARVE.CLASS LIST} tells of a class of penalty. Immutable.
+ * The state of a penalty class, as {@code VARVE.CLASS LIST} shows it. Immutable.
  *
- * @param number         from 0
- * @param range          its penalties, in words
- * @param penaltyMicros  mean of its misses, µs; NaN while none was measured
- * @param accesses       of its items
- * @param reads          among them
- * @param misses         among those
- * @param bytes          its items take
- * @param share          of the memory that items have, 0 to 1
- * @param suggestedShare by the last division; NaN before the first
+ * @param number its number, from 0
+ * @param range its penalties, in words
+ * @param penaltyMicros mean of its misses, µs; NaN while none was measured
+ * @param accesses number of accesses to its items
+ * @param reads number of reads among these accesses
+ * @param misses number of misses among these reads
+ * @param bytes size of its items
+ * @param share its share of the memory of all items, 0 to 1
+ * @param suggestedShare its share by the last division; NaN before the first
  */
 public record PenaltyClass(int number, String range, double penaltyMicros, long accesses, long reads, long misses,
         long bytes, double share, double suggestedShare) {
@@ -29,7 +29,7 @@ public record PenaltyClass(int number, String range, double penaltyMicros, long 
     /**
      * Reads the reply, of either protocol.
      *
-     * @throws IllegalArgumentException that names the field which is missing or cannot be read
+     * @throws IllegalArgumentException that names the field that is missing or malformed
      */
     public static List<PenaltyClass> parse(RespValue reply) {
         List<PenaltyClass> classes = new ArrayList<>();
@@ -51,12 +51,13 @@ public record PenaltyClass(int number, String range, double penaltyMicros, long 
     private static RespValue field(Map<String, RespValue> fields, String name) {
         RespValue value = fields.get(name);
         if (value == null) {
-            throw new IllegalArgumentException("VARVE.CLASS LIST tells no " + name + ", but " + fields.keySet());
+            throw new IllegalArgumentException(
+                    "the reply to VARVE.CLASS LIST has no " + name + ", but " + fields.keySet());
         }
         return value;
     }
 
-    /** A row of {@code classes.csv}; what is not known is empty. */
+    /** A row of {@code classes.csv}; unknown values are empty. */
     public String csv(long elapsedMillis, long operations) {
         return String.format(Locale.ROOT, "%d,%d,%d,%s,%s,%d,%d,%d,%d,%s,%s", elapsedMillis, operations, number,
                 range.replace(',', ';'), decimal(penaltyMicros), accesses, reads, misses, bytes, decimal(share),
@@ -70,11 +71,11 @@ public record PenaltyClass(int number, String range, double penaltyMicros, long 
     /**
      * A class at a moment of the run.
      *
-     * @param elapsedMillis since the run's FLUSHALL
-     * @param operations    that were done by then
-     * @param told          what was told
+     * @param elapsedMillis time since the run's FLUSHALL, ms
+     * @param operations number of operations completed by then
+     * @param state the state of the class
      */
-    public record At(long elapsedMillis, long operations, PenaltyClass told) {
+    public record At(long elapsedMillis, long operations, PenaltyClass state) {
         /** Reads a row of {@code classes.csv}. */
         public static At parse(String row) {
             String[] cells = row.split(",", -1);

@@ -6,12 +6,12 @@ public final class Percent {
 
     private Percent() {}
 
-    /** How much less than the baseline; negative if it is more. NaN without a baseline. */
+    /** Reduction against the baseline; negative for an increase. NaN without a baseline. */
     public static double reduction(double baseline, double measured) {
         return baseline == 0 ? Double.NaN : WHOLE * (baseline - measured) / baseline;
     }
 
-    /** How much more than the baseline; negative if it is less. NaN without a baseline. */
+    /** Increase against the baseline; negative for a reduction. NaN without a baseline. */
     public static double improvement(double baseline, double measured) {
         return baseline == 0 ? Double.NaN : WHOLE * (measured - baseline) / baseline;
     }

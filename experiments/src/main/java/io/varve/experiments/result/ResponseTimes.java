@@ -10,16 +10,16 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What YCSB's client tells of one interval, a second as a rule. Immutable. A read-modify-write counts as its read and its update, as everywhere here;
- * a scan is a read.
+ * The status of YCSB's client for one interval, usually a second. Immutable. A read-modify-write counts as its read and
+ * its update, as everywhere here; a scan is a read.
  *
- * @param seconds    since the operations began
- * @param operations done since then
- * @param calls      reads and writes of the interval
- * @param reads      among them
- * @param misses     among those that were made good
- * @param local      answers that were held back, by the simulated network before the local database
- * @param remote     the same of the remote one
+ * @param seconds time since the operations began, s
+ * @param operations number of operations completed since then
+ * @param calls reads and writes of the interval
+ * @param reads the reads among them
+ * @param misses misses among those that were filled
+ * @param local replies that the simulated network before the local database delayed
+ * @param remote replies that the simulated network before the remote database delayed
  */
 public record ResponseTimes(long seconds, long operations, Mean calls, Mean reads, Mean misses, Mean local,
         Mean remote) {
@@ -32,9 +32,9 @@ public record ResponseTimes(long seconds, long operations, Mean calls, Mean read
     private static final int MEANS = 5;
 
     /**
-     * So many, and how long they took on average. Immutable.
+     * A number of events and their mean duration. Immutable.
      *
-     * @param count  0 or more
+     * @param count 0 or more
      * @param micros mean; 0 if there were none
      */
     public record Mean(long count, double micros) {
@@ -46,7 +46,7 @@ public record ResponseTimes(long seconds, long operations, Mean calls, Mean read
         }
     }
 
-    /** Reads one of YCSB's status lines; empty if the line is none, or of an interval in which nothing was done. */
+    /** Reads one of YCSB's status lines; empty for another line, or for an interval without operations. */
     public static Optional<ResponseTimes> of(String line) {
         Matcher status = STATUS.matcher(line);
         if (!status.matches()) {
@@ -77,7 +77,10 @@ public record ResponseTimes(long seconds, long operations, Mean calls, Mean read
         return sum;
     }
 
-    /** Misses by reads of the interval, 0 to 1; NaN if nothing was read. A miss is told before its read is, which may be an interval later: so no more than 1 is told. */
+    /**
+     * Misses over reads of the interval, 0 to 1; NaN without reads. A miss is reported before its read, which may be an
+     * interval later, so the ratio is capped at 1.
+     */
     public double missRatio() {
         return reads.count() == 0 ? Double.NaN : Math.min(1, (double) misses.count() / reads.count());
     }
@@ -106,18 +109,18 @@ public record ResponseTimes(long seconds, long operations, Mean calls, Mean read
     }
 
     /**
-     * The intervals that lie in a part of the run, by the middle of their operations.
+     * The intervals in a part of the run, by the middle of their operations.
      *
-     * @param from of the operations, 0 to 1
-     * @param to   more than that, up to 1
+     * @param from fraction of the operations, 0 to 1
+     * @param to a larger fraction, up to 1
      */
     public static List<ResponseTimes> between(List<ResponseTimes> run, double from, double to) {
         long all = run.isEmpty() ? 0 : run.getLast().operations();
         List<ResponseTimes> part = new ArrayList<>();
         long before = 0;
         for (ResponseTimes each : run) {
-            double middle = (before + each.operations()) / 2.0;
-            if (middle >= from * all && middle < to * all) {
+            double midpoint = (before + each.operations()) / 2.0;
+            if (midpoint >= from * all && midpoint < to * all) {
                 part.add(each);
             }
             before = each.operations();
@@ -125,17 +128,17 @@ public record ResponseTimes(long seconds, long operations, Mean calls, Mean read
         return part;
     }
 
-    /** All calls of several intervals together. */
+    /** The sum of all calls of several intervals. */
     public static Mean calls(List<ResponseTimes> some) {
         return some.stream().map(ResponseTimes::calls).reduce(Mean.NONE, Mean::plus);
     }
 
-    /** All reads of several intervals together. */
+    /** The sum of all reads of several intervals. */
     public static Mean reads(List<ResponseTimes> some) {
         return some.stream().map(ResponseTimes::reads).reduce(Mean.NONE, Mean::plus);
     }
 
-    /** All misses of several intervals together. */
+    /** The sum of all misses of several intervals. */
     public static Mean misses(List<ResponseTimes> some) {
         return some.stream().map(ResponseTimes::misses).reduce(Mean.NONE, Mean::plus);
     }

@@ -14,8 +14,8 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.varve.experiments.plan.RunSpec;
 
 /**
- * The output directory: one folder per run, and the files over all of them. Immutable; a run's folder is written by
- * the thread that does that run.
+ * The output directory: one folder per run, and the files over all of them. Immutable; the thread that executes a run
+ * writes its folder.
  */
 public final class RunFiles {
     public static final String MEMORY_CSV = "memory.csv";
@@ -24,19 +24,19 @@ public final class RunFiles {
     public static final String REQUESTS_CSV = "requests.csv";
     public static final String YCSB_TXT = "ycsb.txt";
     public static final String LATENCY_HGRM = "latency.hgrm";
-    /** How long after their time events came, milliseconds. */
+    /** The delays of events after their expiry times, milliseconds. */
     public static final String DELAY_HGRM = "delay.hgrm";
     /** The latency of each second. */
     public static final String LATENCY_CSV = "latency.csv";
     /** Mean response times and misses of each second. */
     public static final String RESPONSE_CSV = "response.csv";
-    /** What VARVE.CLASS LIST told each second. */
+    /** The reply of VARVE.CLASS LIST each second. */
     public static final String CLASSES_CSV = "classes.csv";
-    /** What VARVE.MRC told of each class, after each tenth of the operations. */
+    /** The reply of VARVE.MRC for each class, after each tenth of the operations. */
     public static final String CLASS_CURVES_CSV = "class-curves.csv";
-    /** What the generator measured, a number a line. */
+    /** The generator's measurements, a number a line. */
     public static final String GENERATOR_TXT = "generator.txt";
-    /** What LATENCY LATEST answered in the end. */
+    /** The final reply of LATENCY LATEST. */
     public static final String LATENCY_EVENTS = "latency-events.txt";
     private static final String RUN_JSON = "run.json";
 
@@ -59,7 +59,7 @@ public final class RunFiles {
         return directory.resolve(run.id());
     }
 
-    /** A run that was done before, whole or not. */
+    /** The record of an earlier run, complete or not. */
     public Optional<RunRecord> read(RunSpec run) throws IOException {
         Path file = of(run).resolve(RUN_JSON);
         return Files.exists(file) ? Optional.of(JSON.readValue(file.toFile(), RunRecord.class)) : Optional.empty();
@@ -80,12 +80,12 @@ public final class RunFiles {
         return JSON.readValue(file.toFile(), type);
     }
 
-    /** The samples of a run; none if it took none. */
+    /** The samples of a run; empty if it took none. */
     public List<Sample> samples(RunSpec run) throws IOException {
         return rows(run, MEMORY_CSV).stream().map(Sample::parse).toList();
     }
 
-    /** The rows below the header of one of a run's CSV files; none if it has no such file. */
+    /** The rows below the header of one of a run's CSV files; empty if the file does not exist. */
     public List<String> rows(RunSpec run, String name) throws IOException {
         Path file = of(run).resolve(name);
         if (!Files.exists(file)) {

@@ -7,18 +7,18 @@ import java.util.OptionalLong;
 import io.varve.experiments.wire.ServerInfo;
 
 /**
- * What INFO said at one moment. Immutable.
+ * The values of INFO at one moment. Immutable.
  *
- * @param elapsedMillis       since the run's FLUSHALL
- * @param usedMemory          bytes
- * @param usedMemoryRss       bytes
- * @param keys                of all databases, expired but unreclaimed ones included
- * @param expiredKeys         expired since the server's start
- * @param evictedKeys         evicted since the server's start, those that fell to flash apart
- * @param ops                 operations a second, as the load last reported; 0 while none runs
- * @param expiredUnreclaimed  the server's own count; -1 if it gives none
- * @param heapUsed            bytes of the server's heap; -1 if it gives none
- * @param cpuSeconds          CPU time of the server since its start; NaN if it gives none
+ * @param elapsedMillis time since the run's FLUSHALL, ms
+ * @param usedMemory used_memory, bytes
+ * @param usedMemoryRss used_memory_rss, bytes
+ * @param keys number of keys in all databases, expired but unreclaimed ones included
+ * @param expiredKeys expired since the server's start
+ * @param evictedKeys evicted since the server's start, without those demoted to flash
+ * @param ops operations a second, as the load last reported; 0 while none runs
+ * @param expiredUnreclaimed the server's own count; -1 if it reports none
+ * @param heapUsed bytes of the server's heap; -1 if it reports none
+ * @param cpuSeconds CPU time of the server since its start; NaN if it reports none
  */
 public record Sample(long elapsedMillis, long usedMemory, long usedMemoryRss, long keys, long expiredKeys,
         long evictedKeys, double ops, long expiredUnreclaimed, long heapUsed, double cpuSeconds) {
@@ -49,7 +49,7 @@ public record Sample(long elapsedMillis, long usedMemory, long usedMemoryRss, lo
                 expiredKeys, evictedKeys, ops);
     }
 
-    /** Reads a row of {@code memory.csv}; what that file does not hold is absent. */
+    /** Reads a row of {@code memory.csv}; values that the file does not contain are absent. */
     public static Sample parse(String row) {
         String[] cells = row.split(",", -1);
         if (cells.length != 7) {

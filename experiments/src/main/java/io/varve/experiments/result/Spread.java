@@ -3,15 +3,15 @@ package io.varve.experiments.result;
 import java.util.Collection;
 
 /**
- * Range and mean of some values: what the paper's bars show. Immutable.
+ * Range and mean of some values, as the paper's bars show them. Immutable.
  *
- * @param count how many values
- * @param min   the least
- * @param mean  arithmetic
- * @param max   the greatest
+ * @param count number of values
+ * @param min least value
+ * @param mean arithmetic
+ * @param max greatest value
  */
 public record Spread(int count, double min, double mean, double max) {
-    /** @throws IllegalArgumentException if there are no values: nothing has no range */
+    /** @throws IllegalArgumentException if there are no values */
     public static Spread of(Collection<Double> values) {
         if (values.isEmpty()) {
             throw new IllegalArgumentException("no values");

@@ -1,5 +1,5 @@
 /**
- * What was measured, and what follows from it.
+ * Measurements and their evaluation.
  *
  * <p>Lives here: the files of a run, statistics, the summary over all runs. Must not live here: drawing, processes.
  */

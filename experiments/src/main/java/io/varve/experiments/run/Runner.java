@@ -17,12 +17,35 @@ import io.varve.experiments.definition.Experiment.Kind;
 import io.varve.experiments.definition.InvalidExperimentException;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
+import io.varve.experiments.result.BusyMachine;
 import io.varve.experiments.result.Machine;
-import io.varve.experiments.result.PenaltyText;
 import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Outcome;
 import io.varve.experiments.result.Sample;
+import io.varve.experiments.result.table.PenaltyText;
+import io.varve.experiments.run.context.Cancellation;
+import io.varve.experiments.run.context.MachineUsage;
+import io.varve.experiments.run.context.Monitor;
+import io.varve.experiments.run.context.Progress;
+import io.varve.experiments.run.context.RunContext;
+import io.varve.experiments.run.expiry.ExpiredEventsRun;
+import io.varve.experiments.run.expiry.ExpiryRun;
+import io.varve.experiments.run.flash.ObservedRun;
+import io.varve.experiments.run.flash.SimulatedRun;
+import io.varve.experiments.run.flash.TieredRun;
+import io.varve.experiments.run.memory.CleanerRun;
+import io.varve.experiments.run.memory.FragmentationRun;
+import io.varve.experiments.run.memory.MemoryFitRun;
+import io.varve.experiments.run.memory.MemoryPerKeyRun;
+import io.varve.experiments.run.speed.LatencyRun;
+import io.varve.experiments.run.speed.PaperRequestsRun;
+import io.varve.experiments.run.speed.RedisBenchmark;
+import io.varve.experiments.run.speed.SortedSetRun;
+import io.varve.experiments.run.speed.ThroughputRun;
+import io.varve.experiments.run.ycsb.LoadedDatabases;
+import io.varve.experiments.run.ycsb.PenaltyRun;
+import io.varve.experiments.run.ycsb.YcsbRun;
 import io.varve.experiments.server.NoServer;
 import io.varve.experiments.server.Pinning;
 import io.varve.experiments.server.Target;
@@ -32,7 +55,8 @@ import io.varve.experiments.wire.ServerInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Does one run from the server's start to its {@code run.json}. Several threads may each do a run of their own.
+ * Executes one run from the server's start to its {@code run.json}. Several threads may each execute a run of their
+ * own.
  */
 public final class Runner {
     private static final int LATENCY_MONITOR_SECONDS = 30;
@@ -41,30 +65,36 @@ public final class Runner {
     private final Targets targets;
     private final RunFiles files;
     private final Progress progress;
-    private final Stop stop;
+    private final Cancellation cancellation;
+    private final double loadPerCore;
 
-    public Runner(Plan plan, Targets targets, RunFiles files, Progress progress, Stop stop) {
+    /** @param loadPerCore the load of the machine before the first run, NaN if it is unknown */
+    public Runner(Plan plan, Targets targets, RunFiles files, Progress progress, Cancellation cancellation,
+            double loadPerCore) {
         this.plan = plan;
         this.targets = targets;
         this.files = files;
         this.progress = progress;
-        this.stop = stop;
+        this.cancellation = cancellation;
+        this.loadPerCore = loadPerCore;
     }
 
-    /** @return what came of it; a fault of the run is in the record, only a fault of our own disk is thrown */
+    /** @return the record, which contains a fault of the run; only a failure of our own disk is thrown */
     public RunRecord run(RunSpec run, Pinning pinning) throws IOException {
         Path directory = files.of(run);
         clear(directory);
+        MachineUsage usage = MachineUsage.start();
         Configuration configuration = plan.configuration(run);
         String startedAt = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
         RunRecord record = null;
         try (Target target = open(run, configuration, pinning, directory)) {
-            record = measure(new RunContext(plan, run, directory, target, pinning, stop), configuration, startedAt);
+            RunContext context = new RunContext(plan, run, directory, target, pinning, cancellation);
+            record = measure(context, configuration, startedAt, usage);
         } catch (IOException e) {
             if (record != null) {
-                throw e; // it was measured, and then would not stop
+                throw e; // the measurement is done, but the server did not stop
             }
-            record = unstarted(run, configuration, startedAt, e);
+            record = recordOfFailedStart(run, configuration, startedAt, e);
         }
         files.write(record);
         return record;
@@ -74,25 +104,25 @@ public final class Runner {
         return !Plan.hasServer(plan.kind(run))
                 ? new NoServer()
                 : targets.open(configuration, plan.scale().embedded(),
-                        plan.kind(run) == Kind.PENALTY ? ofTheSet(run, configuration) : plan.maxmemory(run),
+                        plan.kind(run) == Kind.PENALTY ? workingSetShare(run, configuration) : plan.maxmemory(run),
                         serverCores(configuration, pinning), directory, plan.kind(run) == Kind.LATENCY);
     }
 
-    /** The limit of a run of the penalty experiment: a share of what the server holds that evicts nothing. */
-    private String ofTheSet(RunSpec run, Configuration configuration) throws IOException {
+    /** The limit of a run of the penalty experiment: a share of the content of the server that evicts nothing. */
+    private String workingSetShare(RunSpec run, Configuration configuration) throws IOException {
         if (Plan.evictsNothing(configuration)) {
             return plan.maxmemory(run);
         }
-        Optional<RunSpec> measuring = plan.measuringTheSet(run);
+        Optional<RunSpec> measuring = plan.workingSetRun(run);
         if (measuring.isEmpty()) {
-            throw new IOException("no configuration of the experiment has maxmemory-policy noeviction, which is to "
-                    + "tell how large the working set is");
+            throw new IOException("no configuration of the experiment has maxmemory-policy noeviction, which measures "
+                    + "the working set");
         }
         double bytes = files.read(measuring.get()).filter(record -> record.outcome() == Outcome.OK)
                 .map(record -> record.number(PenaltyText.SET_BYTES)).orElse(Double.NaN);
         if (!(bytes > 0)) {
-            throw new IOException("its memory is a share of what " + measuring.get().id()
-                    + " holds in the end, and that run is not whole");
+            throw new IOException("its memory is a share of the final content of " + measuring.get().id()
+                    + ", and that run is not complete");
         }
         return String.valueOf(Math.round(bytes * plan.penalty(run).share()));
     }
@@ -112,7 +142,8 @@ public final class Runner {
         Files.createDirectories(directory);
     }
 
-    private RunRecord measure(RunContext context, Configuration configuration, String startedAt) throws IOException {
+    private RunRecord measure(RunContext context, Configuration configuration, String startedAt, MachineUsage usage)
+            throws IOException {
         String version = "unknown";
         progress.begin(context);
         try {
@@ -123,14 +154,16 @@ public final class Runner {
         } finally {
             progress.end(context);
         }
+        context.metrics.put(BusyMachine.LOAD_AT_START, loadPerCore);
+        usage.put(context.metrics);
         context.isFailed();
-        Outcome outcome = !context.faults.isEmpty() && !stop.isAsked()
+        Outcome outcome = !context.faults.isEmpty() && !cancellation.isCancelled()
                 ? Outcome.FAILED
-                : stop.isAsked() ? Outcome.INTERRUPTED : Outcome.OK;
+                : cancellation.isCancelled() ? Outcome.INTERRUPTED : Outcome.OK;
         return new RunRecord(context.run, configuration.group(), outcome, List.copyOf(context.faults), startedAt,
                 plan.experiment().name(), plan.scaleName(), plan.scale().about(), plan.experiment().seed(), version,
                 context.target.startedBy(), configuration.settings(), context.load, Machine.describe(),
-                List.copyOf(context.phases), context.measured.asMap(), List.copyOf(context.checks),
+                List.copyOf(context.phases), context.metrics.asMap(), List.copyOf(context.checks),
                 List.copyOf(context.cells));
     }
 
@@ -162,26 +195,26 @@ public final class Runner {
             case PENALTY -> penalty(context);
             case SORTED_SET -> new SortedSetRun(context).measure();
             case THROUGHPUT -> throughput(context);
-            case PAPER_REQUESTS -> besideRival(context, rival -> new PaperRequestsRun(context, rival).measure());
+            case PAPER_REQUESTS -> withRival(context, rival -> new PaperRequestsRun(context, rival).measure());
         }
     }
 
-    /** Not monitored: an INFO a second would be part of what is measured. */
+    /** Without a monitor: an INFO each second would be part of the measurement. */
     private void throughput(RunContext context) throws IOException {
         RedisBenchmark generator = new RedisBenchmark(RedisBenchmark.find(System.getenv().getOrDefault("PATH", "")),
                 context.pinning);
-        besideRival(context, rival -> new ThroughputRun(context, rival, generator).measure());
+        withRival(context, rival -> new ThroughputRun(context, rival, generator).measure());
     }
 
-    /** Measures the context's server and another that takes turns with it. */
-    private interface Turns {
+    /** Measures the context's server and another one that alternates with it. */
+    private interface AlternatingMeasurement {
         void measure(@Nullable Target rival) throws IOException;
     }
 
-    private void besideRival(RunContext context, Turns turns) throws IOException {
+    private void withRival(RunContext context, AlternatingMeasurement measurement) throws IOException {
         Optional<String> rival = plan.rival();
         if (rival.isEmpty()) {
-            turns.measure(null);
+            measurement.measure(null);
             return;
         }
         Configuration configuration = Objects.requireNonNull(plan.configurations().get(rival.get()));
@@ -189,11 +222,11 @@ public final class Runner {
         try (Target target = targets.open(configuration, false, plan.maxmemory(context.run),
                 serverCores(configuration, context.pinning), directory, false)) {
             context.load.put("rival", target.startedBy());
-            turns.measure(target);
+            measurement.measure(target);
         }
     }
 
-    /** Monitored now and then: an INFO is a request like another, and a long one. */
+    /** Monitored rarely: an INFO is a request like any other, and a long one. */
     private void latency(RunContext context) throws IOException {
         RunRecord baseline = null;
         for (String name : plan.experiment().baselines()) {
@@ -223,9 +256,11 @@ public final class Runner {
         }
     }
 
-    /** @throws InvalidExperimentException if a program that the plan needs is not there, or a run of it cannot be done as it is defined */
+    /**
+     * @throws InvalidExperimentException if a program that the plan needs is missing, or a run's definition is invalid
+     */
     public static void require(Plan plan) {
-        plan.runs().forEach(plan::switched);
+        plan.runs().forEach(plan::serverVariant);
         if (plan.runs().stream().anyMatch(run -> plan.kind(run) == Kind.THROUGHPUT)) {
             RedisBenchmark.find(System.getenv().getOrDefault("PATH", ""));
         }
@@ -245,15 +280,17 @@ public final class Runner {
             if (samples.isEmpty()) {
                 context.faults.add("the monitor took no sample");
             } else {
-                context.measured.putMemory(samples);
+                context.metrics.putMemory(samples);
             }
         } finally {
             context.monitor = null;
         }
     }
 
-    private RunRecord unstarted(RunSpec run, Configuration configuration, String startedAt, IOException fault) {
-        return new RunRecord(run, configuration.group(), stop.isAsked() ? Outcome.INTERRUPTED : Outcome.FAILED,
+    private RunRecord recordOfFailedStart(RunSpec run, Configuration configuration, String startedAt,
+            IOException fault) {
+        return new RunRecord(run, configuration.group(),
+                cancellation.isCancelled() ? Outcome.INTERRUPTED : Outcome.FAILED,
                 List.of("the server did not start or stop: " + fault.getMessage()), startedAt,
                 plan.experiment().name(), plan.scaleName(), plan.scale().about(), plan.experiment().seed(), "unknown",
                 "", configuration.settings(), java.util.Map.of(), Machine.describe(), List.of(), java.util.Map.of(),

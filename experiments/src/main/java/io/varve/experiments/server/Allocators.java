@@ -14,11 +14,11 @@ import java.util.regex.Pattern;
 import io.varve.experiments.definition.Experiment.Configuration;
 
 /**
- * Which other allocators a real redis-server can be given on this machine. Stateless.
+ * The alternative memory allocators that a real redis-server can use on this machine. Stateless.
  *
- * <p>A library that is loaded first takes malloc's place where Redis takes malloc from a library too: from libc, or from a
- * libjemalloc that it is linked to, as in Linux distributions. One that was built with a jemalloc of its own keeps it. Of
- * libc as the library loaded first, the same holds: its malloc is then found before libjemalloc's.
+ * <p>A preloaded library replaces malloc if Redis takes malloc from a shared library too: from libc, or from a linked
+ * libjemalloc, as in Linux distributions. A Redis that was built with its own jemalloc keeps it. A preloaded libc works
+ * too: its malloc is then found before libjemalloc's.
  */
 public final class Allocators {
     private static final List<List<String>> CACHES = List.of(List.of("ldconfig", "-p"),
@@ -26,7 +26,7 @@ public final class Allocators {
 
     private Allocators() {}
 
-    /** Configurations whose allocator cannot be had here, and why. */
+    /** Configurations whose allocator is unavailable here, and why. */
     public static Map<String, String> missing(Map<String, Configuration> configurations) throws IOException {
         Map<String, String> missing = new LinkedHashMap<>();
         for (Map.Entry<String, Configuration> each : configurations.entrySet()) {
@@ -35,15 +35,15 @@ public final class Allocators {
                 continue;
             }
             if (find(wanted).isEmpty()) {
-                missing.put(each.getKey(), "not at hand: this machine has no " + wanted.replace(" ", " and no "));
+                missing.put(each.getKey(), "this machine has no " + wanted.replace(" ", " and no "));
             } else if (!isReplaceable()) {
-                missing.put(each.getKey(), "not possible: this redis-server carries an allocator within itself");
+                missing.put(each.getKey(), "this redis-server has an allocator linked in");
             }
         }
         return missing;
     }
 
-    /** @param names of shared libraries, of which the first that is found counts */
+    /** @param names names of shared libraries; the first one that is found is used */
     static Optional<Path> find(String names) throws IOException {
         String cache = "";
         for (List<String> command : CACHES) {
@@ -58,7 +58,7 @@ public final class Allocators {
         return Optional.empty();
     }
 
-    /** In what {@code ldconfig -p} prints; the first is the one that the loader would take. */
+    /** Searches the output of {@code ldconfig -p}; the first match is the one that the loader would use. */
     static Optional<Path> find(String cache, String name) {
         Matcher line = Pattern.compile("(?m)^\\s*" + Pattern.quote(name) + " \\([^)]*\\) => (/\\S+)$").matcher(cache);
         return line.find() ? Optional.of(Path.of(line.group(1))) : Optional.empty();
@@ -71,20 +71,20 @@ public final class Allocators {
     }
 
     /**
-     * @param version   what {@code redis-server --version} prints
-     * @param libraries what {@code ldd} prints of it
+     * @param version output of {@code redis-server --version}
+     * @param libraries output of {@code ldd} for it
      */
     static boolean isReplaceable(String version, String libraries) {
         return version.contains("malloc=libc") || libraries.contains("libjemalloc");
     }
 
-    /** What a program prints; nothing if there is no such program. */
+    /** The output of a program; empty if there is no such program. */
     private static String printed(List<String> command) throws IOException {
         Process process;
         try {
             process = new ProcessBuilder(command).redirectErrorStream(true).start();
         } catch (IOException e) {
-            return ""; // no such program here: nothing is at hand
+            return ""; // no such program here
         }
         process.getOutputStream().close();
         return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

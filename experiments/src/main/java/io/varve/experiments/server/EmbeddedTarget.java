@@ -9,7 +9,7 @@ import io.varve.server.config.ConfigException;
 import io.varve.server.config.ServerConfig;
 import org.jspecify.annotations.Nullable;
 
-/** Varve inside this process. Immutable; closed by the thread that opened it. */
+/** A Varve server inside this process. Immutable; the thread that opened it closes it. */
 final class EmbeddedTarget implements Target {
     private final VarveServer server;
     private final String startedBy;
@@ -20,7 +20,8 @@ final class EmbeddedTarget implements Target {
     }
 
     static EmbeddedTarget start(Map<String, String> settings, String maxmemory) throws IOException {
-        StringBuilder startedBy = new StringBuilder("inside the experiment's process, as ./varve serve --maxmemory ")
+        StringBuilder startedBy = new StringBuilder(
+                "inside the process of the experiment, like ./varve serve --maxmemory ")
                 .append(maxmemory);
         ServerConfig config;
         try {

@@ -4,16 +4,16 @@ import java.util.OptionalLong;
 
 import org.jspecify.annotations.Nullable;
 
-/** The memory tier alone, inside this process: nothing listens anywhere. Immutable. */
+/** The memory tier alone, inside this process, without a listening server. Immutable. */
 public record NoServer() implements Target {
     @Override
     public String host() {
-        throw new IllegalStateException("nothing listens: the memory tier is called in process");
+        throw new IllegalStateException("there is no server: the memory tier runs in process");
     }
 
     @Override
     public int port() {
-        throw new IllegalStateException("nothing listens: the memory tier is called in process");
+        throw new IllegalStateException("there is no server: the memory tier runs in process");
     }
 
     @Override
@@ -23,7 +23,7 @@ public record NoServer() implements Target {
 
     @Override
     public String startedBy() {
-        return "the memory tier alone, inside the experiment's process";
+        return "the memory tier inside the process of the experiment, without a server";
     }
 
     @Override

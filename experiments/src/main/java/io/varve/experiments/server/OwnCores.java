@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Keeps this process on the load's cores for a while, where it is the generator itself: so that none of its threads, the
- * compiler's included, takes the server's time. Opened and closed by one thread.
+ * Pins this process to the load's cores while it is the generator itself, so that none of its threads, the compiler's
+ * included, takes the server's time. Confined to the thread that opens and closes it.
  */
 public final class OwnCores implements AutoCloseable {
     private static final Path STATUS = Path.of("/proc/self/status");
@@ -20,7 +20,7 @@ public final class OwnCores implements AutoCloseable {
         this.before = before;
     }
 
-    /** @param cores in taskset's list syntax; empty for leaving things as they are */
+    /** @param cores the cores in taskset's list syntax; empty for no change */
     public static OwnCores take(String cores) throws IOException {
         if (cores.isEmpty()) {
             return new OwnCores("");
@@ -48,7 +48,7 @@ public final class OwnCores implements AutoCloseable {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted while the generator's core was set", e);
+            throw new IOException("interrupted while the generator was pinned to its core", e);
         }
     }
 

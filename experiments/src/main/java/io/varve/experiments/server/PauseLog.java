@@ -8,27 +8,27 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * The longest times for which a JVM stopped all its threads, read from its log. Immutable.
+ * The longest pauses of all threads of a JVM, read from its log. Immutable.
  *
- * <p>A safepoint's total counts from when it was asked for, so a thread that is slow to stop shows; collectors that work
- * beside the program say in it what they stopped for.
+ * <p>A safepoint's total counts from its request, so a thread that is slow to stop shows. Concurrent collectors log the
+ * purpose of their pauses.
  *
- * @param count         of the safepoints
+ * @param count number of safepoints
  * @param longestMillis the longest of them
- * @param longestReason what it was for; empty if there was none
- * @param totalMillis   of all of them
+ * @param longestReason its purpose; empty if there was none
+ * @param totalMillis sum of all of them
  */
 public record PauseLog(int count, double longestMillis, String longestReason, double totalMillis) {
-    /** What the JVM is to log, and how, to a file whose path follows. */
+    /** The JVM's log selection, to a file whose path follows. */
     private static final String SELECTION = "-Xlog:gc,safepoint=info:file=";
-    /** In ms since 1970, so that the log and our own phases have one clock. */
+    /** In ms since 1970, so that the log and our phases share one clock. */
     private static final String FORMAT = ":timemillis,tags:filecount=0";
     private static final Pattern SAFEPOINT = Pattern
             .compile("^\\[(\\d+)ms]\\[[^]]*] Safepoint \"([^\"]*)\".* Total: +(\\d+) ns.*");
     private static final double NANOS_PER_MILLI = 1e6;
 
     /**
-     * Options that make a JVM write such a log; by a thread of its own, so that no pause waits for a disk.
+     * Options that make a JVM write such a log, asynchronously, so that no pause waits for a disk.
      *
      * @param file its name, in the process's folder
      */
@@ -37,8 +37,8 @@ public record PauseLog(int count, double longestMillis, String longestReason, do
     }
 
     /**
-     * @param fromMillis what happened before, in ms since 1970, does not count
-     * @param toMillis   the same for what happened later
+     * @param fromMillis earlier events, in ms since 1970, do not count
+     * @param toMillis later events do not count
      */
     public static PauseLog read(Path file, long fromMillis, long toMillis) throws IOException {
         try (Stream<String> lines = Files.lines(file)) {

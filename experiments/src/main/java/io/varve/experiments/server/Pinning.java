@@ -6,44 +6,44 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Which cores the server and the load of one run get. Immutable.
+ * The cores of the server and of the load of one run. Immutable.
  *
- * <p>With two cores or more each side has its own, so that neither takes the other's time; where {@code taskset} is not
- * available the system decides.
+ * <p>With two cores or more each side has its own, so that neither takes the other's time. Without {@code taskset} the
+ * system decides.
  *
  * @param server cores of the server, in taskset's list syntax; empty for no pinning
- * @param load   cores of the load generator
+ * @param load cores of the load generator
  */
 public record Pinning(String server, String load) {
     public static final Pinning NONE = new Pinning("", "");
-    /** Cores of one run when several go on at once: two for the server, two for the load. */
+    /** Number of cores of one of several concurrent runs: two for the server, two for the load. */
     private static final int CORES_PER_RUN = 4;
 
-    /** How many runs may go on at once on so many cores. */
+    /** Maximum number of concurrent runs on this many cores. */
     public static int atOnce(int cores) {
         return Math.max(1, cores / CORES_PER_RUN);
     }
 
     /**
-     * The cores of a lane.
+     * The cores of one of the concurrent runs.
      *
-     * @param lane  from 0; each of the runs that go on at once has one
-     * @param cores of the machine
+     * @param number its number, from 0
+     * @param cores the number of cores of the machine
      */
-    public static Pinning ofLane(int lane, int cores) {
+    public static Pinning ofConcurrentRun(int number, int cores) {
         if (cores < 2 || !tasksetWorks()) {
             return NONE;
         }
         if (cores < CORES_PER_RUN) {
             return new Pinning("0", "1");
         }
-        int first = lane * CORES_PER_RUN;
+        int first = number * CORES_PER_RUN;
         return new Pinning(first + "-" + (first + 1), first + 2 + "-" + (first + 3));
     }
 
     /**
-     * One core for each event loop of the server and as many for the load, as far as there are; on a machine that has none
-     * left the load shares the last one.
+     * One core for each event loop of the server and as many for the load, as far as available. If none is left, the
+     * load shares the last one.
      */
     public static Pinning oneCoreEach(int cores, int loops) {
         return cores < 2 || !tasksetWorks() ? NONE : coresEach(cores, loops);
@@ -60,7 +60,7 @@ public record Pinning(String server, String load) {
         return first == last ? String.valueOf(first) : first + "-" + last;
     }
 
-    /** How many cores the load has; 1 where it is not pinned. */
+    /** Number of cores of the load; 1 if it is not pinned. */
     public int loadCores() {
         int dash = load.indexOf('-');
         return dash < 0
@@ -69,8 +69,8 @@ public record Pinning(String server, String load) {
     }
 
     /**
-     * The cores of a server with so many event loops, one for each, when it was given one: those that follow, and on a
-     * machine that has no more the load's core with them.
+     * The cores of a server that was given one core, one for each of its event loops: the given core and the following
+     * ones, including the load's core if the machine has no more.
      */
     public String serverCores(int loops, int machine) {
         if (loops <= 1 || server.isEmpty() || server.contains("-")) {

@@ -10,41 +10,43 @@ import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has cores that have nothing to do look for work all the time instead of sleeping, where the machine lets this process ask for that: a core that sleeps, a
- * virtual one above all, may take longer to wake than a reply takes. Linux takes such a request through a device (its PM QoS interface), which only root may open, and
- * keeps to it as long as that is open. Opened and closed by one thread.
+ * Makes idle cores poll instead of sleep, if this process may request that. Confined to the thread that
+ * opens and closes it.
+ *
+ * <p>A sleeping core, above all a virtual one, may take longer to wake than a reply takes. Linux accepts such a request
+ * through a device (its PM QoS interface), which only root may open, and honours it as long as the device is open.
  */
 public final class PollingIdle implements AutoCloseable {
-    private static final String POLL = "asked to poll";
-    private static final String IN_VAIN = ", in vain: the system has no driver for idle cores";
-    private static final String AS_THEY_ARE = "as the machine has them";
+    private static final String POLL = "polling requested";
+    private static final String IN_VAIN = ", without effect: the system has no driver for idle cores";
+    private static final String AS_THEY_ARE = "the machine's default";
     private static final Path DEVICE = Path.of("/dev/cpu_dma_latency");
-    /** The name of what puts idle cores to sleep, and takes the request. */
+    /** The file with the name of the driver that puts idle cores to sleep and takes the request. */
     private static final Path DRIVER = Path.of("/sys/devices/system/cpu/cpuidle/current_driver");
     private static final String NO_DRIVER = "none";
 
     private final @Nullable FileChannel held;
-    private final String told;
+    private final String state;
 
-    private PollingIdle(@Nullable FileChannel held, String told) {
+    private PollingIdle(@Nullable FileChannel held, String state) {
         this.held = held;
-        this.told = told;
+        this.state = state;
     }
 
-    public static PollingIdle ask() {
-        return ask(DEVICE, DRIVER);
+    public static PollingIdle request() {
+        return request(DEVICE, DRIVER);
     }
 
-    /** Asks for nothing. */
-    public static PollingIdle unasked() {
+    /** Makes no request. */
+    public static PollingIdle withoutRequest() {
         return new PollingIdle(null, AS_THEY_ARE);
     }
 
-    static PollingIdle ask(Path device, Path driver) {
+    static PollingIdle request(Path device, Path driver) {
         FileChannel channel = null;
         try {
             channel = FileChannel.open(device, StandardOpenOption.WRITE);
-            // The longest time in which a core may wake, as a native integer of microseconds: none.
+            // Maximum wake-up time of a core, as a native integer of microseconds: zero.
             channel.write(ByteBuffer.allocate(Integer.BYTES));
             return new PollingIdle(channel, POLL + by(driver));
         } catch (IOException e) {
@@ -60,7 +62,7 @@ public final class PollingIdle implements AutoCloseable {
         }
     }
 
-    /** Who takes the request, as far as the system says so. */
+    /** The driver that takes the request, as far as the system reports it. */
     private static String by(Path driver) throws IOException {
         if (!Files.exists(driver)) {
             return "";
@@ -69,9 +71,9 @@ public final class PollingIdle implements AutoCloseable {
         return name.equals(NO_DRIVER) ? IN_VAIN : " (" + name + ")";
     }
 
-    /** What idle cores do: asked to poll, and by which driver of the system; or else why that could not be asked for. */
-    public String told() {
-        return told;
+    /** The state of idle cores: polling, with the driver that does it; or the reason why the request failed. */
+    public String state() {
+        return state;
     }
 
     boolean isHeld() {

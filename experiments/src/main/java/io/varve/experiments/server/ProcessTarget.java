@@ -15,8 +15,8 @@ import io.varve.experiments.wire.RespConnection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server in a process of its own, started and stopped by us. Confined to the thread that opened it, but for
- * {@link #death}, which any thread may ask.
+ * A server in its own process, which we start and stop. Confined to the thread that opened it, except {@link #death},
+ * which any thread may call.
  */
 final class ProcessTarget implements Target {
     private static final long START_MILLIS = 60_000;
@@ -42,10 +42,10 @@ final class ProcessTarget implements Target {
     }
 
     /**
-     * Starts a process and waits until it answers PING on the port.
+     * Starts a process and waits until it replies to PING on the port.
      *
-     * @param log      takes what it prints
-     * @param pauseLog where its JVM was asked to log its pauses; null if it was not
+     * @param log receives its output
+     * @param pauseLog where its JVM logs its pauses; null if it does not
      */
     static ProcessTarget start(List<String> command, Map<String, String> environment, int port, Path log,
             @Nullable Path pauseLog) throws IOException {
@@ -54,7 +54,8 @@ final class ProcessTarget implements Target {
                 .redirectOutput(log.toFile());
         builder.environment().putAll(environment);
         if (pauseLog != null) {
-            builder.directory(Objects.requireNonNull(pauseLog.getParent()).toFile()); // the option for it is words and knows no folder with a space
+            // The option is split at spaces, so it cannot name a folder that has one.
+            builder.directory(Objects.requireNonNull(pauseLog.getParent()).toFile());
         }
         long startNanos = System.nanoTime();
         ProcessTarget target = new ProcessTarget(builder.start(), port, List.copyOf(command), log, pauseLog,
@@ -71,10 +72,11 @@ final class ProcessTarget implements Target {
 
     private void awaitReady() throws IOException {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(START_MILLIS);
-        IOException last = new IOException("it was never tried");
+        IOException last = new IOException("no attempt was made");
         while (System.nanoTime() < deadline) {
             if (!process.isAlive()) {
-                throw new IOException("server ended at start with status " + process.exitValue() + ": " + logTail());
+                throw new IOException(
+                        "the server ended during its start with status " + process.exitValue() + ": " + logTail());
             }
             try (RespConnection connection = new RespConnection(host(), port)) {
                 connection.call("PING");
@@ -90,7 +92,8 @@ final class ProcessTarget implements Target {
                 throw new IOException("interrupted while the server started", e);
             }
         }
-        throw new IOException("server did not answer PING within " + START_MILLIS / 1000 + " s: " + logTail(), last);
+        throw new IOException("the server did not answer PING within " + START_MILLIS / 1000 + " s: " + logTail(),
+                last);
     }
 
     private String logTail() throws IOException {

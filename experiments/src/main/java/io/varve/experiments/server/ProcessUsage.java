@@ -4,11 +4,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What a process has used, as Linux counts it in {@code /proc}. Stateless. */
+/** Reads the resource usage of a process from Linux's {@code /proc}. Stateless. */
 public final class ProcessUsage {
-    /** Linux gives times to programs in hundredths of a second, whatever its own clock is. */
+    /** Linux reports times to programs in hundredths of a second, whatever its own clock is. */
     private static final long MICROS_PER_TICK = 10_000;
-    /** Fields of {@code /proc/PID/stat}, counted from the one after the name, which may hold spaces and parentheses. */
+    /**
+     * Fields of {@code /proc/PID/stat}, counted from the one after the name, which may contain spaces and parentheses.
+     */
     private static final int USER_TICKS = 11;
     private static final int SYSTEM_TICKS = 12;
     private static final String RESIDENT = "VmRSS:";
@@ -38,7 +40,7 @@ public final class ProcessUsage {
         return kibibytes(status, RESIDENT);
     }
 
-    /** The most resident bytes since the process began, as the kernel keeps it: no sample is missed. */
+    /** Maximum number of resident bytes since the process began, as the kernel tracks it: no sample is missed. */
     public static long peakResidentBytes(Target target) throws IOException {
         return peakResidentBytes(read(target, "status"));
     }
@@ -56,10 +58,10 @@ public final class ProcessUsage {
     private static String read(Target target, String file) throws IOException {
         long pid = target.pid().orElseThrow(() -> new IOException(
                 "the server at " + target.host() + ":" + target.port()
-                        + " is not ours: its process cannot be measured"));
+                        + " was not started here: its process cannot be measured"));
         Path path = Path.of("/proc", String.valueOf(pid), file);
         if (!Files.isReadable(path)) {
-            throw new IOException(path + " cannot be read: CPU time and resident memory are measured on Linux alone");
+            throw new IOException(path + " cannot be read: CPU time and resident memory can be measured on Linux only");
         }
         return Files.readString(path);
     }

@@ -7,11 +7,11 @@ import java.nio.file.Path;
 
 import redis.embedded.core.ExecutableProvider;
 
-/** Where a real redis-server is: on PATH, else the one that embedded-redis carries (Redis 6.2). Stateless. */
+/** Finds a real redis-server: on PATH, else the one that embedded-redis contains (Redis 6.2). Stateless. */
 final class RedisBinary {
     private RedisBinary() {}
 
-    /** @param scratch takes the executable if it has to be unpacked */
+    /** @param scratch receives the executable if it must be unpacked */
     static Path find(Path scratch) throws IOException {
         for (String directory : System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1)) {
             Path candidate = Path.of(directory.isEmpty() ? "." : directory, "redis-server");

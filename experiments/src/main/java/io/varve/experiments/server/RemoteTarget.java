@@ -4,7 +4,7 @@ import java.util.OptionalLong;
 
 import org.jspecify.annotations.Nullable;
 
-/** A server that somebody else runs: it is measured as it is, and never stopped. Immutable. */
+/** A server that this program did not start: it is measured as it is, and never stopped. Immutable. */
 record RemoteTarget(String host, int port) implements Target {
     @Override
     public OptionalLong pid() {
@@ -23,6 +23,6 @@ record RemoteTarget(String host, int port) implements Target {
 
     @Override
     public void close() {
-        // Not ours to stop.
+        // The server is not ours to stop.
     }
 }

@@ -6,35 +6,36 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 
-/**
- * A server under test that is running. Its address is immutable; {@link #close} is called by the thread that opened it.
- */
+/** A running server under test. Its address is immutable; the thread that opened it calls {@link #close}. */
 public interface Target extends AutoCloseable {
     String host();
 
     int port();
 
-    /** The process whose time and memory are the server's; inside our own process the bench counts too. Empty if not here. */
+    /**
+     * The process whose time and memory are the server's; inside our own process the load counts too. Empty if it runs
+     * elsewhere.
+     */
     OptionalLong pid();
 
-    /** How it was started, for a person who wants to do it again. */
+    /** The command that started it, for reproduction. */
     String startedBy();
 
-    /** How long it took from its command to its first answer, in seconds; empty if it was not started by us, or not as a process. */
+    /** Time from its command to its first reply, in seconds; empty if we did not start it, or not as a process. */
     default OptionalDouble startSeconds() {
         return OptionalDouble.empty();
     }
 
-    /** Where its JVM logs when it stopped all its threads; empty if it was not asked to. */
+    /** Where its JVM logs its pauses; empty if it does not. */
     default Optional<Path> pauseLog() {
         return Optional.empty();
     }
 
-    /** What has become of the server, in a few words; null while it lives or cannot be known. */
+    /** The reason of the server's end, in a few words; null while it is alive or its state is unknown. */
     @org.jspecify.annotations.Nullable
     String death();
 
-    /** Stops what was started for us; leaves a server alone that was there before. */
+    /** Stops a server that was started for us; a server that ran before continues. */
     @Override
     void close() throws IOException;
 }

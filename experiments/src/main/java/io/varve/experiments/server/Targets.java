@@ -19,24 +19,24 @@ public final class Targets {
     private static final String PAUSES_LOG = "pauses.log";
     private static final String JAVA_OPTIONS = "VARVE_JAVA_OPTS";
 
-    /** In a setting: the folder of the run. */
+    /** A placeholder in a setting: the folder of the run. */
     private static final String FOLDER = "{folder}";
 
     private final Path home;
 
-    /** @param home the repository's root, where the launcher is */
+    /** @param home the repository's root, with the launcher */
     public Targets(Path home) {
         this.home = home;
     }
 
     /**
-     * Starts a server, or finds one that is there.
+     * Starts a server, or connects to a running one.
      *
-     * @param embedded  Varve inside this process
-     * @param maxmemory in redis.conf syntax
-     * @param cores     to pin it to, in taskset's syntax; empty for none
-     * @param directory takes what it prints
-     * @param pauses    whether a JVM is to log its pauses there
+     * @param embedded whether Varve runs inside this process
+     * @param maxmemory the limit in redis.conf syntax
+     * @param cores the cores to pin it to, in taskset's syntax; empty for none
+     * @param directory receives its output
+     * @param pauses whether a JVM logs its pauses there
      */
     public Target open(Configuration configuration, boolean embedded, String maxmemory, String cores, Path directory,
             boolean pauses) throws IOException {
@@ -56,8 +56,9 @@ public final class Targets {
     private Target serve(Configuration configuration, String maxmemory, String cores, Path directory, boolean pauses)
             throws IOException {
         int port = freePort();
-        List<String> command = new ArrayList<>(List.of(home.resolve("varve").toString(), "serve", "--bind", "127.0.0.1",
-                "--port", String.valueOf(port), "--maxmemory", maxmemory));
+        String launcher = System.getProperty("varve.executable", home.resolve("varve").toString());
+        List<String> command = new ArrayList<>(List.of(launcher, "serve", "--bind", "127.0.0.1", "--port",
+                String.valueOf(port), "--maxmemory", maxmemory));
         addSettings(command, settings(configuration, directory));
         List<String> options = new ArrayList<>();
         options.add(System.getenv().getOrDefault(JAVA_OPTIONS, ""));
@@ -68,7 +69,7 @@ public final class Targets {
         if (pauseLog != null) {
             options.add(PauseLog.options(PAUSES_LOG));
         }
-        // What is measured is what was built when the experiment began: no build between two runs.
+        // The measured build is that of the experiment's begin: no build between two runs.
         return ProcessTarget.start(Pinning.command(cores, command),
                 Map.of("VARVE_NO_BUILD", "1", JAVA_OPTIONS, String.join(" ", options).strip()), port,
                 directory.resolve("server.log"), pauseLog);
@@ -82,7 +83,7 @@ public final class Targets {
         if (configuration.allocator() != null) {
             command.add("env");
             command.add("LD_PRELOAD=" + Allocators.find(configuration.allocator()).orElseThrow(
-                    () -> new IOException("no " + configuration.allocator() + " on this machine")));
+                    () -> new IOException("this machine has no " + configuration.allocator())));
         }
         command.addAll(List.of(RedisBinary.find(scratch).toString(), "--bind", "127.0.0.1",
                 "--port", String.valueOf(port), "--maxmemory", maxmemory, "--maxmemory-policy", "noeviction",
@@ -92,7 +93,7 @@ public final class Targets {
                 null);
     }
 
-    /** The configuration's; the run's own folder takes its place in them. */
+    /** The configuration's settings, with the run's folder inserted. */
     private static Map<String, String> settings(Configuration configuration, Path directory) {
         Map<String, String> settings = new LinkedHashMap<>();
         configuration.settings()

@@ -3,10 +3,11 @@ package io.varve.experiments.simulate;
 import java.util.Arrays;
 
 /**
- * A cache of so many keys of two kinds under exact LRU: each kind in a stack of its own with a fixed share of the cache, or all in one. Confined to one
- * thread.
+ * A cache of a fixed number of keys of two kinds under exact LRU: either one stack for each kind, with a fixed share of
+ * the cache, or one stack for all. Confined to one thread.
  *
- * <p>As in a server nothing goes before the cache is full. Then the key goes that was asked for longest ago, of the kind that has more than its share.
+ * <p>As in a server, nothing is evicted before the cache is full. The victim is then the least recently used key of the
+ * kind that exceeds its share.
  */
 public final class DividedLru {
     private static final int KINDS = 2;
@@ -17,18 +18,18 @@ public final class DividedLru {
     private final int stacks;
     private final double[] mostKeys;
     /**
-     * By key, behind the ends of the stacks: which one was asked for just before it, and just after it. A stack is a ring: what is older than its end is the key that was
-     * asked for last, what is younger the one that was asked for longest ago.
+     * By key, after the ends of the stacks: the keys that were requested just before and just after it. A stack is a
+     * ring: older than its end is the most recently used key, younger than its end the least recently used one.
      */
     private int[] older = new int[KINDS + FIRST_KEYS];
     private int[] younger = new int[KINDS + FIRST_KEYS];
-    /** By key: in which stack it is, from 1. */
+    /** By key: the stack that holds it, from 1. */
     private byte[] stackOf = new byte[KINDS + FIRST_KEYS];
     private final int[] held = new int[KINDS];
 
     private DividedLru(int capacity, int stacks, double secondShare) {
         if (capacity < 1) {
-            throw new IllegalArgumentException("A cache holds a key or more, not " + capacity);
+            throw new IllegalArgumentException("The capacity of a cache is at least one key, not " + capacity);
         }
         this.capacity = capacity;
         this.stacks = stacks;
@@ -39,28 +40,28 @@ public final class DividedLru {
         }
     }
 
-    /** @param capacity keys, 1 or more */
+    /** @param capacity number of keys, 1 or more */
     public static DividedLru undivided(int capacity) {
         return new DividedLru(capacity, 1, 0);
     }
 
     /**
-     * @param capacity    keys, 1 or more
-     * @param secondShare of the second kind, 0 to 1; the first has the rest
+     * @param capacity number of keys, 1 or more
+     * @param secondShare share of the second kind, 0 to 1; the first kind has the rest
      */
     public static DividedLru divided(int capacity, double secondShare) {
         if (!(secondShare >= 0 && secondShare <= 1)) {
-            throw new IllegalArgumentException("A share is 0 to 1, not " + secondShare);
+            throw new IllegalArgumentException("A share is from 0 to 1, not " + secondShare);
         }
         return new DividedLru(capacity, KINDS, secondShare);
     }
 
     /**
-     * A key is asked for, and there from then on.
+     * Requests a key, which is cached afterwards.
      *
-     * @param key    0 or more; memory goes with the highest
-     * @param second whether it is of the second kind, always the same for a key
-     * @return whether it was there before
+     * @param key 0 or more; memory grows with the highest one
+     * @param second whether it is of the second kind, constant for a key
+     * @return whether it was cached before
      */
     public boolean ask(int key, boolean second) {
         int node = KINDS + key;
@@ -79,7 +80,7 @@ public final class DividedLru {
         return hit;
     }
 
-    /** A key is written elsewhere, and not here any more. */
+    /** Removes a key that is written to the database. */
     public void remove(int key) {
         int node = KINDS + key;
         if (node < stackOf.length && stackOf[node] != ABSENT) {

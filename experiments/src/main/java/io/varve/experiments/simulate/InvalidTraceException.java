@@ -1,6 +1,6 @@
 package io.varve.experiments.simulate;
 
-/** A trace that is not there or does not say what it should; the message says where and what. */
+/** A trace is missing or malformed; the message says where and why. Immutable. */
 public final class InvalidTraceException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

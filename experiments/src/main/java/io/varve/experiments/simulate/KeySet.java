@@ -1,6 +1,6 @@
 package io.varve.experiments.simulate;
 
-/** A set of well mixed 64 bits, 8 to 16 bytes for each. Confined to one thread. */
+/** A set of well-mixed 64-bit keys, 8 to 16 bytes for each. Confined to one thread. */
 final class KeySet {
     private static final int FIRST_SLOTS = 1 << 16;
     private static final long EMPTY = 0;

@@ -5,24 +5,24 @@ import java.util.Optional;
 
 import io.varve.flash.simulation.Popularity;
 
-/** Where requests come from; may be read several times. */
+/** A source of requests, which may be read several times. Immutable. */
 public interface KeySource {
-    /** From the beginning. */
+    /** Opens the stream at its beginning. */
     KeyStream open() throws IOException;
 
-    /** How many different keys are asked for; where nobody knows that, reads all of it to count them. */
+    /** Number of distinct requested keys; if it is unknown, reads the whole stream to count them. */
     long distinctKeys() throws IOException;
 
-    /** Whether {@link KeyStream#bytes} tells bytes; else all items are alike. */
+    /** Whether {@link KeyStream#bytes} returns bytes; else all items are alike. */
     default boolean hasSizes() {
         return false;
     }
 
-    /** How often each key is asked for in theory, the sum being 1; empty where there is no theory. */
+    /** The theoretical request probabilities of all keys, with the sum 1; empty without a theory. */
     default Optional<Popularity> popularity() {
         return Optional.empty();
     }
 
-    /** What it is, for the report. */
+    /** A description for the report. */
     String describe();
 }

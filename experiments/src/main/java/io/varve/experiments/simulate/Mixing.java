@@ -1,6 +1,6 @@
 package io.varve.experiments.simulate;
 
-/** Makes 64 well mixed bits of a number: the finishing step of MurmurHash3. Pure. */
+/** Mixes a number to 64 well-distributed bits: the finalizer of MurmurHash3. Immutable: static methods only. */
 final class Mixing {
     private static final long FIRST = 0xFF51_AFD7_ED55_8CCDL;
     private static final long SECOND = 0xC4CE_B9FE_1A85_EC53L;

@@ -17,9 +17,12 @@ import io.varve.flash.simulation.CacheSimulator;
 import io.varve.flash.simulation.CheApproximation;
 import io.varve.flash.simulation.Popularity;
 
-/** Many caches on one stream of requests, all of them at once. Confined to one thread, but for the caches, which share nothing. */
+/**
+ * Simulates many caches on one stream of requests concurrently. Confined to one thread, except the caches, which share
+ * nothing.
+ */
 public final class Simulation {
-    /** Requests that all caches get before the next are read. */
+    /** Number of requests that all caches get before the next ones are read. */
     private static final int BATCH = 1 << 16;
     /** Policies whose marks are in Bloom filters. */
     private static final Set<Policies> MAY_FORGET = Set.of(Policies.TBF, Policies.TBF_HALF, Policies.TBF_MARKED,
@@ -29,10 +32,10 @@ public final class Simulation {
     public record Cell(Policies policy, int capacity) {}
 
     /**
-     * What became of it. Immutable, as long as nobody goes on with the simulator.
+     * The result for a cache. Immutable, as long as the simulator is not used further.
      *
-     * @param theory the hit ratio that theory tells, where there is one for the policy and the requests
-     * @param audit  the account of marks that was kept beside the policy, if it was
+     * @param theory the theoretical hit ratio, if there is one for the policy and the requests
+     * @param audit the account of marks, if it was kept
      */
     public record Outcome(Cell cell, CacheSimulator simulator, long ramBytes, OptionalDouble theory,
             Optional<AuditedPolicy> audit) {
@@ -41,7 +44,7 @@ public final class Simulation {
         }
     }
 
-    /** A batch: keys, and which of them are written after they were read. */
+    /** A batch: keys, and which of them are written after their read. */
     private static final class Batch {
         private final long[] keys = new long[BATCH];
         private final boolean[] updates = new boolean[BATCH];
@@ -54,10 +57,10 @@ public final class Simulation {
     private final boolean audited;
 
     /**
-     * @param warmup    requests that are not counted
-     * @param mostSteps keys that a search for a victim may look at
-     * @param seed      of the policies that draw
-     * @param audited   whether it is noted beside those that may forget which keys are marked; takes memory and time
+     * @param warmup number of uncounted requests
+     * @param mostSteps maximum number of keys that a search for a victim visits
+     * @param seed the seed of the randomized policies
+     * @param audited whether an exact account of marked keys is kept beside approximate policies; takes memory and time
      */
     public Simulation(KeySource source, long warmup, int mostSteps, long seed, boolean audited) {
         this.audited = audited;
@@ -68,9 +71,9 @@ public final class Simulation {
     }
 
     /**
-     * @param progress told how many requests there were, now and then; what it says tells whether to go on
-     * @throws IOException           if a trace cannot be read
-     * @throws InvalidTraceException if it does not say what it should
+     * @param progress receives the number of requests periodically; returns whether to continue
+     * @throws IOException if a trace cannot be read
+     * @throws InvalidTraceException if it is malformed
      */
     public List<Outcome> run(List<Cell> cells, LongPredicate progress) throws IOException {
         try (Arena arena = Arena.ofShared()) {

@@ -5,18 +5,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which columns of a trace say what. Immutable.
+ * The columns of a trace and their meanings. Immutable.
  *
- * @param key       the key's name; without one it is {@code key}
- * @param bytes     those whose sum is what the item takes; none if all items are alike
- * @param operation what is done; without one all requests are reads
+ * @param key name of the key's column; {@code key} if it is null
+ * @param bytes columns whose sum is the item's size; none if all items are alike
+ * @param operation column of the operation; if it is null all requests are reads
  */
 public record TraceColumns(@Nullable String key, List<String> bytes, @Nullable String operation) {
     public TraceColumns {
         bytes = List.copyOf(bytes);
     }
 
-    /** Lines that tell nothing but a key. */
+    /** Lines with only a key. */
     public static TraceColumns of(@Nullable String key) {
         return new TraceColumns(key, List.of(), null);
     }

@@ -17,11 +17,11 @@ import io.varve.server.config.ByteOrderMark;
 import org.tukaani.xz.XZInputStream;
 
 /**
- * A trace in a file, plain or compressed (gzip, xz or zstd, told by its first bytes). A block request asks
- * for each block that it touches. Immutable.
+ * A trace in a file, plain or compressed (gzip, xz or zstd, recognized by the first bytes). Immutable. A block request
+ * is a request for each block that it touches.
  *
- * @param columns    of {@link TraceFormat#CSV}
- * @param blockBytes of block requests, 512 or more
+ * @param columns the columns of {@link TraceFormat#CSV}
+ * @param blockBytes block size of block requests, 512 or more
  */
 public record TraceFile(Path path, TraceFormat format, TraceColumns columns, int blockBytes) implements KeySource {
     private static final int BUFFER_BYTES = 1 << 16;
@@ -30,11 +30,11 @@ public record TraceFile(Path path, TraceFormat format, TraceColumns columns, int
     private static final int XZ = 0xFD37_7A58;
     private static final int ZSTD = 0x28B5_2FFD;
 
-    /** @throws InvalidTraceException if the file is not there or cannot be read, or has no such column */
+    /** @throws InvalidTraceException if the file is missing or unreadable, or lacks a column */
     @Override
     public KeyStream open() {
         if (!Files.isRegularFile(path) || !Files.isReadable(path)) {
-            throw new InvalidTraceException(path + ": there is no such file, or it cannot be read");
+            throw new InvalidTraceException(path + ": the file does not exist or cannot be read");
         }
         return new TraceLines(this,
                 new BufferedReader(new InputStreamReader(readable(), StandardCharsets.UTF_8), BUFFER_BYTES));
@@ -44,7 +44,7 @@ public record TraceFile(Path path, TraceFormat format, TraceColumns columns, int
         try {
             return ByteOrderMark.skip(content());
         } catch (IOException broken) {
-            throw new InvalidTraceException(path + ": it cannot be read: "
+            throw new InvalidTraceException(path + ": the file cannot be read: "
                     + (broken.getMessage() == null ? broken : broken.getMessage()));
         }
     }

@@ -3,29 +3,33 @@ package io.varve.experiments.simulate;
 import java.util.Arrays;
 import java.util.Locale;
 
-/** How a line of a trace tells what is asked for. */
+/** The line format of a trace. Immutable. */
 public enum TraceFormat {
     /** The whole line is the key. */
     KEYS,
-    /** Columns with a line of names on top, one of which is the key's. */
+    /** Columns below a line of names, one of which is the key's. */
     CSV,
-    /** Block requests as the UMass trace repository publishes them: unit, sector of 512 bytes, bytes, opcode, seconds. */
+    /**
+     * Block requests as the UMass trace repository publishes them: unit, sector of 512 bytes, bytes, opcode, seconds.
+     */
     SPC,
-    /** Block requests of Microsoft Research Cambridge: time, host, disk, type, offset and size in bytes, response time. */
+    /**
+     * Block requests of Microsoft Research Cambridge: time, host, disk, type, offset and size in bytes, response time.
+     */
     MSR;
 
     String optionName() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** @throws IllegalArgumentException with all that there are, if there is none of this name */
+    /** @throws IllegalArgumentException with all names, if this one is unknown */
     public static TraceFormat of(String name) {
         for (TraceFormat format : values()) {
             if (format.optionName().equals(name)) {
                 return format;
             }
         }
-        throw new IllegalArgumentException("There is no trace format '" + name + "': allowed are "
+        throw new IllegalArgumentException("unknown trace format '" + name + "': allowed are "
                 + String.join(", ", Arrays.stream(values()).map(TraceFormat::optionName).toList()));
     }
 }

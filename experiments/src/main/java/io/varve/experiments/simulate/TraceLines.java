@@ -9,10 +9,13 @@ import com.dynatrace.hash4j.hashing.Hasher64;
 import com.dynatrace.hash4j.hashing.Hashing;
 import org.jspecify.annotations.Nullable;
 
-/** A trace's requests, line by line. Confined to one thread. */
+/** Reads a trace's requests, line by line. Confined to one thread. */
 final class TraceLines implements KeyStream {
     private static final int SECTOR_BYTES = 512;
-    /** A block device's request is a few megabytes at the most, and an item hardly more: what is more is another column, and could not be summed up. */
+    /**
+     * Maximum size of a request or item. A block device's request is a few megabytes at most, and an item hardly more:
+     * a larger number is from another column, and its sum could overflow.
+     */
     private static final long MOST_BYTES = 1L << 32;
     private static final Hasher64 HASHER = Hashing.komihash5_0();
 
@@ -20,14 +23,14 @@ final class TraceLines implements KeyStream {
     private final BufferedReader reader;
     private final int keyColumn;
     private final int[] bytesColumns;
-    /** -1 without one. */
+    /** -1 without such a column. */
     private final int operationColumn;
     private long line;
     private boolean any;
     private long key;
     private Operation operation = Operation.READ;
     private long bytes = 1;
-    /** Blocks of a request that are still to come: the next, and the last. */
+    /** Remaining blocks of a request: the next, and the last. */
     private long block;
     private long lastBlock = -1;
     private long device;
@@ -56,7 +59,7 @@ final class TraceLines implements KeyStream {
     private int column(List<String> columns, String name, String option) {
         int at = columns.indexOf(name);
         if (at < 0) {
-            throw new InvalidTraceException(trace.path() + ": no column '" + name + "'; there are "
+            throw new InvalidTraceException(trace.path() + ": no column '" + name + "'; the columns are "
                     + String.join(", ", columns) + " (choose one with " + option + ")");
         }
         return at;
@@ -74,7 +77,7 @@ final class TraceLines implements KeyStream {
         }
         if (text == null) {
             if (!any) {
-                throw new InvalidTraceException(trace.path() + ": no request in it (is it "
+                throw new InvalidTraceException(trace.path() + ": the trace has no requests (is its format "
                         + trace.format().optionName() + "?)");
             }
             return false;
@@ -107,21 +110,21 @@ final class TraceLines implements KeyStream {
             for (int column : bytesColumns) {
                 long part = number(field(fields, column));
                 if (part < 0 || part > MOST_BYTES) {
-                    throw wrong(part + " is no item's size", "0 to " + MOST_BYTES + " bytes");
+                    throw wrong(part + " is not the size of an item", "0 to " + MOST_BYTES + " bytes");
                 }
                 bytes += part;
             }
         }
     }
 
-    /** Of a key, which is any text: what is in files of another kind is none. */
+    /** Hashes a key, which is any text: bytes of other file types are rejected. */
     private long hash(String field) {
         String text = field.strip();
         for (int i = 0; i < text.length(); i++) {
             char letter = text.charAt(i);
             if (Character.isISOControl(letter) && letter != '\t') {
                 throw wrong(String.format(Locale.ROOT, "U+%04X in a key", (int) letter),
-                        "text, as it is or compressed by gzip, xz or zstd (is it "
+                        "text, plain or compressed by gzip, xz or zstd (is the format "
                                 + trace.format().optionName() + "?)");
             }
         }
@@ -134,7 +137,7 @@ final class TraceLines implements KeyStream {
             case "write", "set", "add", "replace", "cas", "append", "prepend", "incr", "decr", "insert", "update" ->
                 Operation.WRITE;
             case "remove", "delete", "del", "unlink", "expire" -> Operation.REMOVE;
-            default -> throw wrong("there is no operation '" + name + "'",
+            default -> throw wrong("unknown operation '" + name + "'",
                     "read, get, gets; write, set, add, replace, cas, append, prepend, incr, decr, insert, update; "
                             + "remove, delete, del, unlink, expire");
         };
@@ -148,7 +151,7 @@ final class TraceLines implements KeyStream {
         if (named.equalsIgnoreCase(write)) {
             return Operation.WRITE;
         }
-        throw wrong("there is no operation '" + named + "'", read + " or " + write);
+        throw wrong("unknown operation '" + named + "'", read + " or " + write);
     }
 
     private long sector(long number) {
@@ -158,10 +161,10 @@ final class TraceLines implements KeyStream {
         return number * SECTOR_BYTES;
     }
 
-    /** The first of its blocks is the key, the others follow. */
+    /** The first of its blocks becomes the key, the others follow. */
     private void request(String unit, long offset, long length) {
         if (length < 0 || length > MOST_BYTES) {
-            throw wrong(length + " bytes are asked for", "0 to " + MOST_BYTES);
+            throw wrong("a request of " + length + " bytes", "0 to " + MOST_BYTES);
         }
         if (offset < 0 || offset > Long.MAX_VALUE - MOST_BYTES) {
             throw wrong("byte " + offset + " is out of range", "0 to " + (Long.MAX_VALUE - MOST_BYTES));
@@ -173,21 +176,22 @@ final class TraceLines implements KeyStream {
         key = Mixing.mix(device + block++);
     }
 
-    /** Also of a compressed file that is cut off or damaged. */
+    /** Also detects a truncated or damaged compressed file. */
     private @Nullable String readLine() {
         line++;
         try {
             return reader.readLine();
         } catch (IOException broken) {
-            throw new InvalidTraceException(String.format(Locale.ROOT, "%s, line %d: it cannot be read any further: %s",
-                    trace.path(), line, broken.getMessage() == null ? broken : broken.getMessage()));
+            throw new InvalidTraceException(
+                    String.format(Locale.ROOT, "%s, line %d: the file cannot be read further: %s",
+                            trace.path(), line, broken.getMessage() == null ? broken : broken.getMessage()));
         }
     }
 
     private String field(String[] fields, int at) {
         if (at >= fields.length) {
             throw new InvalidTraceException(String.format(Locale.ROOT,
-                    "%s, line %d: %d fields, and number %d is asked for (is it %s?)", trace.path(), line,
+                    "%s, line %d: %d fields, but field %d is needed (is the format %s?)", trace.path(), line,
                     fields.length, at + 1, trace.format().optionName()));
         }
         return fields[at];
@@ -198,7 +202,7 @@ final class TraceLines implements KeyStream {
             return Long.parseLong(field.strip());
         } catch (NumberFormatException none) {
             throw new InvalidTraceException(
-                    String.format(Locale.ROOT, "%s, line %d: '%s' is not a whole number (is it %s?)",
+                    String.format(Locale.ROOT, "%s, line %d: '%s' is not a whole number (is the format %s?)",
                             trace.path(), line, field, trace.format().optionName()));
         }
     }

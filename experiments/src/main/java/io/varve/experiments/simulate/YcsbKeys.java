@@ -13,12 +13,13 @@ import site.ycsb.generator.SkewedLatestGenerator;
 import site.ycsb.generator.UniformLongGenerator;
 
 /**
- * Requests as YCSB's core workload makes them, with YCSB's own generators: a number is drawn by the distribution, and drawn again
- * while it is above the last key. They take their chance from the thread and cannot be seeded. Immutable.
+ * Requests in the style of YCSB's core workload, with YCSB's own generators: a number is drawn from the distribution,
+ * and redrawn while it is above the last key. Immutable. The generators use the thread's random source and cannot be
+ * seeded.
  *
- * @param keys      1 or more
- * @param requests  0 or more
- * @param updates   the share of requests that read a key and write it then, 0 to 1
+ * @param keys 1 or more
+ * @param requests 0 or more
+ * @param updates share of requests that read a key and then write it, 0 to 1
  */
 public record YcsbKeys(Distribution distribution, int keys, long requests, double updates) implements KeySource {
     /** YCSB's {@code requestdistribution}. */
@@ -29,14 +30,14 @@ public record YcsbKeys(Distribution distribution, int keys, long requests, doubl
             return name().toLowerCase(Locale.ROOT);
         }
 
-        /** @throws IllegalArgumentException with all that there are, if there is none of this name */
+        /** @throws IllegalArgumentException with all names, if this one is unknown */
         public static Distribution of(String name) {
             for (Distribution distribution : values()) {
                 if (distribution.optionName().equals(name)) {
                     return distribution;
                 }
             }
-            throw new IllegalArgumentException("There is no distribution '" + name + "': allowed are "
+            throw new IllegalArgumentException("unknown distribution '" + name + "': allowed are "
                     + String.join(", ", Arrays.stream(values()).map(Distribution::optionName).toList()));
         }
     }
@@ -44,7 +45,8 @@ public record YcsbKeys(Distribution distribution, int keys, long requests, doubl
     @Override
     public KeyStream open() {
         NumberGenerator numbers = switch (distribution) {
-            // The core workload adds the keys that are expected to be inserted, none here, to an upper end that is itself included.
+            // The core workload adds the number of expected inserts, zero here, to an upper bound that is itself
+            // inclusive.
             case ZIPFIAN -> new ScrambledZipfianGenerator(0, keys);
             case UNIFORM -> new UniformLongGenerator(0, keys - 1L);
             case LATEST -> new SkewedLatestGenerator(lastKey());
@@ -77,7 +79,7 @@ public record YcsbKeys(Distribution distribution, int keys, long requests, doubl
         };
     }
 
-    /** The key that a request for this number is for, 0 to keys - 1. */
+    /** The key of a request for this number, 0 to keys - 1. */
     public static long keyOf(long number) {
         return Mixing.mix(number + 1);
     }
@@ -103,7 +105,7 @@ public record YcsbKeys(Distribution distribution, int keys, long requests, doubl
 
     @Override
     public String describe() {
-        return String.format(Locale.ROOT, "YCSB %s, %,d keys, %,d requests, %.0f %% of which write what they read",
+        return String.format(Locale.ROOT, "YCSB %s, %,d keys, %,d requests, %.0f %% of which also write the key",
                 distribution.optionName(), keys, requests, 100 * updates);
     }
 }

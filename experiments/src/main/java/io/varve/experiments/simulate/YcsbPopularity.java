@@ -8,20 +8,20 @@ import io.varve.flash.simulation.Popularity;
 import site.ycsb.Utils;
 
 /**
- * How often YCSB's generators really ask for a key, derived from their code (0.17). Pure.
+ * The true key probabilities of YCSB's generators, derived from their code (0.17). Immutable: static methods only.
  *
- * <p><b>A rank.</b> The zipfian generator draws u, uniform in [0, 1), and answers
+ * <p><b>A rank.</b> The zipfian generator draws u, uniform in [0, 1), and returns
  * <pre>
  *   0                             if u zeta(n) &lt; 1
  *   1                             if u zeta(n) &lt; 1 + 1/2^theta
  *   floor(n (eta u - eta + 1)^(1 / (1 - theta)))   else,  eta = (1 - (2/n)^(1-theta)) / (1 - zeta(2)/zeta(n))
  * </pre>
- * (Gray and others 1994), so rank r from 2 on has the probability (((r+1)/n)^(1-theta) - (r/n)^(1-theta)) / eta.
+ * (Gray and others 1994). So rank r from 2 on has the probability (((r+1)/n)^(1-theta) - (r/n)^(1-theta)) / eta.
  *
- * <p><b>Scrambled.</b> Ranks of 10^10 + 1 items are hashed (FNV) and folded onto the keys, one more than there are, of which
- * the last is drawn again. So a key has the sum of what its ranks have. The first ranks are folded one by one. The others,
- * which are thousands a key and differ little, give each key the same; where keys are so many that there are only a few for
- * each, a sample of the keys draws how many, and which.
+ * <p><b>Scrambled.</b> Ranks of 10^10 + 1 items are hashed (FNV) and folded onto the keys, one more than there are; the
+ * last is redrawn. So a key's probability is the sum of its ranks' probabilities. The first ranks are folded one by
+ * one. The others, thousands for each key with little difference, give each key the same amount. If there are so many
+ * keys that each has only a few ranks, a sample of the keys draws how many ranks it has, and which.
  *
  * <p><b>Latest</b> counts ranks backwards from the last key.
  */
@@ -31,15 +31,15 @@ final class YcsbPopularity {
     private static final double SCRAMBLED_ITEMS = 1e10 + 1;
     private static final double SCRAMBLED_ZETA = 26.46902820178302;
     private static final long FAR = 1_000_000;
-    /** Ranks that are folded one by one. */
+    /** Number of ranks that are folded one by one. */
     private static final int HEAD = 20_000_000;
-    /** With more keys than this they are sampled... */
+    /** Larger numbers of keys are sampled. */
     private static final long MOST_KEYS = 20_000_000;
     private static final int SAMPLED_KEYS = 2_000_000;
-    /** ... and so many ranks have a key of their own. */
+    /** Number of ranks with a key of their own in a sample. */
     private static final int SAMPLED_HEAD = 1_000_000;
     private static final long SEED = 20130508;
-    /** A kind of many ranks has one in so many of those in front of it. */
+    /** Each further kind covers a fraction of one in this many of the ranks before it. */
     private static final int PART = 1000;
 
     /** The probabilities of ranks among n items. */
@@ -58,13 +58,13 @@ final class YcsbPopularity {
                 return (rank == 0 ? 1 : Math.pow(0.5, THETA)) / zeta;
             }
             if (rank > FAR) {
-                // The slope: a difference of powers that are nearly equal would lose its digits.
+                // The slope: a difference of nearly equal powers would lose its digits.
                 return POWER * Math.pow((rank + 0.5) / items, POWER) / (rank + 0.5) / eta;
             }
             return (Math.pow((rank + 1) / items, POWER) - Math.pow(rank / items, POWER)) / eta;
         }
 
-        /** That of all ranks from this one on, 2 or more. */
+        /** The total probability of all ranks from this one on, 2 or more. */
         double from(double rank) {
             return (1 - Math.pow(rank / items, POWER)) / eta;
         }
@@ -89,7 +89,10 @@ final class YcsbPopularity {
         return keys <= MOST_KEYS ? latestOneByOne((int) keys) : latestInKinds(keys, SAMPLED_HEAD);
     }
 
-    /** @param head ranks that are kinds of their own; behind them each kind has a part more ranks than the one before */
+    /**
+     * @param head number of ranks that are kinds of their own; after them each kind covers a fraction more ranks than
+     *     the one before
+     */
     static Popularity latestInKinds(long keys, int head) {
         long items = keys - 1;
         Ranks ranks = Ranks.of(items);
@@ -102,7 +105,7 @@ final class YcsbPopularity {
             kinds.add(new double[] {probability, next - rank});
             rank = next;
         }
-        // The last key that there is was never asked for.
+        // The last existing key is never requested.
         kinds.add(new double[] {0, 1});
         return new Popularity(kinds.stream().mapToDouble(kind -> kind[0]).toArray(),
                 kinds.stream().mapToDouble(kind -> kind[1]).toArray());
@@ -124,7 +127,7 @@ final class YcsbPopularity {
         return keys <= MOST_KEYS ? folded(ranks, (int) keys, HEAD) : sampled(ranks, keys, SAMPLED_HEAD, SAMPLED_KEYS);
     }
 
-    /** @param head ranks that are folded one by one */
+    /** @param head number of ranks that are folded one by one */
     static Popularity folded(Ranks ranks, int keys, int head) {
         double[] probabilities = new double[keys];
         double drawnAgain = 0;
@@ -145,8 +148,8 @@ final class YcsbPopularity {
     }
 
     /**
-     * @param head   ranks that have a key of their own
-     * @param sample keys that stand for all others
+     * @param head number of ranks that have a key of their own
+     * @param sample number of keys that represent all others
      */
     static Popularity sampled(Ranks ranks, long keys, int head, int sample) {
         SplittableRandom random = new SplittableRandom(SEED);
@@ -165,7 +168,10 @@ final class YcsbPopularity {
         return new Popularity(probabilities, many);
     }
 
-    /** What a key gets of the ranks behind the head: Poisson many, each as likely as any other. */
+    /**
+     * A key's probability from the ranks after the head: their number is Poisson-distributed, and each rank is equally
+     * likely.
+     */
     private static double drawn(Ranks ranks, int head, double mean, SplittableRandom random) {
         double sum = 0;
         double left = Math.exp(-mean);

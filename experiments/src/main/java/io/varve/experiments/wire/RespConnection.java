@@ -13,16 +13,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One blocking connection that speaks RESP2. Confined to one thread, but for {@link #close}.
+ * A blocking connection that speaks RESP2. Confined to one thread, except {@link #close}.
  *
- * <p>{@link #call} reads replies as text: enough for INFO, DBSIZE, FLUSHALL and status lines. {@link #ask} keeps their shape, and reads
- * RESP3 too.
+ * <p>{@link #call} reads replies as text, which is enough for INFO, DBSIZE, FLUSHALL and status lines. {@link #ask}
+ * keeps their structure, and reads RESP3 too.
  */
 public final class RespConnection implements Closeable {
     private static final int TIMEOUT_MILLIS = 30_000;
-    /** The length of what is not there, in RESP2. */
+    /** The length of an absent value, in RESP2. */
     private static final String NONE = "-1";
-    /** What a verbatim string begins with: {@code txt:}. */
+    /** Length of the prefix of a verbatim string: {@code txt:}. */
     private static final int VERBATIM_KIND = 4;
 
     private final Socket socket;
@@ -54,7 +54,7 @@ public final class RespConnection implements Closeable {
     }
 
     /**
-     * Sends a command and reads its reply with its shape, in whichever protocol the connection is; {@code HELLO 3} changes it.
+     * Sends a command and reads its reply with its structure, in the connection's protocol; {@code HELLO 3} changes it.
      *
      * @throws RespErrorException if the reply, or a part of it, is an error
      */
@@ -107,7 +107,7 @@ public final class RespConnection implements Closeable {
         out.flush();
     }
 
-    /** The next reply; a null bulk is empty, of an array only the elements' texts, one a line. */
+    /** Reads the next reply; a null bulk is empty, an array is the texts of its elements, one a line. */
     public String readReply() throws IOException {
         String line = readLine();
         if (line.isEmpty()) {
@@ -135,7 +135,7 @@ public final class RespConnection implements Closeable {
         }
         byte[] bytes = in.readNBytes(length + 2);
         if (bytes.length != length + 2) {
-            throw new EOFException("connection closed within a reply");
+            throw new EOFException("the server closed the connection within a reply");
         }
         return new String(bytes, 0, length, StandardCharsets.UTF_8);
     }
@@ -144,7 +144,7 @@ public final class RespConnection implements Closeable {
         StringBuilder line = new StringBuilder();
         for (int b = in.read(); b != '\r'; b = in.read()) {
             if (b < 0) {
-                throw new EOFException("connection closed by the server");
+                throw new EOFException("the server closed the connection");
             }
             line.append((char) b);
         }

@@ -3,8 +3,8 @@ package io.varve.experiments.wire;
 import java.util.List;
 
 /**
- * A reply with its shape. Immutable. Both protocols give the same: a map of RESP3 is its keys and values in turn, as RESP2 sends it, and
- * a number of either is its digits.
+ * A reply with its structure. Immutable. Both protocols give equal values: a map of RESP3 becomes its alternating keys
+ * and values, as RESP2 sends it, and a number of either becomes its digits.
  */
 public sealed interface RespValue {
     /** A status, a bulk, an integer, a double, a boolean. */
@@ -17,29 +17,29 @@ public sealed interface RespValue {
         }
     }
 
-    /** A null, of whatever shape it was to be. */
+    /** A null of any type. */
     record Absent() implements RespValue {}
 
-    /** @throws IllegalArgumentException if it is none */
+    /** @throws IllegalArgumentException if it is not an aggregate */
     default List<RespValue> values() {
         if (this instanceof Many many) {
             return many.values();
         }
-        throw new IllegalArgumentException("a reply that was to be an array is " + this);
+        throw new IllegalArgumentException("expected an array, but the reply is " + this);
     }
 
-    /** @throws IllegalArgumentException if it is none */
+    /** @throws IllegalArgumentException if it is not a text */
     default String text() {
         if (this instanceof Text text) {
             return text.text();
         }
-        throw new IllegalArgumentException("a reply that was to be a text or a number is " + this);
+        throw new IllegalArgumentException("expected a text or a number, but the reply is " + this);
     }
 
     /**
-     * As a number; NaN for a null.
+     * The reply as a number; NaN for a null.
      *
-     * @throws IllegalArgumentException if it is none
+     * @throws IllegalArgumentException if it is not a number
      */
     default double number() {
         if (this instanceof Absent) {
@@ -48,7 +48,7 @@ public sealed interface RespValue {
         try {
             return Double.parseDouble(text());
         } catch (NumberFormatException e) {
-            throw new IllegalArgumentException("a reply that was to be a number is " + this, e);
+            throw new IllegalArgumentException("expected a number, but the reply is " + this, e);
         }
     }
 }

@@ -8,7 +8,7 @@ import java.util.OptionalLong;
 /**
  * A reply to INFO, field by field. Immutable.
  *
- * <p>Fields keep Redis's names; {@code db0:keys=1,expires=1,avg_ttl=0} is the one whose value has parts.
+ * <p>Fields keep Redis's names; only values such as {@code db0:keys=1,expires=1,avg_ttl=0} have parts.
  */
 public final class ServerInfo {
     private final Map<String, String> fields;
@@ -59,7 +59,7 @@ public final class ServerInfo {
         return keys;
     }
 
-    /** Name and version of the server, as it gives them itself. */
+    /** Name and version of the server, as it reports them. */
     public String serverVersion() {
         if (!text("varve_version").isEmpty()) {
             return "Varve " + text("varve_version");

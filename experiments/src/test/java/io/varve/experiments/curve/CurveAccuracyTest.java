@@ -7,14 +7,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.varve.experiments.simulate.KeySource;
-import io.varve.memory.locality.Sampling;
+import io.varve.memory.locality.curve.Sampling;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Sampled curves beside exact ones, on all kinds of streams, as {@code ./varve mrc --accuracy} compares longer ones. YCSB's generators cannot be seeded; the
- * bounds are several times what is usual. Confined to the test's thread.
+ * Compares sampled curves with exact ones, on all kinds of streams, as {@code ./varve mrc --accuracy} does on longer
+ * ones. Confined to the test's thread. YCSB's generators cannot be seeded; the bounds are several times the usual
+ * values.
  */
 class CurveAccuracyTest {
     private static final int KEYS = 100_000;
@@ -27,14 +28,14 @@ class CurveAccuracyTest {
     void sampledCurvesAreNearTheExactOnes() throws IOException {
         PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
         List<CurveAccuracy.Row> rows = new ArrayList<>();
-        CurveAccuracy.head(out);
+        CurveAccuracy.printHeader(out);
         for (KeySource source : CurveAccuracy.streams(KEYS, REQUESTS)) {
             rows.add(CurveAccuracy.measure(source, FEW_KEYS, SEED, (_, _, _, _) -> {}));
-            CurveAccuracy.line(rows.getLast(), out);
+            CurveAccuracy.printRow(rows.getLast(), out);
         }
-        CurveAccuracy.foot(rows, out);
-        assertThat(rows).hasSizeGreaterThanOrEqualTo(8).allSatisfy(row -> assertThat(row.held()).isTrue());
-        assertThat(CurveAccuracy.held(rows)).isTrue();
+        CurveAccuracy.printSummary(rows, out);
+        assertThat(rows).hasSizeGreaterThanOrEqualTo(8).allSatisfy(row -> assertThat(row.isAccurate()).isTrue());
+        assertThat(CurveAccuracy.areAccurate(rows)).isTrue();
         assertThat(CurveAccuracy.csv(rows)).hasSize(1 + rows.size())
                 .allSatisfy(line -> assertThat(line.replaceAll("\"[^\"]*\"", "").split(",", -1)).hasSize(18));
         CurveAccuracy.Row hot = rows.stream().filter(row -> row.stream().contains("60 % to 20 keys")).findAny()

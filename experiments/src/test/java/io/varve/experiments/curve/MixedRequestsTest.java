@@ -17,7 +17,10 @@ import site.ycsb.generator.UniformLongGenerator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What the mixes are made of. They cannot be seeded; the bounds are six standard deviations and more. Confined to the test's thread. */
+/**
+ * Tests the composition of the mixes. Confined to the test's thread. They cannot be seeded; the bounds are six standard
+ * deviations and more.
+ */
 class MixedRequestsTest {
     private static final int KEYS = 1000;
     private static final int REQUESTS = 100_000;
@@ -50,7 +53,7 @@ class MixedRequestsTest {
     }
 
     @Test
-    void anUpdateFollowsWhatWasRead() throws IOException {
+    void updateFollowsRead() throws IOException {
         try (KeyStream stream = mix(new Shares(0, 1, 0, 0, 0, false), ItemSizes.ALIKE).open()) {
             for (int i = 0; i < 100; i++) {
                 assertThat(stream.next() && stream.operation() == Operation.READ).isTrue();

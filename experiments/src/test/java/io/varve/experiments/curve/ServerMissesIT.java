@@ -14,19 +14,22 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** A server whose misses are measured. Confined to the test's thread. */
+/** Measures the misses of a server. Confined to the test's thread. */
 class ServerMissesIT {
     private static final int KEYS = 60_000;
     private static final long REQUESTS = 400_000;
 
-    /** Of which maxmemory can be a megabyte and a half, however many processors there are: they decide what is left to the defaults. */
+    /**
+     * Of which maxmemory can be a megabyte and a half, however many processors there are: they decide what is left to
+     * the defaults.
+     */
     private static ServerConfig small() {
         return ServerConfig.defaults().with("bind", "127.0.0.1").with("port", "0").with("maxmemory", "64mb")
                 .with("shards", "8").with("segment-size", "64kb");
     }
 
     @Test
-    void aServerMissesAboutWhatItsCurveSays() throws Exception {
+    void serverMissesAboutAsItsCurvePredicts() throws Exception {
         try (VarveServer server = VarveServer.start(small());
                 RespConnection connection = new RespConnection("127.0.0.1", server.port())) {
             List<ServerMisses.Row> rows = new ServerMisses(connection)
@@ -46,7 +49,7 @@ class ServerMissesIT {
     }
 
     @Test
-    void aServerThatHasNoRoomInSoLittleSaysSoAndIsAsItWas() throws IOException {
+    void serverWithTooLittleMemory_refusesAndStaysUnchanged() throws IOException {
         try (VarveServer server = VarveServer.start(small());
                 RespConnection connection = new RespConnection("127.0.0.1", server.port())) {
             assertThatThrownBy(() -> new ServerMisses(connection)

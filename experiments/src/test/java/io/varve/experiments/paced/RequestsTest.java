@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** What the generator asks and how it reads what is answered. Confined to the test's thread. */
+/** Tests the generator's requests and its parsing of replies. Confined to the test's thread. */
 final class RequestsTest {
     private static final String MIX = "GET 40 NEW 42 EXPIRING 5 OVERWRITE 4 DEL 3 HSET 3 HGET 3";
 
@@ -123,7 +123,7 @@ final class RequestsTest {
     }
 
     @Test
-    void aReplyIsWholeAtItsLastByteAndNotBefore() throws IOException {
+    void replyIsCompleteAtItsLastByte() throws IOException {
         for (String whole : List.of("+OK\r\n", ":12\r\n", "$5\r\nab\r\nc\r\n", "$0\r\n\r\n")) {
             for (int cut = 0; cut < whole.length(); cut++) {
                 assertThat(reply(whole.substring(0, cut))).as("%s cut at %d", whole, cut).isEqualTo(Reply.PARTIAL);
@@ -135,7 +135,7 @@ final class RequestsTest {
     }
 
     @Test
-    void whatIsNoSingleReplyIsAFault() {
+    void severalRepliesAreAFault() {
         for (String wrong : List.of("+OK\r\n+OK\r\n", "*0\r\n", "$1\r\na\r\n+", "hello\r\n")) {
             assertThatThrownBy(() -> reply(wrong)).as(wrong).isInstanceOf(IOException.class);
         }

@@ -6,14 +6,14 @@ import java.nio.file.Path;
 import java.util.Map;
 
 import io.varve.experiments.paced.Mix.Command;
-import io.varve.experiments.result.LatencyText;
+import io.varve.experiments.result.table.LatencyText;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-/** How the times of requests become a distribution. Confined to the test's thread. */
+/** Tests the conversion of request times to a distribution. Confined to the test's thread. */
 final class TimingsTest {
     private static final long START = 5_000_000_000L;
     private static final long MICRO = 1000;
@@ -31,7 +31,7 @@ final class TimingsTest {
     }
 
     @Test
-    void whatWaitedForItsConnectionWaitedForTheServer() {
+    void waitForConnectionCountsAsWaitForServer() {
         timings.add(Command.GET, START, START + 3 * MILLI, START + 4 * MILLI);
         assertThat(number("latency_max_us")).isCloseTo(4000, within(8.0));
         assertThat(number("latency_from_send_max_us")).isCloseTo(1000, within(2.0));
@@ -49,12 +49,12 @@ final class TimingsTest {
     }
 
     @Test
-    void whatTheGeneratorSleptThroughCountsApart() {
-        timings.looked(START + 10 * MICRO);
+    void requestsDuringGeneratorPauseAreCountedSeparately() {
+        timings.readClock(START + 10 * MICRO);
         request(0, 20 * MICRO);
-        timings.looked(START + 90 * MICRO); // 80 us: it only had much to do
+        timings.readClock(START + 90 * MICRO); // 80 us: it only had much to do
         request(0, 90 * MICRO);
-        timings.looked(START + 8 * MILLI); // held up for nearly 8 ms
+        timings.readClock(START + 8 * MILLI); // held up for nearly 8 ms
         request(7 * MILLI, 2 * MILLI);
         request(9 * MILLI, 30 * MICRO);
         assertThat(number("requests")).isEqualTo(4);

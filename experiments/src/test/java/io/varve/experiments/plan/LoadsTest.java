@@ -11,12 +11,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-/** What the fragmentation and the cleaner experiment write. Confined to the test's thread. */
+/** Tests the writes of the fragmentation and the cleaner experiment. Confined to the test's thread. */
 final class LoadsTest {
     private static final long SEED = 7;
 
     @Test
-    void lengthsAreOfTheRangeAndToldByTheKeyAlone() {
+    void lengthsAreInRangeAndDependOnlyOnTheKey() {
         ValueSizes range = ValueSizes.parse("100-200");
         assertThat(LongStream.range(0, 20_000).map(key -> range.of(SEED, key)).distinct().sorted().toArray())
                 .isEqualTo(LongStream.rangeClosed(100, 200).toArray());
@@ -63,7 +63,7 @@ final class LoadsTest {
     }
 
     @Test
-    void asManyItemsLiveWhateverTheTtlsAndTheSkew() {
+    void numberOfLiveItemsIsIndependentOfTtlsAndSkew() {
         long maxmemory = 64 << 20;
         double live = maxmemory * 0.65 / 316;
         CleanerLoad plain = CleanerLoad.of(cleaner("0", "20", "1", "1"), maxmemory);

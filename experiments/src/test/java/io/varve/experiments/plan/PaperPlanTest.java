@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** The experiment that is made of parts of several kinds. Confined to the test's thread. */
+/** Tests the experiment that consists of parts of several kinds. Confined to the test's thread. */
 final class PaperPlanTest {
     private static final Path DIRECTORY = Path.of("..", "workloads", "experiments");
 
@@ -67,7 +67,7 @@ final class PaperPlanTest {
     }
 
     @Test
-    void itsScalesTakeAsLongAsTheyMay() {
+    void scalesStayWithinTheirTimeLimits() {
         Map<String, String> absent = Map.of("Redis-tcmalloc", "not here", "Redis-mimalloc", "not here");
         Plan quick = Plan.of(paper, "quick", Filters.NONE).without(absent);
         assertThat(quick.estimateSeconds(quick.runs(), 1)).isLessThanOrEqualTo(3 * 60);
@@ -81,7 +81,7 @@ final class PaperPlanTest {
     }
 
     @Test
-    void aConfigurationThatCannotRunHereIsLeftOutAndTold() {
+    void unavailableConfigurationIsOmittedAndReported() {
         Plan quick = Plan.of(paper, "quick", Filters.NONE);
         Plan without = quick.without(Map.of("Redis-libc", "not at hand"));
         assertThat(quick.runs()).anyMatch(run -> run.configuration().equals("Redis-libc"));
@@ -92,10 +92,10 @@ final class PaperPlanTest {
 
     @Test
     void aFilterLeavesPartsTheirConfigurations() {
-        Filters filters = new Filters(List.of("Tiny", "W3"), List.of(), List.of("wheel", "Redis"), List.of(), List.of(),
+        Filters filters = new Filters(List.of("Tiny", "W3"), List.of(), List.of("Varve", "Redis"), List.of(), List.of(),
                 List.of());
         assertThat(Plan.of(paper, "quick", filters).runs()).extracting(RunSpec::id).containsExactly(
-                "Tiny_requests-20k_ttl_1t_wheel", "W3_once_ttl_1t_wheel", "W3_once_ttl_1t_Redis");
+                "Tiny_requests-20k_ttl_1t_Varve", "W3_once_ttl_1t_Varve", "W3_once_ttl_1t_Redis");
     }
 
     @Test
@@ -111,7 +111,7 @@ final class PaperPlanTest {
     }
 
     @Test
-    void aNameThatIsDefinedTwiceIsTold() throws IOException {
+    void duplicateNameIsReported() throws IOException {
         Files.copy(DIRECTORY.resolve("fragmentation.yaml"), directory.resolve("fragmentation.yaml"));
         String twice = Files.readString(DIRECTORY.resolve("fragmentation.yaml"))
                 .replace("name: fragmentation", "name: twice") + "includes: [fragmentation]\n";

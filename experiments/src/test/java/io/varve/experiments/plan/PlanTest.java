@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** The matrix that a scale and its filters expand to. Confined to the test's thread. */
+/** Tests the expansion of a scale and its filters to a matrix. Confined to the test's thread. */
 final class PlanTest {
     private static final Experiment BUCKET_EXPIRY = read("bucket-expiry");
 
@@ -38,7 +38,7 @@ final class PlanTest {
 
     /** What nobody has run yet can be run all the same. */
     @Test
-    void everyExperimentThatComesWithVarveHasAPlanAtEveryScale() throws IOException {
+    void everyExperimentHasAPlanAtEveryScale() throws IOException {
         List<String> names = new ExperimentFiles(Path.of("..", "workloads", "experiments")).names();
         assertThat(names).contains("bucket-expiry", "sorted-set", "default-tests", "expired-events");
         for (String name : names) {
@@ -87,6 +87,13 @@ final class PlanTest {
     }
 
     @Test
+    void configFilter_earlierNameWheel_selectsVarve() {
+        Filters wheel = new Filters(List.of(), List.of(), List.of("wheel"), List.of(), List.of(), List.of());
+        assertThat(Plan.of(read("memory-fit"), "small", wheel).configurations()).containsOnlyKeys("Varve");
+        assertThat(Plan.of(BUCKET_EXPIRY, "small", wheel).configurations()).containsOnlyKeys("wheel");
+    }
+
+    @Test
     void againstNamesTheOtherServers() {
         assertThat(Plan.of(BUCKET_EXPIRY, "small", against("varve")).configurations()).doesNotContainKey("Redis");
         assertThat(Plan.of(BUCKET_EXPIRY, "quick", Filters.NONE).configurations()).containsOnlyKeys("Ref", "wheel");
@@ -97,7 +104,7 @@ final class PlanTest {
     }
 
     @Test
-    void whatIsNotThereIsNamedWithWhatIs() {
+    void unknownNameIsReportedWithKnownNames() {
         assertThatThrownBy(() -> Plan.of(BUCKET_EXPIRY, "huge", Filters.NONE))
                 .isInstanceOf(InvalidExperimentException.class)
                 .hasMessageContaining("huge")
@@ -155,7 +162,7 @@ final class PlanTest {
     @Test
     void inThroughputTheBaselineTakesTurnsInTheOthersRuns() {
         Plan quick = Plan.of(read("throughput"), "quick", Filters.NONE);
-        assertThat(quick.runs()).extracting(RunSpec::configuration).containsExactly("wheel");
+        assertThat(quick.runs()).extracting(RunSpec::configuration).containsExactly("Varve");
         assertThat(quick.rival()).contains("Redis");
         assertThat(quick.estimateSeconds(quick.runs(), 1)).isLessThan(120);
         assertThat(Plan.of(read("throughput"), "quick", against("varve")).rival()).isEmpty();
@@ -168,23 +175,23 @@ final class PlanTest {
     /** What is not undone would be measured against itself. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"a=1|b=1|GET|1|the same settings in both", "a=1||GET|1|at least one",
-            "a=1|a=1|GET|1|another value", "a|a=1|GET|1|NAME=VALUE", "a=1|a=2|SET|1|one and more of tests, GET",
-            "a=1|a=2||1|one and more of tests", "a=1|a=2|GET|1 2|one and more of pipelines, 1"})
+            "a=1|a=1|GET|1|a value that differs", "a|a=1|GET|1|NAME=VALUE", "a=1|a=2|SET|1|one or more of tests, GET",
+            "a=1|a=2||1|one or more of tests", "a=1|a=2|GET|1 2|one or more of pipelines, 1"})
     void aSwitchThatDoesNotSwitchIsRefused(String settings, @Nullable String undone, @Nullable String tests,
             String pipelines, String message) {
         Map<String, String> workload = new HashMap<>(Map.of("tests", "GET", "pipelines", "1", "switched-settings",
                 settings, "switched-pipelines", pipelines));
         workload.put("unswitched-settings", undone == null ? "" : undone);
         workload.put("switched-tests", tests == null ? "" : tests);
-        assertThatThrownBy(() -> Switch.of(workload)).isInstanceOf(InvalidExperimentException.class)
+        assertThatThrownBy(() -> ServerVariant.of(workload)).isInstanceOf(InvalidExperimentException.class)
                 .hasMessageContaining(message);
     }
 
     @Test
     void withoutASwitchNothingIsSwitched() {
-        assertThat(Switch.of(Map.of("tests", "GET"))).isEmpty();
+        assertThat(ServerVariant.of(Map.of("tests", "GET"))).isEmpty();
         Plan recording = Plan.of(read("recording"), "small", Filters.NONE);
-        Switch recorded = recording.switched(recording.runs().getFirst()).orElseThrow();
+        ServerVariant recorded = recording.serverVariant(recording.runs().getFirst()).orElseThrow();
         assertThat(recorded.settings()).containsEntry("mrc-tracking", "yes");
         assertThat(recorded.undone()).containsEntry("mrc-tracking", "no");
         assertThat(recording.rival()).isEmpty();
@@ -205,7 +212,7 @@ final class PlanTest {
         assertThat(small.estimateSeconds(small.runs(), 1)).as("what its description says").isBetween(4800L, 6000L);
         assertThat(small.scale().about()).contains("an hour and a half");
         assertThat(small.runs()).allSatisfy(run -> {
-            RunSpec measuring = small.measuringTheSet(run).orElseThrow();
+            RunSpec measuring = small.workingSetRun(run).orElseThrow();
             assertThat(measuring.configuration()).isEqualTo("unlimited");
             assertThat(measuring.workload()).isEqualTo(run.workload());
         });
@@ -253,7 +260,7 @@ final class PlanTest {
     }
 
     @Test
-    void aWorkloadOfThePenaltyExperimentIsItsFileAndWhatItSaysItself() {
+    void penaltyWorkloadHasPropertiesOfItsFileAndItsOwn() {
         Plan plan = Plan.of(read("penalty"), "quick", Filters.NONE);
         PenaltyLoad stress = plan.penalty(plan.runs().getLast());
         assertThat(stress.client()).containsEntry("readproportion", "0.5")
@@ -276,7 +283,7 @@ final class PlanTest {
     }
 
     @Test
-    void whatAWorkloadOfThePenaltyExperimentCannotBeIsToldAndWhatItMayBe(@TempDir Path directory) throws IOException {
+    void invalidPenaltyWorkloadIsRefusedWithAllowedValues(@TempDir Path directory) throws IOException {
         assertThatThrownBy(() -> PenaltyLoad.of("x", Map.of("memory-share", "1.5")))
                 .isInstanceOf(InvalidExperimentException.class).hasMessageContaining("workload x")
                 .hasMessageContaining("memory-share above 0");

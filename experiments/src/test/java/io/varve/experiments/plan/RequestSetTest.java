@@ -15,7 +15,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-/** The sets of the Redis++ paper's Table 4, and which keys are asked for. Confined to the test's thread. */
+/**
+ * Tests the sets of the Redis++ paper's Table 4, and the distribution of requested keys. Confined to the test's thread.
+ */
 final class RequestSetTest {
     private static final long SEED = 7;
     private static final int DRAWS = 200_000;
@@ -70,7 +72,7 @@ final class RequestSetTest {
     }
 
     @Test
-    void whatCannotBeIsNamed() {
+    void invalidValueIsNamed() {
         Map<String, String> workload = workload("16", "16-128");
         workload.remove("large-share");
         assertThatThrownBy(() -> RequestSet.of(workload)).hasMessageContaining("large-share");

@@ -15,21 +15,23 @@ import io.varve.experiments.definition.ExperimentFiles;
 import io.varve.experiments.plan.Filters;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
-import io.varve.experiments.result.CleanerText;
-import io.varve.experiments.result.FragmentationText;
 import io.varve.experiments.result.Machine;
-import io.varve.experiments.result.PaperTable;
-import io.varve.experiments.result.PaperTables;
-import io.varve.experiments.result.RequestsText;
 import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Outcome;
-import io.varve.experiments.result.Summary;
+import io.varve.experiments.result.table.CleanerText;
+import io.varve.experiments.result.table.FragmentationText;
+import io.varve.experiments.result.table.PaperTable;
+import io.varve.experiments.result.table.PaperTables;
+import io.varve.experiments.result.table.RequestsText;
+import io.varve.experiments.result.table.Summary;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The paper's tables of made-up runs, which are left in {@code target/paper-test} to be looked at. Confined to the test's thread. */
+/**
+ * Writes the paper's tables of made-up runs to {@code target/paper-test} for inspection. Confined to the test's thread.
+ */
 final class PaperTablesTest {
     private static final Path DIRECTORY = Path.of("target", "paper-test");
 
@@ -52,11 +54,11 @@ final class PaperTablesTest {
         switch (plan.kind(run)) {
             case PAPER_REQUESTS -> {
                 requests(measured);
-                load.put(RequestsText.NO_MISSES, "perf stat says <not supported>");
+                load.put(RequestsText.NO_MISSES, "perf stat printed <not supported>");
             }
             case FRAGMENTATION -> {
-                measured.put(FragmentationText.LIVE, run.configuration().equals("wheel") ? 0.9 : 0.6);
-                measured.put(FragmentationText.LIVE_FROM_FRESH, run.configuration().equals("wheel") ? 0.875 : 0.5);
+                measured.put(FragmentationText.LIVE, run.configuration().equals("Varve") ? 0.9 : 0.6);
+                measured.put(FragmentationText.LIVE_FROM_FRESH, run.configuration().equals("Varve") ? 0.875 : 0.5);
                 measured.put(FragmentationText.OF_RESIDENT, 0.4);
                 measured.put(FragmentationText.OVER_USED, 1.25);
             }
@@ -79,8 +81,8 @@ final class PaperTablesTest {
 
     private static void requests(Map<String, Double> measured) {
         for (String test : List.of(RequestsText.READ, RequestsText.WRITE, "50 % reads Unif", "95 % reads Zipf")) {
-            for (String server : List.of("wheel", "Redis")) {
-                boolean ours = server.equals("wheel");
+            for (String server : List.of("Varve", "Redis")) {
+                boolean ours = server.equals("Varve");
                 measured.put(RequestsText.name(RequestsText.OPS, test, server), ours ? 160_000.0 : 150_000.0);
                 measured.put(RequestsText.name(RequestsText.MEAN, test, server), ours ? 21.5 : 22.75);
                 measured.put(RequestsText.name(RequestsText.CPU, test, server), ours ? 5.25 : 6.0);
@@ -113,28 +115,29 @@ final class PaperTablesTest {
         assertThat(tables).allSatisfy(table -> assertThat(table.rows())
                 .allSatisfy(row -> assertThat(row).hasSameSizeAs(table.head())));
 
-        assertThat(row(table(tables, "Figure 7"), "Tiny", "read")).containsEntry("wheel, mean µs", "21.50")
-                .containsEntry("Redis, mean µs", "22.75").containsEntry("mean, share of the rival's", "0.95")
+        assertThat(row(table(tables, "Figure 7"), "Tiny", "read")).containsEntry("Varve, mean µs", "21.50")
+                .containsEntry("Redis, mean µs", "22.75").containsEntry("mean, Varve / Redis", "0.95")
                 .containsEntry("published Redis++, µs", "22.47").containsEntry("published Redis, µs", "68.74")
-                .containsEntry("share of Redis's", "0.33");
+                .containsEntry("published Redis++ / Redis", "0.33");
         assertThat(row(table(tables, "Figure 7"), "Large", "write"))
-                .containsEntry("published Redis++, µs", "not printed").containsEntry("share of Redis's", "-");
+                .containsEntry("published Redis++, µs", "not printed").containsEntry("published Redis++ / Redis", "-");
         assertThat(row(table(tables, "Figure 8"), "Tiny", "95 % reads Zipf"))
-                .containsEntry("wheel, requests/s", "160,000").containsEntry("Redis, CPU µs/request", "6.00")
-                .containsEntry("published Redis++, requests/s", "570,000").containsEntry("share of Redis's", "3.80");
+                .containsEntry("Varve, requests/s", "160,000").containsEntry("Redis, CPU µs/request", "6.00")
+                .containsEntry("published Redis++, requests/s", "570,000")
+                .containsEntry("published Redis++ / Redis", "3.80");
         assertThat(row(table(tables, "Table 2"), "siphash", "")).containsEntry("published, %", "22.5");
-        assertThat(row(table(tables, "Figure 5"), "W2 (W3 of Table 1)", "")).containsEntry("wheel", "90.0 %")
+        assertThat(row(table(tables, "Figure 5"), "W2 (W3 of Table 1)", "")).containsEntry("Varve", "90.0 %")
                 .containsEntry("Redis", "60.0 %").containsEntry("published Redis++", "not printed");
     }
 
     @Test
-    void whatCouldNotBeMeasuredIsTold() {
+    void missingMeasurementsAreReported() {
         List<PaperTable> tables = PaperTables.of(plan, Summary.of(plan, records));
         assertThat(table(tables, "Table 2").notes())
-                .containsExactly("Cache misses cannot be counted on this machine: perf stat says <not supported>.");
-        assertThat(table(tables, "Figure 1").notes()).contains("Redis-tcmalloc is left out, not at hand.");
-        assertThat(row(table(tables, "Figure 1"), "W3", "")).containsEntry("wheel", "12.5 % (1.25)")
-                .containsEntry("Redis-libc", "50.0 % (1.25)").containsEntry("the least", "wheel");
+                .containsExactly("This machine cannot count cache misses: perf stat printed <not supported>.");
+        assertThat(table(tables, "Figure 1").notes()).contains("Redis-tcmalloc is omitted: not at hand.");
+        assertThat(row(table(tables, "Figure 1"), "W3", "")).containsEntry("Varve", "12.5 % (1.25)")
+                .containsEntry("Redis-libc", "50.0 % (1.25)").containsEntry("lowest", "Varve");
         assertThat(PaperTables.of(plan, Summary.of(plan, List.of())))
                 .as("nothing was measured, and the allocators are still told").extracting(PaperTable::id)
                 .containsExactly("Figure 1");
@@ -143,9 +146,9 @@ final class PaperTablesTest {
     @Test
     void policiesAreRankedAsInFigureSix() {
         PaperTable table = table(PaperTables.of(plan, Summary.of(plan, records)), "Figure 6");
-        assertThat(row(table, "uniform", "one")).containsEntry("the least", "greedy").containsEntry("the most",
+        assertThat(row(table, "uniform", "one")).containsEntry("lowest", "greedy").containsEntry("highest",
                 "original");
-        assertThat(row(table, "hot-cold", "one")).containsEntry("the least", "modified").containsEntry("the most",
+        assertThat(row(table, "hot-cold", "one")).containsEntry("lowest", "modified").containsEntry("highest",
                 "greedy");
     }
 
@@ -154,7 +157,7 @@ final class PaperTablesTest {
         Summary summary = Summary.of(plan, records);
         summary.write(DIRECTORY);
         String html = Files.readString(new Report(plan, files, summary).write());
-        assertThat(html).contains("\"68.74\"").contains("\"not printed\"").contains("Redis-mimalloc is left out");
+        assertThat(html).contains("\"68.74\"").contains("\"not printed\"").contains("Redis-mimalloc is omitted");
         for (String name : List.of("figure-1.png", "figure-7.png", "figure-8.png", "figure-8-cpu.png",
                 "reclaim-cost-1-head.png")) {
             assertThat(Objects.requireNonNull(ImageIO.read(DIRECTORY.resolve(name).toFile()), name).getWidth())

@@ -13,19 +13,23 @@ import io.varve.experiments.definition.ExperimentFiles;
 import io.varve.experiments.plan.Filters;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
+import io.varve.experiments.result.BusyMachine;
 import io.varve.experiments.result.Machine;
-import io.varve.experiments.result.Measured;
 import io.varve.experiments.result.RunFiles;
+import io.varve.experiments.result.RunMetrics;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Check;
 import io.varve.experiments.result.RunRecord.Outcome;
 import io.varve.experiments.result.Sample;
-import io.varve.experiments.result.Summary;
+import io.varve.experiments.result.table.Summary;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The page and the plots of made-up runs, which are left in {@code target/report-test} to be looked at. Confined to the test's thread. */
+/**
+ * Writes the page and the plots of made-up runs to {@code target/report-test} for inspection. Confined to the test's
+ * thread.
+ */
 final class ReportTest {
     private static final Path DIRECTORY = Path.of("target", "report-test");
 
@@ -57,14 +61,15 @@ final class ReportTest {
             csv.append(sample.csv()).append('\n');
         }
         Files.writeString(files.of(run).resolve(RunFiles.MEMORY_CSV), csv.toString());
-        Measured measured = new Measured();
-        measured.putMemory(samples);
-        measured.put(Measured.THROUGHPUT, 10_000);
-        measured.put(Measured.PROBE_THROUGHPUT, 40_000 + 2_000 * Math.floorMod(run.id().hashCode(), 5));
+        RunMetrics metrics = new RunMetrics();
+        metrics.putMemory(samples);
+        metrics.put(RunMetrics.THROUGHPUT, 10_000);
+        metrics.put(BusyMachine.OTHERS, run.configuration().equals("wheel") ? 34 : 1);
+        metrics.put(RunMetrics.PROBE_THROUGHPUT, 40_000 + 2_000 * Math.floorMod(run.id().hashCode(), 5));
         RunRecord record = new RunRecord(run, plan.configuration(run).group(), outcome,
                 outcome == Outcome.OK ? List.of() : List.of("the server ended with status 137"), "2026-11-21T08:00:00Z",
                 "bucket-expiry", "small", plan.scale().about(), 1, "Varve 0.1.0", "./varve serve",
-                plan.configuration(run).settings(), Map.of(), Machine.describe(), List.of(), measured.asMap(),
+                plan.configuration(run).settings(), Map.of(), Machine.describe(), List.of(), metrics.asMap(),
                 List.of(Check.atMost(RunRecord.SAME_LOAD, run.configuration().equals("wheel") ? 26 : 1, 5)), List.of());
         files.write(record);
         return record;
@@ -81,7 +86,8 @@ final class ReportTest {
         Path page = new Report(plan, files, summary).write();
         String html = Files.readString(page);
 
-        // The charts' library writes an image of its own canvas, from data: an address that is not loaded from anywhere.
+        // The charts' library writes an image of its own canvas, from data: an address that is not loaded from
+        // anywhere.
         assertThat(html).doesNotContainPattern("(?i)<(script|img|iframe)[^>]*\\ssrc\\s*=\\s*[\"']?(https?:|//|[a-z./])")
                 .doesNotContainPattern("(?i)<link\\b")
                 .doesNotContainPattern("(?i)@import|url\\(\\s*['\"]?https?:");
@@ -91,7 +97,10 @@ final class ReportTest {
         assertThat(plan.runs()).allSatisfy(run -> assertThat(html).contains("\"" + run.id() + "\""));
         assertThat(summary.table()).contains("less load than planned");
         assertThat(html).contains("\"fellShort\":true").contains("\"fellShort\":false");
-        // A failed run is told and not compared.
+        assertThat(html).contains("\"busy\":\"The machine was busy during 3 of 15 runs")
+                .contains("\"busy\":[\"other processes used 34 % of the CPU time");
+        assertThat(html).contains("\"Checks\"").doesNotContain("What was to hold");
+        // A failed run is shown, but not compared.
         assertThat(summary.comparisons())
                 .noneMatch(each -> each.run().id().equals("i_scaled_ttl15-30-45-60_4t_60-1000"))
                 .hasSize(15 * 2 - 2 * 3 - 2);

@@ -6,12 +6,19 @@ import java.util.Map;
 import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.result.RunRecord.Check;
 import io.varve.experiments.result.RunRecord.Outcome;
+import io.varve.experiments.result.table.CleanerText;
+import io.varve.experiments.result.table.FragmentationText;
+import io.varve.experiments.result.table.LatencyText;
+import io.varve.experiments.result.table.Summary;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-/** Shares, limits that are the least, and the tables of the fragmentation and the cleaner experiment. Confined to the test's thread. */
+/**
+ * Tests shares, minimum limits, and the tables of the fragmentation and the cleaner experiment. Confined to the test's
+ * thread.
+ */
 final class LiveShareTest {
     private static RunRecord record(String workload, String configuration, Outcome outcome,
             Map<String, Double> measured,
@@ -23,7 +30,7 @@ final class LiveShareTest {
     }
 
     @Test
-    void whatEmptyHoldsIsNoGrowthAndWhatWasKeptIs() {
+    void growthExcludesEmptyAndIncludesKeptMemory() {
         LiveShare share = new LiveShare(90, 200, 100, 80);
         assertThat(share.ofGrowth()).isEqualTo(0.9);
         assertThat(share.ofGrowthFromFresh()).isEqualTo(0.75);
@@ -53,7 +60,7 @@ final class LiveShareTest {
     }
 
     @Test
-    void theLatencyTableHasARowForEachRunAndWhatABaselineIsToHaveGotCounts() {
+    void latencyTable_hasARowPerRunAndLoadChecksOfBaseline() {
         RunRecord redis = record("quick", "Redis", Outcome.OK, Map.of(LatencyText.P999, 1234.0, LatencyText.P9999, 9e3),
                 List.of(Check.atLeast(RunRecord.KEYS_EVICTED, 0, 1), Check.atMost("of its own", 2, 1)));
         RunRecord varve = record("quick", "serial", Outcome.OK,
@@ -63,7 +70,7 @@ final class LiveShareTest {
         assertThat(table).contains("1,234").contains("6.13").contains("NOT HELD");
         Summary summary = new Summary("latency", "quick", "", List.of(redis, varve), List.of(), List.of("Redis"));
         assertThat(summary.table()).isEqualTo(table);
-        assertThat(summary.notHeld()).hasSize(2).anyMatch(line -> line.contains(RunRecord.KEYS_EVICTED))
+        assertThat(summary.failedChecks()).hasSize(2).anyMatch(line -> line.contains(RunRecord.KEYS_EVICTED))
                 .anyMatch(line -> line.contains(LatencyText.HICCUP_CHECK));
     }
 

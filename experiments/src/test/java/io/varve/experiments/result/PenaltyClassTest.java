@@ -9,7 +9,10 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** What VARVE.CLASS LIST and VARVE.MRC answer, in both protocols. Confined to the test's thread, but for the server's. */
+/**
+ * Parses the replies of VARVE.CLASS LIST and VARVE.MRC, in both protocols. Confined to the test's thread, except the
+ * server's.
+ */
 final class PenaltyClassTest {
     private static final String RESP2 = """
             *2
@@ -87,7 +90,7 @@ final class PenaltyClassTest {
     }
 
     @Test
-    void bothProtocolsTellTheSame() throws Exception {
+    void bothProtocolsHaveEqualResults() throws Exception {
         List<PenaltyClass> told = read(RESP2);
         assertThat(told).isEqualTo(read(RESP3));
         assertThat(told).containsExactly(
@@ -96,15 +99,15 @@ final class PenaltyClassTest {
     }
 
     @Test
-    void whatIsMissingIsNamed() throws Exception {
+    void missingPropertyIsNamed() throws Exception {
         assertThatThrownBy(() -> read(RESP2.replace("suggested-share", "suggestedeshare")))
-                .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("tells no suggested-share");
+                .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("has no suggested-share");
         assertThatThrownBy(() -> read(RESP2.replace("$7\n1043.25", "$7\nquickly"))).hasMessageContaining("quickly");
-        assertThatThrownBy(() -> read("+OK\n")).hasMessageContaining("was to be an array");
+        assertThatThrownBy(() -> read("+OK\n")).hasMessageContaining("expected an array");
     }
 
     @Test
-    void aRowIsReadAsItWasWritten() {
+    void rowIsReadBack() {
         PenaltyClass known = new PenaltyClass(6, "630 to 1270 us", 1043.25, 5000, 4000, 1000, 1 << 20, 0.75, 0.8125);
         assertThat(known.csv(1500, 7000))
                 .isEqualTo("1500,7000,6,630 to 1270 us,1043.2500,5000,4000,1000,1048576,0.7500,0.8125");
@@ -112,7 +115,7 @@ final class PenaltyClassTest {
                 .isEqualTo(new PenaltyClass.At(1500, 7000, known));
         PenaltyClass unknown = new PenaltyClass(0, "a, b", Double.NaN, 0, 0, 0, 0, 0, Double.NaN);
         assertThat(unknown.csv(0, 0)).isEqualTo("0,0,0,a; b,,0,0,0,0,0.0000,");
-        assertThat(PenaltyClass.At.parse(unknown.csv(0, 0)).told().penaltyMicros()).isNaN();
+        assertThat(PenaltyClass.At.parse(unknown.csv(0, 0)).state().penaltyMicros()).isNaN();
         assertThat(unknown.csv(0, 0).split(",", -1)).hasSameSizeAs(PenaltyClass.CSV_HEADER.split(",", -1));
         assertThatThrownBy(() -> PenaltyClass.At.parse("1,2,3")).hasMessageContaining("3 cells");
     }

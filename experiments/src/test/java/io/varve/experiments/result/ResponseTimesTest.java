@@ -69,7 +69,7 @@ final class ResponseTimesTest {
     }
 
     @Test
-    void aMissOfWhichTheReadIsToldLaterIsNoRatioAboveOne() {
+    void missRatio_readReportedLater_isAtMostOne() {
         Mean two = new Mean(2, 1000);
         assertThat(new ResponseTimes(1, 2, two, two, new Mean(13, 900), Mean.NONE, Mean.NONE).missRatio()).isOne();
     }

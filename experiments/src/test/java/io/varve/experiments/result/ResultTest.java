@@ -10,6 +10,7 @@ import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.result.RunRecord.Check;
 import io.varve.experiments.result.RunRecord.Outcome;
 import io.varve.experiments.result.RunRecord.Phase;
+import io.varve.experiments.result.table.Summary;
 import io.varve.experiments.wire.ServerInfo;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -68,14 +69,14 @@ final class ResultTest {
 
     @Test
     void memoryIsMeanPeakFirstAndLast() {
-        Measured measured = new Measured();
-        measured.putMemory(List.of(sample(100, 500), sample(300, 400), sample(200, 900)));
-        assertThat(measured.asMap()).containsEntry(Measured.MEAN_MEMORY, 200.0)
-                .containsEntry(Measured.PEAK_MEMORY, 300.0)
-                .containsEntry(Measured.MEAN_RSS, 600.0)
-                .containsEntry(Measured.PEAK_RSS, 900.0)
-                .containsEntry(Measured.FIRST_MEMORY, 100.0)
-                .containsEntry(Measured.LAST_MEMORY, 200.0);
+        RunMetrics metrics = new RunMetrics();
+        metrics.putMemory(List.of(sample(100, 500), sample(300, 400), sample(200, 900)));
+        assertThat(metrics.asMap()).containsEntry(RunMetrics.MEAN_MEMORY, 200.0)
+                .containsEntry(RunMetrics.PEAK_MEMORY, 300.0)
+                .containsEntry(RunMetrics.MEAN_RSS, 600.0)
+                .containsEntry(RunMetrics.PEAK_RSS, 900.0)
+                .containsEntry(RunMetrics.FIRST_MEMORY, 100.0)
+                .containsEntry(RunMetrics.LAST_MEMORY, 200.0);
     }
 
     private static Sample sample(long used, long rss) {
@@ -83,14 +84,14 @@ final class ResultTest {
     }
 
     @Test
-    void aRunIsReadBackAsItWasWritten(@TempDir Path directory) throws IOException {
+    void runIsReadBack(@TempDir Path directory) throws IOException {
         RunFiles files = new RunFiles(directory);
         assertThat(files.read(RUN)).isEmpty();
         Files.createDirectories(files.of(RUN));
         RunRecord record = new RunRecord(RUN, "120 s", Outcome.INTERRUPTED, List.of("a fault"), "2026-11-21T08:00:00Z",
                 "bucket-expiry", "quick", "SCALED", 42, "Redis 7.0.15", "redis-server", Map.of("hz", "10"),
                 Map.of("recordcount", "1"), Map.of("cores", "2"), List.of(new Phase("load", 0, 5)),
-                Map.of(Measured.THROUGHPUT, 12.5), List.of(Check.atMost("DBSIZE", 3, 0)), List.of());
+                Map.of(RunMetrics.THROUGHPUT, 12.5), List.of(Check.atMost("DBSIZE", 3, 0)), List.of());
         files.write(record);
         assertThat(files.read(RUN)).contains(record);
         assertThat(record.checks().getFirst().held()).isFalse();
@@ -104,7 +105,7 @@ final class ResultTest {
     }
 
     @Test
-    void aBaselineNeedNotHoldWhatIsAskedOfTheOthersButNeedsTheirLoad() {
+    void failedChecks_ofBaseline_areOnlyThoseOfTheLoad() {
         Check kept = Check.atMost("DBSIZE", 0, 0);
         Check broken = Check.atMost("DBSIZE", 3, 0);
         Check shortfall = Check.atMost(RunRecord.SAME_LOAD, 6, 5);
@@ -112,9 +113,20 @@ final class ResultTest {
                 checked("Ref", broken));
         Summary summary = new Summary("e", "quick", "", runs, List.of(), List.of("Redis", "Ref"));
 
-        assertThat(summary.notHeld()).containsExactly("not held in a_quick_ttl3_4t_wheel: DBSIZE: 3 (at most 0)",
+        assertThat(summary.failedChecks()).containsExactly("not held in a_quick_ttl3_4t_wheel: DBSIZE: 3 (at most 0)",
                 "not held in a_quick_ttl3_4t_Redis: " + RunRecord.SAME_LOAD + ": 6 (at most 5)");
         assertThat(summary.table()).contains("NOT HELD DBSIZE: 3 (at most 0)").contains("held     DBSIZE: 0");
+    }
+
+    @Test
+    void notAsserted_valueBeyondLimit_isReportedAndDoesNotFail() {
+        Check reported = Check.atLeast("live share", 0.75, 0.85).notAsserted("too small");
+        Summary summary = new Summary("e", "quick", "", List.of(checked("Varve", reported)), List.of(), List.of());
+
+        assertThat(reported.hasFailed()).isFalse();
+        assertThat(summary.failedChecks()).isEmpty();
+        assertThat(summary.table())
+                .contains("    reported live share: 0.75 (at least 0.85); not asserted: too small\n");
     }
 
     @Test

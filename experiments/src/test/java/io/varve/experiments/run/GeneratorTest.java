@@ -5,6 +5,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 import io.varve.experiments.definition.InvalidExperimentException;
+import io.varve.experiments.run.load.SequentialLoad;
+import io.varve.experiments.run.speed.DefaultTests;
+import io.varve.experiments.run.speed.MeasuredCommand;
+import io.varve.experiments.run.speed.RedisBenchmark;
+import io.varve.experiments.run.speed.ThroughputRun;
 import io.varve.experiments.wire.ServerInfo;
 import org.junit.jupiter.api.Test;
 
@@ -17,14 +22,14 @@ final class GeneratorTest {
             + "\"p95_latency_ms\",\"p99_latency_ms\",\"max_latency_ms\"\n";
 
     @Test
-    void theLastRowIsTheResultWhateverTheTestIsCalled() throws IOException {
+    void lastRowIsTheResultForAnyTestName() throws IOException {
         assertThat(RedisBenchmark.parse(HEADER
                 + "\"SET key:__rand_int__ a,b \\\"c\\\" EX 60\",\"30612.25\",\"25.960\",\"0.160\",\"8.911\",\"90.175\","
                 + "\"468.991\",\"851.967\"\n")).isEqualTo(new RedisBenchmark.Result(30612.25, 8.911, 468.991));
     }
 
     @Test
-    void whatIsNoResultIsToldWithItsText() {
+    void invalidOutputIsReportedWithItsText() {
         assertThatThrownBy(() -> RedisBenchmark.parse(HEADER + "Error from server: ERR wrong number\n"))
                 .isInstanceOf(IOException.class).hasMessageContaining("ERR wrong number");
         assertThatThrownBy(() -> RedisBenchmark.parse("\"SET\",\"1234.5\"\n")).hasMessageContaining("version 7");
@@ -33,7 +38,7 @@ final class GeneratorTest {
     }
 
     @Test
-    void withoutTheGeneratorItIsToldWhatToInstall() {
+    void missingGenerator_isReportedWithPackages() {
         assertThatThrownBy(() -> RedisBenchmark.find("/nowhere")).isInstanceOf(InvalidExperimentException.class)
                 .hasMessageContaining("redis-benchmark").hasMessageContaining("redis-tools");
     }

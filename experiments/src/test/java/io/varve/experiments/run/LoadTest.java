@@ -3,6 +3,9 @@ package io.varve.experiments.run;
 import java.util.Map;
 
 import io.varve.experiments.plan.ByteSizes;
+import io.varve.experiments.run.context.Durations;
+import io.varve.experiments.run.expiry.ExpiryLedger;
+import io.varve.experiments.run.ycsb.YcsbOutput;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

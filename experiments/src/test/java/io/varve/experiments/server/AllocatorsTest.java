@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** What the system says of its libraries and of our cores. Confined to the test's thread. */
+/** Parses the system's reports about libraries and our cores. Confined to the test's thread. */
 final class AllocatorsTest {
     private static final String CACHE = """
             812 libs found in cache `/etc/ld.so.cache'
@@ -18,7 +18,7 @@ final class AllocatorsTest {
             """;
 
     @Test
-    void aLibraryIsFoundByItsWholeName() {
+    void libraryIsFoundByItsFullName() {
         assertThat(Allocators.find(CACHE, "libjemalloc.so.2")).contains(
                 Path.of("/lib/x86_64-linux-gnu/libjemalloc.so.2"));
         assertThat(Allocators.find(CACHE, "libc.so.6")).as("the first is what the loader takes")

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-/** A JVM's log of its safepoints, read. Confined to the test's thread. */
+/** Parses a JVM's log of its safepoints. Confined to the test's thread. */
 final class PauseLogTest {
     private static final List<String> LINES = List.of(
             "[1795271800000ms][safepoint   ] Safepoint \"ICBufferFull\", Time since last: 1000000 ns, Reaching safepoint: 900 ns, Cleanup: 100 ns, At safepoint: 8000000 ns, Leaving safepoint: 10 ns, Total: 9000000 ns, Threads: 0 runnable, 14 total",

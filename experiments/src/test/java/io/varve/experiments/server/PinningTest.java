@@ -4,7 +4,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Which cores the server and its load get. Confined to the test's thread. */
+/** Tests the assignment of cores to the server and its load. Confined to the test's thread. */
 final class PinningTest {
     @Test
     void oneCoreEachNeverSharesACore() {

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** With a file in the device's place. */
+/** Tests {@link PollingIdle} with a file instead of the device. Confined to the test's thread. */
 class PollingIdleTest {
     @TempDir
     private Path directory;
@@ -16,8 +16,8 @@ class PollingIdleTest {
     @Test
     void noTimeToWakeIsAskedFor() throws Exception {
         Path device = Files.writeString(directory.resolve("device"), "????");
-        PollingIdle idle = PollingIdle.ask(device, Files.writeString(directory.resolve("driver"), "haltpoll\n"));
-        assertThat(idle.told()).isEqualTo("asked to poll (haltpoll)");
+        PollingIdle idle = PollingIdle.request(device, Files.writeString(directory.resolve("driver"), "haltpoll\n"));
+        assertThat(idle.state()).isEqualTo("polling requested (haltpoll)");
         assertThat(Files.readAllBytes(device)).containsExactly(0, 0, 0, 0);
         assertThat(idle.isHeld()).as("it is asked for as long as the device is open").isTrue();
         idle.close();
@@ -27,8 +27,8 @@ class PollingIdleTest {
     @Test
     void whereThatCannotBeAskedForItIsSaidWhy() throws Exception {
         Path missing = directory.resolve("missing");
-        try (PollingIdle idle = PollingIdle.ask(missing, missing)) {
-            assertThat(idle.told()).startsWith("as the machine has them (").contains("missing");
+        try (PollingIdle idle = PollingIdle.request(missing, missing)) {
+            assertThat(idle.state()).startsWith("the machine's default (").contains("missing");
             assertThat(idle.isHeld()).isFalse();
         }
         assertThat(missing).doesNotExist();
@@ -36,14 +36,15 @@ class PollingIdleTest {
 
     /** The kernel takes the request and keeps to it by its driver alone. */
     @Test
-    void whereNobodyKeepsToItThatIsSaid() throws Exception {
+    void brokenPromisesAreReported() throws Exception {
         Path device = Files.createFile(directory.resolve("device"));
         Path driver = Files.writeString(directory.resolve("driver"), "none\n");
-        try (PollingIdle idle = PollingIdle.ask(device, driver)) {
-            assertThat(idle.told()).isEqualTo("asked to poll, in vain: the system has no driver for idle cores");
+        try (PollingIdle idle = PollingIdle.request(device, driver)) {
+            assertThat(idle.state())
+                    .isEqualTo("polling requested, without effect: the system has no driver for idle cores");
         }
-        try (PollingIdle idle = PollingIdle.ask(device, directory.resolve("missing"))) {
-            assertThat(idle.told()).isEqualTo("asked to poll");
+        try (PollingIdle idle = PollingIdle.request(device, directory.resolve("missing"))) {
+            assertThat(idle.state()).isEqualTo("polling requested");
         }
     }
 }

@@ -5,10 +5,10 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** What the kernel says of a process, read. Confined to the test's thread. */
+/** Parses the kernel's files about a process. Confined to the test's thread. */
 final class ProcessUsageTest {
     @Test
-    void cpuTimeIsUserAndSystemWhateverTheName() {
+    void cpuTimeIsUserAndSystemTimeForAnyProcessName() {
         String stat = "4711 (a (b) 9 8) S 1 2 3 4 5 6 7 8 9 10 150 30 7000 8000 20 0 9 0 100";
         assertThat(ProcessUsage.cpuMicros(stat)).isEqualTo(1_800_000);
         assertThatThrownBy(() -> ProcessUsage.cpuMicros("1 (x) S 1")).hasMessageContaining("2 fields");

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** Exact LRU of two kinds, beside sets in the order of their requests. Confined to the test's thread. */
+/** Compares exact LRU of two kinds with sets in request order. Confined to the test's thread. */
 class DividedLruTest {
     private static final int CAPACITY = 300;
     private static final int KEYS = 3000;
@@ -50,7 +50,7 @@ class DividedLruTest {
     }
 
     @Test
-    void undividedTheLongestIdleGoes() {
+    void undividedStackEvictsLeastRecentlyUsed() {
         DividedLru cache = DividedLru.undivided(CAPACITY);
         LinkedHashSet<Integer> model = new LinkedHashSet<>();
         SplittableRandom random = new SplittableRandom(4);
@@ -69,7 +69,7 @@ class DividedLruTest {
     }
 
     @Test
-    void refusesWhatIsNoCache() {
+    void parse_invalidSettings_isRefused() {
         assertThatThrownBy(() -> DividedLru.undivided(0)).hasMessageContaining("not 0");
         assertThatThrownBy(() -> DividedLru.divided(10, 1.1)).hasMessageContaining("0 to 1, not 1.1");
         assertThatThrownBy(() -> DividedLru.divided(10, Double.NaN)).hasMessageContaining("NaN");

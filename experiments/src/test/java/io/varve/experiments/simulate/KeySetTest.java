@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** How many different keys a trace has. Confined to the test's thread. */
+/** Tests the number of distinct keys. Confined to the test's thread. */
 class KeySetTest {
     /** Past several doublings of the table, each key more than once. */
     @Test

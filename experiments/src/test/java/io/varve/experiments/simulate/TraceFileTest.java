@@ -25,7 +25,7 @@ import org.tukaani.xz.XZOutputStream;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** What a trace's lines ask for. Confined to the test's thread. */
+/** Tests the requests in a trace's lines. Confined to the test's thread. */
 class TraceFileTest {
     @TempDir
     Path folder;
@@ -90,7 +90,7 @@ class TraceFileTest {
     }
 
     @Test
-    void columnsTellWhatIsDoneAndWhatAnItemTakes() throws IOException {
+    void columnsDefineOperationAndItemSize() throws IOException {
         Path file = Files.writeString(folder.resolve("trace"), """
                 time,key,key_size,value_size,op,ttl
                 0,a,1,100,get,0
@@ -111,11 +111,11 @@ class TraceFileTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"a,1,look|line 2: there is no operation 'look'; allowed is read, get",
+    @CsvSource(delimiter = '|', value = {"a,1,look|line 2: unknown operation 'look'; allowed is read, get",
             "a,x,get|line 2: 'x' is not a whole number",
-            "a,-1,get|line 2: -1 is no item's size; allowed is 0 to 4294967296 bytes",
-            "a|line 2: 1 fields, and number 3 is asked for"})
-    void aColumnThatSaysNothingIsNamed(String text, String message) throws IOException {
+            "a,-1,get|line 2: -1 is not the size of an item; allowed is 0 to 4294967296 bytes",
+            "a|line 2: 1 fields, but field 3 is needed"})
+    void columnWithInvalidValueIsNamed(String text, String message) throws IOException {
         Path file = Files.writeString(folder.resolve("trace"), "key,size,op\n" + text + "\n");
         TraceFile trace = new TraceFile(file, TraceFormat.CSV, new TraceColumns("key", List.of("size"), "op"), 4096);
         assertThatThrownBy(() -> read(trace)).isInstanceOf(InvalidTraceException.class).hasMessageContaining(message);
@@ -141,7 +141,7 @@ class TraceFileTest {
             Files.write(file, Arrays.copyOf(whole, length));
             assertThatThrownBy(() -> read(trace)).as("%d bytes of %d", length, whole.length)
                     .isInstanceOf(InvalidTraceException.class).hasMessageContaining(file.toString())
-                    .hasMessageContaining("it cannot be read");
+                    .hasMessageContaining("the file cannot be read");
         }
         byte[] damaged = whole.clone();
         Arrays.fill(damaged, whole.length / 2, whole.length / 2 + 100, (byte) 0xFF);
@@ -156,18 +156,18 @@ class TraceFileTest {
         for (String text : List.of("", "\n \n")) {
             TraceFile trace = trace(format, text);
             assertThatThrownBy(() -> read(trace)).isInstanceOf(InvalidTraceException.class)
-                    .hasMessageContaining("no request in it");
+                    .hasMessageContaining("the trace has no requests");
         }
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"SPC|0,8,4096,q,0.0|there is no operation 'q'; allowed is R or W",
-            "SPC|0,8,-1,R,0.0|-1 bytes are asked for; allowed is 0 to 4294967296",
-            "SPC|0,8,4294967297,R,0.0|4294967297 bytes are asked for",
+    @CsvSource(delimiter = '|', value = {"SPC|0,8,4096,q,0.0|unknown operation 'q'; allowed is R or W",
+            "SPC|0,8,-1,R,0.0|a request of -1 bytes; allowed is 0 to 4294967296",
+            "SPC|0,8,4294967297,R,0.0|a request of 4294967297 bytes",
             "SPC|0,-8,4096,R,0.0|sector -8 is out of range; allowed is 0 to 18014398509481983",
             "SPC|0,9223372036854775807,4096,R,0.0|sector 9223372036854775807 is out of range",
             "SPC|0,-9223372036854775808,4096,R,0.0|is out of range",
-            "MSR|1,web,0,W,8192,512,5|there is no operation 'W'; allowed is Read or Write",
+            "MSR|1,web,0,W,8192,512,5|unknown operation 'W'; allowed is Read or Write",
             "MSR|1,web,0,Read,-1,512,5|byte -1 is out of range",
             "MSR|1,web,0,Read,9223372036854775807,512,5|is out of range"})
     void aBlockRequestThatCannotBeIsNamed(TraceFormat format, String text, String message) throws IOException {
@@ -182,7 +182,8 @@ class TraceFileTest {
         Path file = Files.writeString(folder.resolve("trace"), "key,a,b\nx,4294967296,1\ny,1,4294967297\n");
         TraceFile trace = new TraceFile(file, TraceFormat.CSV, new TraceColumns("key", List.of("a", "b"), null), 4096);
         assertThatThrownBy(() -> read(trace)).isInstanceOf(InvalidTraceException.class)
-                .hasMessageContaining("line 3: 4294967297 is no item's size; allowed is 0 to 4294967296 bytes");
+                .hasMessageContaining(
+                        "line 3: 4294967297 is not the size of an item; allowed is 0 to 4294967296 bytes");
     }
 
     /** 8 sectors are a block; a request of 10 KB from the middle of one touches three. */
@@ -221,7 +222,7 @@ class TraceFileTest {
     @CsvSource(delimiter = '|', value = {"SPC|0,8|line 1: 2 fields",
             "SPC|0,8,1,r,0 NEXT 0,x,1,r,0|line 2: 'x' is not a whole number",
             "MSR|1,host,0,Read,1.5,4096,1|line 1: '1.5'"})
-    void aLineThatSaysNothingIsNamed(TraceFormat format, String text, String message) throws IOException {
+    void invalidLineIsNamed(TraceFormat format, String text, String message) throws IOException {
         TraceFile trace = trace(format, text.replace(" NEXT ", "\n"));
         assertThatThrownBy(() -> read(trace)).isInstanceOf(InvalidTraceException.class).hasMessageContaining(message)
                 .hasMessageContaining("trace");
@@ -230,15 +231,16 @@ class TraceFileTest {
     /** Any text is a key, so a file of another kind would become a curve. */
     @ParameterizedTest
     @EnumSource(value = TraceFormat.class, names = {"KEYS", "CSV"})
-    void whatIsNoTextIsNamed(TraceFormat format) throws IOException {
+    void binaryKeyIsNamed(TraceFormat format) throws IOException {
         TraceFile trace = trace(format, "key\na\tkey\nb\u0000\u0001c\n");
         assertThatThrownBy(() -> read(trace)).isInstanceOf(InvalidTraceException.class)
                 .hasMessageContaining("trace, line 3: U+0000 in a key; allowed is text");
     }
 
     @Test
-    void aFileThatIsNotThereIsSaid() {
+    void missingFileIsReported() {
         TraceFile trace = new TraceFile(folder.resolve("none"), TraceFormat.KEYS, TraceColumns.of(null), 4096);
-        assertThatThrownBy(trace::open).isInstanceOf(InvalidTraceException.class).hasMessageContaining("no such file");
+        assertThatThrownBy(trace::open).isInstanceOf(InvalidTraceException.class)
+                .hasMessageContaining("does not exist");
     }
 }

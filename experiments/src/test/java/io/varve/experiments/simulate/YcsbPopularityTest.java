@@ -16,8 +16,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 /**
- * The derived popularity against what YCSB's generators draw. They cannot be seeded; the bounds are six standard deviations and
- * more. Confined to the test's thread.
+ * Compares the derived popularity with the draws of YCSB's generators. Confined to the test's thread. They cannot be
+ * seeded; the bounds are six standard deviations and more.
  */
 class YcsbPopularityTest {
     private static final int KEYS = 100_000;
@@ -25,7 +25,7 @@ class YcsbPopularityTest {
 
     @ParameterizedTest
     @EnumSource
-    void theGeneratorsDrawWhatTheDerivationTells(Distribution distribution) {
+    void generatorsMatchDerivedPopularity(Distribution distribution) {
         Popularity popularity = new YcsbKeys(distribution, KEYS, DRAWS, 0).popularity().orElseThrow();
         if (distribution == Distribution.UNIFORM) {
             assertThat(popularity.count()).isEqualTo(KEYS);
@@ -56,7 +56,8 @@ class YcsbPopularityTest {
             chiSquare += mean == 0 ? 0 : (drawn[key] - mean) * (drawn[key] - mean) / mean;
         }
         assertThat(worst).as("standard deviations that a key is off at the most").isLessThan(8);
-        // The mean is the number of keys, the standard deviation the root of twice that; 1 % more for the tail that is taken as even.
+        // The mean is the number of keys, the standard deviation the root of twice that; 1 % more for the tail that is
+        // taken as even.
         assertThat(chiSquare / KEYS).isCloseTo(1, within(0.05));
     }
 
@@ -74,7 +75,10 @@ class YcsbPopularityTest {
         }
     }
 
-    /** The paper's own size, its Table VI: 1.5 billion keys, a tenth of them cached; LRU 77.0 %, RANDOM 74.9 % simulated. */
+    /**
+     * The paper's own size, its Table VI: 1.5 billion keys, a tenth of them cached; LRU 77.0 %, RANDOM 74.9 %
+     * simulated.
+     */
     @Test
     void thePapersHitRatiosFollowFromTheTheory() {
         Popularity popularity = YcsbPopularity.scrambledZipfian(1_500_000_000L);
@@ -84,7 +88,7 @@ class YcsbPopularityTest {
 
     @ParameterizedTest
     @EnumSource
-    void cachesHitWhatTheoryTells(Distribution distribution) throws java.io.IOException {
+    void hitRatiosMatchTheory(Distribution distribution) throws java.io.IOException {
         List<Cell> cells = List.of(new Cell(Policies.LRU, KEYS / 100), new Cell(Policies.RANDOM, KEYS / 100),
                 new Cell(Policies.LRU, KEYS / 10), new Cell(Policies.RANDOM, KEYS / 10));
         KeySource source = new YcsbKeys(distribution, KEYS, 2L * DRAWS, 0.05);

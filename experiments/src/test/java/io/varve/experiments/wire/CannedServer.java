@@ -6,7 +6,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
-/** A server that sends one reply to whoever connects, whatever is asked. A thread of its own. */
+/** A server that sends one fixed reply to every client, whatever its request. It has its own thread. */
 public final class CannedServer implements AutoCloseable {
     private final ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
 

@@ -10,7 +10,9 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** Replies with their shape, as both protocols send them. Confined to the test's thread, but for the server's. */
+/**
+ * Parses replies with their structure, as both protocols send them. Confined to the test's thread, except the server's.
+ */
 final class RespValueTest {
     private static RespValue read(String reply) throws Exception {
         try (CannedServer server = new CannedServer(reply)) {
@@ -30,7 +32,7 @@ final class RespValueTest {
     }
 
     @Test
-    void whatIsNoneIsAnError() throws Exception {
+    void invalidReplyIsAnError() throws Exception {
         assertThatThrownBy(() -> read("-ERR penalties are not tracked\n")).isInstanceOf(RespErrorException.class)
                 .hasMessage("ERR penalties are not tracked");
         assertThatThrownBy(() -> read("!9\nERR never\n")).isInstanceOf(RespErrorException.class)

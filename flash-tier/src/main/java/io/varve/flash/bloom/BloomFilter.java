@@ -6,13 +6,13 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * A set of hashes that may say yes to one that was never added, and never says no to one that was. Many threads add and
- * ask; {@link #clear} and {@link #remove} race with them as the bits do, one word at a time.
+ * A Bloom filter over hashes: it may report a hash that was never added, and always reports one that was. Many threads
+ * add and query; {@link #clear} and {@link #remove} race with them bit by bit, one word at a time.
  *
- * <p>The bits lie off the heap. A hash is to be of 64 well mixed bits: all positions are derived from it.
+ * <p>The bits are off-heap. A hash must have 64 well-mixed bits: all positions are derived from it.
  */
 public final class BloomFilter {
-    /** Subsets of the functions are given as the bits of an int, and no more than eight were ever of use. */
+    /** Maximum number of functions: subsets are the bits of an int, and more than eight do not lower the error rate. */
     public static final int MAX_HASHES = 8;
     /** 2^64 over the golden ratio, odd: its multiples are spread evenly. */
     private static final long STEP = 0x9E37_79B9_7F4A_7C15L;
@@ -25,8 +25,8 @@ public final class BloomFilter {
     private final int hashes;
 
     /**
-     * @param arena  where its memory comes from, and how long it is there
-     * @param bits   1 or more; rounded up to a multiple of 64
+     * @param arena owner of its memory
+     * @param bits 1 or more; rounded up to a multiple of 64
      * @param hashes functions, 1 to {@link #MAX_HASHES}
      * @throws IllegalArgumentException if a number is out of its range
      */
@@ -35,7 +35,8 @@ public final class BloomFilter {
             throw new IllegalArgumentException("A Bloom filter has at least one bit, not " + bits);
         }
         if (hashes < 1 || hashes > MAX_HASHES) {
-            throw new IllegalArgumentException("A Bloom filter has 1 to " + MAX_HASHES + " functions, not " + hashes);
+            throw new IllegalArgumentException(
+                    "A Bloom filter has 1 to " + MAX_HASHES + " hash functions, not " + hashes);
         }
         this.bits = Math.ceilDiv(bits, Long.SIZE) * Long.SIZE;
         this.hashes = hashes;
@@ -47,7 +48,7 @@ public final class BloomFilter {
             long position = position(hash, i);
             long word = wordOf(position);
             long bit = bitOf(position);
-            // Most bits of a key that is asked for again and again are set already, and then no other core is disturbed.
+            // Most bits of a frequently requested key are set already, and a check does not disturb other cores.
             if (((long) WORD.getOpaque(words, word) & bit) == 0) {
                 WORD.getAndBitwiseOr(words, word, bit);
             }
@@ -65,10 +66,10 @@ public final class BloomFilter {
     }
 
     /**
-     * Resets the bits of some of the functions: the hash is not in it any more, and neither are others that share one of
-     * these bits (TBF, section II: false negatives).
+     * Resets the bits of some of the functions: removes the hash, and others that share one of these bits (TBF, section
+     * II: false negatives).
      *
-     * @param functions which, as bits 0 to {@link #hashes} - 1; others are passed over
+     * @param functions as bits 0 to {@link #hashes} - 1; others are ignored
      */
     public void remove(long hash, int functions) {
         for (int i = 0; i < hashes; i++) {
@@ -83,17 +84,17 @@ public final class BloomFilter {
         words.fill((byte) 0);
     }
 
-    /** How many functions a hash is set by. */
+    /** Number of functions. */
     public int hashes() {
         return hashes;
     }
 
-    /** What it takes, beside some objects of fixed size. */
+    /** Memory in bytes, beside some objects of fixed size. */
     public long ramBytes() {
         return bits / Byte.SIZE;
     }
 
-    /** Counts the bits that are set: reads all of them. */
+    /** Counts the set bits: reads all of them. */
     public long countSetBits() {
         long set = 0;
         for (long word = 0; word < words.byteSize(); word += Long.BYTES) {
@@ -102,14 +103,17 @@ public final class BloomFilter {
         return set;
     }
 
-    /** Each function mixes another multiple of the step into the hash; the high half of a product divides evenly. */
+    /**
+     * Each function mixes another multiple of the step into the hash; the high half of a product is uniformly
+     * distributed.
+     */
     private long position(long hash, int function) {
         long mixed = (hash + function * STEP) * MIX;
         mixed = (mixed ^ mixed >>> MIX_SHIFT) * STEP;
         return Math.unsignedMultiplyHigh(mixed ^ mixed >>> MIX_SHIFT, bits);
     }
 
-    /** As an offset in bytes. */
+    /** The offset in bytes. */
     private static long wordOf(long position) {
         return position / Long.SIZE * Long.BYTES;
     }

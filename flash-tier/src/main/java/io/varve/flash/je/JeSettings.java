@@ -1,13 +1,13 @@
 package io.varve.flash.je;
 
 /**
- * How much a store takes. Immutable.
+ * The limits of a JE store. Immutable.
  *
- * @param cacheBytes        of heap for the tree, 1 MB or more
- * @param mostDiskBytes     that its files take at the most; 0 for no limit
- * @param freeDiskBytes     that it leaves free on the device: below it nothing is written
+ * @param cacheBytes heap memory for the tree, 1 MB or more
+ * @param mostDiskBytes maximum size of its files; 0 for no limit
+ * @param freeDiskBytes free space to keep on the device: below it nothing is written
  * @param lockTimeoutMillis how long an operation waits for another of the same key
- * @param retryMillis       how long calls fail at once after files that were given up could not be opened anew
+ * @param retryMillis how long calls fail immediately after the store could not be reopened
  */
 public record JeSettings(long cacheBytes, long mostDiskBytes, long freeDiskBytes, long lockTimeoutMillis,
         long retryMillis) {

@@ -29,29 +29,30 @@ import com.sleepycat.je.OperationStatus;
 import com.sleepycat.je.Put;
 import com.sleepycat.je.StatsConfig;
 import com.sleepycat.je.Transaction;
+import io.varve.flash.store.DurabilityLevel;
 import io.varve.flash.store.FlashStore;
-import io.varve.flash.store.Handover;
-import io.varve.flash.store.KeyWalk;
+import io.varve.flash.store.KeyCursor;
 import io.varve.flash.store.Reopening;
 import io.varve.flash.store.StoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store in a Berkeley DB JE environment of its own: a log that is appended to, with a B-tree over it, as in the paper (TBF,
+ * A store in its own Berkeley DB JE environment: an append-only log with a B-tree over it, as in the paper (TBF,
  * section III). Many threads, as the library is.
  *
- * <p>JE gives an environment up when it fails to write, or when a thread is interrupted in the middle of an operation. Then it is
- * opened anew ({@link Reopening}): what was handed over to the system is there, what was only buffered may be gone.
+ * <p>JE invalidates an environment when it fails to write, or when a thread is interrupted during an operation. The
+ * store then reopens it ({@link Reopening}): data that was handed over to the system is there, buffered data may be
+ * lost.
  */
 public final class JeStore implements FlashStore {
     private static final String DATABASE = "varve";
     private static final String NOTES = "notes";
-    /** The library's least, and its default. */
+    /** The library's minimum, and its default. */
     private static final int LEAST_FILE_BYTES = 1_000_000;
     private static final int MOST_FILE_BYTES = 10_000_000;
     private static final int CLEANER_WINDOW_BYTES = 8192;
     private static final int HEAP_PER_WINDOW = 8;
-    /** The library keeps other processes out of a directory, and lets this one in as often as it likes. */
+    /** The library excludes other processes from a directory, but not other stores of this process. */
     private static final Set<Path> IN_USE = ConcurrentHashMap.newKeySet();
 
     private final Path directory;
@@ -59,7 +60,7 @@ public final class JeStore implements FlashStore {
     private final AtomicLong count = new AtomicLong();
     private final Reopening<Opened> files;
 
-    /** An environment and its database: replaced together. Immutable. */
+    /** An environment and its databases, replaced together. Immutable. */
     record Opened(Environment environment, Database database, Database notes) {}
 
     private JeStore(Path directory, JeSettings settings) {
@@ -72,7 +73,7 @@ public final class JeStore implements FlashStore {
         try {
             files = new Reopening<>("The environment in " + directory,
                     new Reopening.Handling<>(this::openFiles, (opened, _) -> opened.environment.isValid(),
-                            JeStore::letGo),
+                            JeStore::closeBroken),
                     settings.retryMillis(), System::nanoTime);
         } catch (StoreException failed) {
             IN_USE.remove(directory);
@@ -81,15 +82,15 @@ public final class JeStore implements FlashStore {
     }
 
     /**
-     * Opens the files in the directory, which is made if it is not there.
+     * Opens the files in the directory, which is created if necessary.
      *
-     * @throws StoreException if somebody else has it open, or its files cannot be read
+     * @throws StoreException if another process has it open, or its files cannot be read
      */
     public static JeStore open(Path directory, JeSettings settings) {
         try {
             return new JeStore(Files.createDirectories(directory).toRealPath(), settings);
         } catch (IOException refused) {
-            throw new UncheckedIOException("The directory " + directory + " cannot be made", refused);
+            throw new UncheckedIOException("The directory " + directory + " cannot be created", refused);
         }
     }
 
@@ -97,16 +98,17 @@ public final class JeStore implements FlashStore {
         EnvironmentConfig config = new EnvironmentConfig();
         config.setAllowCreate(true).setTransactional(true);
         config.setCacheSize(settings.cacheBytes());
-        // Values are read once and kept by nobody: what is in memory is the tree.
+        // Values are read once and not cached: memory holds the tree.
         config.setCacheMode(CacheMode.EVICT_LN);
         config.setOffHeapCacheSize(0);
         config.setLockTimeout(settings.lockTimeoutMillis(), TimeUnit.MILLISECONDS);
         config.setMaxDisk(settings.mostDiskBytes());
         config.setConfigParam(EnvironmentConfig.FREE_DISK, Long.toString(settings.freeDiskBytes()));
-        // Damage in the last file looks like the end of the log, and what was written behind it would be taken back without a word.
+        // Otherwise damage in the last file would look like the end of the log, and records after it would be lost
+        // silently.
         config.setConfigParam(EnvironmentConfig.HALT_ON_COMMIT_AFTER_CHECKSUMEXCEPTION, "true");
-        // The library searches for commits behind the damage. It loses its place if the damaged entry crosses the end of
-        // a read window, so the window is a whole file.
+        // The library searches for commits behind the damage. It loses its place if the damaged entry crosses the end
+        // of a read window, so the window is a whole file.
         String fileBytes = Integer.toString(fileBytes());
         config.setConfigParam(EnvironmentConfig.LOG_FILE_MAX, fileBytes);
         config.setConfigParam(EnvironmentConfig.LOG_ITERATOR_READ_SIZE, fileBytes);
@@ -125,12 +127,12 @@ public final class JeStore implements FlashStore {
                 throw failed;
             }
         } catch (DatabaseException | IllegalArgumentException failed) {
-            // The latter where the directory has vanished.
+            // The latter if the directory has disappeared.
             throw translated("open", failed);
         }
     }
 
-    /** Of each file of the log. When the files are opened, one is read into the heap. */
+    /** Size of each log file. When the files are opened, one is read into the heap. */
     private static int fileBytes() {
         return Math.clamp(Runtime.getRuntime().maxMemory() / HEAP_PER_WINDOW, LEAST_FILE_BYTES, MOST_FILE_BYTES);
     }
@@ -145,7 +147,7 @@ public final class JeStore implements FlashStore {
     }
 
     @Override
-    public boolean put(byte[] key, byte[] value, Handover handover) {
+    public boolean put(byte[] key, byte[] value, DurabilityLevel handover) {
         boolean fresh = change("put", handover, (opened, transaction) -> {
             OperationResult result = opened.database.put(transaction, new DatabaseEntry(key), new DatabaseEntry(value),
                     Put.OVERWRITE, null);
@@ -158,12 +160,13 @@ public final class JeStore implements FlashStore {
     }
 
     @Override
-    public boolean delete(byte[] key, Handover handover) {
+    public boolean delete(byte[] key, DurabilityLevel handover) {
         boolean was = change("delete", handover, (opened, transaction) -> {
             boolean there = opened.database.delete(transaction, new DatabaseEntry(key)) == OperationStatus.SUCCESS;
-            if (!there && handover != Handover.BUFFERED) {
-                // A transaction that changed nothing flushes nothing. With the files that were asked, or this is done again.
-                opened.environment.flushLog(handover == Handover.TO_DEVICE);
+            if (!there && handover != DurabilityLevel.BUFFERED) {
+                // A transaction without changes flushes nothing. This flush uses the queried files, or the operation is
+                // retried.
+                opened.environment.flushLog(handover == DurabilityLevel.TO_DEVICE);
             }
             return there;
         });
@@ -173,13 +176,13 @@ public final class JeStore implements FlashStore {
         return was;
     }
 
-    /** What is done in a transaction of its own. */
+    /** An operation in its own transaction. */
     @FunctionalInterface
     private interface Change {
         boolean make(Opened opened, Transaction transaction);
     }
 
-    private boolean change(String what, Handover handover, Change change) {
+    private boolean change(String what, DurabilityLevel handover, Change change) {
         return call(what, opened -> {
             Transaction transaction = opened.environment.beginTransaction(null, null);
             boolean result;
@@ -204,7 +207,7 @@ public final class JeStore implements FlashStore {
 
     @Override
     public void note(String name, boolean left) {
-        change("note", Handover.TO_DEVICE, (opened, transaction) -> {
+        change("note", DurabilityLevel.TO_DEVICE, (opened, transaction) -> {
             DatabaseEntry key = new DatabaseEntry(name(name));
             OperationStatus status = left
                     ? opened.notes.put(transaction, key, new DatabaseEntry(new byte[0]))
@@ -217,7 +220,7 @@ public final class JeStore implements FlashStore {
         return name.getBytes(StandardCharsets.UTF_8);
     }
 
-    private static Durability durability(Handover handover) {
+    private static Durability durability(DurabilityLevel handover) {
         return switch (handover) {
             case BUFFERED -> Durability.COMMIT_NO_SYNC;
             case TO_SYSTEM -> Durability.COMMIT_WRITE_NO_SYNC;
@@ -233,11 +236,11 @@ public final class JeStore implements FlashStore {
         }
     }
 
-    private static void letGo(Opened broken) {
+    private static void closeBroken(Opened broken) {
         try {
             broken.environment.close();
         } catch (DatabaseException | IllegalStateException expected) {
-            // It says once more why it was given up; its files are let go all the same.
+            // It repeats why it was invalidated; its files are released regardless.
             broken.environment.isValid();
         }
     }
@@ -270,21 +273,21 @@ public final class JeStore implements FlashStore {
         });
     }
 
-    /** The environment at this moment. */
+    /** The current environment. */
     Environment environment() {
         return files.files().environment;
     }
 
     @Override
-    public KeyWalk walk() {
-        return new JeWalk(this);
+    public KeyCursor walk() {
+        return new JeKeyCursor(this);
     }
 
     @Override
-    public void handOver(Handover how) {
-        if (how != Handover.BUFFERED) {
+    public void handOver(DurabilityLevel how) {
+        if (how != DurabilityLevel.BUFFERED) {
             try {
-                files.callOnce(opened -> opened.environment.flushLog(how == Handover.TO_DEVICE));
+                files.callOnce(opened -> opened.environment.flushLog(how == DurabilityLevel.TO_DEVICE));
             } catch (DatabaseException | IllegalStateException failed) {
                 throw translated("hand over", failed);
             }
@@ -299,14 +302,14 @@ public final class JeStore implements FlashStore {
     private void close(Opened opened) {
         try {
             if (!opened.environment.isValid()) {
-                letGo(opened);
+                closeBroken(opened);
                 return;
             }
             opened.notes.close();
             opened.database.close();
             opened.environment.close();
         } catch (DiskLimitException full) {
-            // There is no room for a last checkpoint: the log is read a little longer when it is opened again.
+            // There is no space for a last checkpoint: the next open reads more of the log.
             opened.environment.isValid();
         } catch (DatabaseException | IllegalStateException failed) {
             throw translated("close", failed);

@@ -1,7 +1,7 @@
 /**
- * Stores in Berkeley DB Java Edition.
+ * A store in Berkeley DB Java Edition.
  *
- * <p>Lives here: everything that imports {@code com.sleepycat}. Must not live here: what is stored, and why.
+ * <p>Lives here: everything that imports {@code com.sleepycat}. Must not live here: the content of the store.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.flash.je;

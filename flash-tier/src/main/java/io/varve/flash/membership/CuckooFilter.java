@@ -10,9 +10,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A set of hashes that may say yes to one that is not in it, and never says no to one that is; hashes can be taken out again
- * (Fan, Andersen, Kaminsky and Mitzenmacher: Cuckoo Filter, CoNEXT 2014). Each hash is kept as a fingerprint of ten bits in one
- * of two buckets of four:
+ * A cuckoo filter over hashes: it may report a hash that it does not hold, always reports one that it holds, and
+ * supports removal (Fan, Andersen, Kaminsky and Mitzenmacher: Cuckoo Filter, CoNEXT 2014). Writers are serialized by a
+ * lock, readers take none.
+ *
+ * <p>Each hash is stored as a fingerprint of ten bits in one of two buckets of four:
  *
  * <pre>
  *          40 bits: one bucket
@@ -20,11 +22,11 @@ import java.util.concurrent.locks.ReentrantLock;
  *                                          so each is found from the other, whatever the number is
  * </pre>
  *
- * <p>At 94 % of the slots a hash takes 1.33 bytes, and one in 128 that are not in it seems to be. What finds no slot, which
- * happens to a few when it is fuller than it was made for, stands in a map beside it.
+ * <p>At 94 % of the slots a hash takes 1.33 bytes, and one in 128 absent hashes is reported. A filter that is fuller
+ * than its capacity keeps the few hashes that find no slot in a map.
  *
- * <p>Who adds and takes out does so one at a time; who asks needs no lock. A fingerprint that moves is in both buckets for a
- * moment, and who asks during a move and finds nothing is told yes.
+ * <p>A fingerprint that moves is in both buckets for a moment. A reader that finds nothing during a move reports a
+ * possible match.
  */
 public final class CuckooFilter {
     private static final int SLOTS = 4;
@@ -32,9 +34,9 @@ public final class CuckooFilter {
     private static final int FINGERPRINT_MASK = (1 << FINGERPRINT_BITS) - 1;
     private static final int BUCKET_BYTES = SLOTS * FINGERPRINT_BITS / Byte.SIZE;
     private static final long BUCKET_MASK = (1L << SLOTS * FINGERPRINT_BITS) - 1;
-    /** Of the slots, for as many hashes as it is made for. */
+    /** Fraction of the slots that are used at capacity. */
     private static final double LOAD = 0.94;
-    /** Buckets that a search for a free slot looks at: five moves at the most. */
+    /** Maximum number of buckets that a search for a free slot visits: at most five moves. */
     private static final int MOST_LOOKED_AT = 2048;
     private static final long STEP = 0x9E37_79B9_7F4A_7C15L;
     private static final long MIX = 0xBF58_476D_1CE4_E5B9L;
@@ -49,36 +51,36 @@ public final class CuckooFilter {
     private final MemorySegment bytes;
     private final long buckets;
     private final ReentrantLock lock = new ReentrantLock();
-    /** What found no slot: hash to how often. */
+    /** Hashes that found no slot, with their multiplicities. */
     private final Map<Long, Integer> beside = new ConcurrentHashMap<>();
     /** Odd while a fingerprint moves. */
     private final AtomicLong moves = new AtomicLong();
     private final AtomicLong count = new AtomicLong();
 
-    // The search for a free slot: buckets looked at, from which of them, out of which slot. Guarded by the lock.
+    // The search for a free slot: visited buckets, their predecessors, and the slot to move. Guarded by the lock.
     private final long[] lookedAt = new long[MOST_LOOKED_AT];
     private final int[] from = new int[MOST_LOOKED_AT];
     private final int[] outOf = new int[MOST_LOOKED_AT];
 
     /**
-     * @param arena    where its memory comes from, and how long it is there
+     * @param arena owner of its memory
      * @param capacity hashes, 1 or more
      * @throws IllegalArgumentException if the capacity is out of its range
      */
     public CuckooFilter(Arena arena, long capacity) {
         if (capacity < 1) {
-            throw new IllegalArgumentException("A cuckoo filter is made for one hash and more, not " + capacity);
+            throw new IllegalArgumentException("The capacity of a cuckoo filter is at least one hash, not " + capacity);
         }
         buckets = (long) Math.ceil(capacity / LOAD / SLOTS) + 1;
-        // A bucket is read as a word, the last one too.
+        // A bucket, including the last one, is read as a word.
         bytes = arena.allocate(buckets * BUCKET_BYTES + Long.BYTES - BUCKET_BYTES, Long.BYTES);
     }
 
-    /** Adds a hash of 64 well mixed bits; one that is added twice is to be taken out twice. */
+    /** Adds a hash of 64 well-mixed bits; a hash that is added twice must be removed twice. */
     public void add(long hash) {
         lock.lock();
         try {
-            // Counted before it is there, so that whoever sees it sees it counted.
+            // Counted before it is visible, so that every thread that sees it also sees it counted.
             count.incrementAndGet();
             int fingerprint = fingerprint(hash);
             long first = first(hash);
@@ -92,9 +94,9 @@ public final class CuckooFilter {
     }
 
     /**
-     * Takes a hash out that was added. One that was not must not be taken out: another of the same fingerprint would go.
+     * Removes a hash that was added. Removal of any other hash would remove one with an equal fingerprint.
      *
-     * @return false if it surely was not in it
+     * @return false if the filter certainly did not hold it
      */
     public boolean remove(long hash) {
         lock.lock();
@@ -120,7 +122,7 @@ public final class CuckooFilter {
         return clear(first, fingerprint) || clear(other(first, fingerprint), fingerprint);
     }
 
-    /** Whether the hash may be in it: false is sure. */
+    /** Whether the filter may hold the hash: false is certain. */
     public boolean mightContain(long hash) {
         long before = moves.get();
         int fingerprint = fingerprint(hash);
@@ -130,21 +132,21 @@ public final class CuckooFilter {
             return true;
         }
         VarHandle.loadLoadFence();
-        // It may have been on its way from the one to the other.
+        // It may have been moving from the one to the other.
         return (before & 1) != 0 || moves.get() != before;
     }
 
-    /** How many are in it. */
+    /** Number of hashes. */
     public long count() {
         return count.get();
     }
 
-    /** What it takes, beside some objects of fixed size and those few that found no slot. */
+    /** Memory in bytes, beside some objects of fixed size and the few hashes without a slot. */
     public long ramBytes() {
         return bytes.byteSize();
     }
 
-    /** How many found no slot. */
+    /** Number of hashes without a slot. */
     public int countBeside() {
         return beside.values().stream().mapToInt(Integer::intValue).sum();
     }
@@ -165,7 +167,8 @@ public final class CuckooFilter {
         if (slot < 0) {
             return false;
         }
-        // Another of the same fingerprint may just have come into the other bucket: who reads both meanwhile is told maybe.
+        // A move may just have put another equal fingerprint into the other bucket: a concurrent reader of both must
+        // report a possible match.
         moves.addAndGet(2);
         VarHandle.storeStoreFence();
         write(bucket, with(word, slot, 0));
@@ -173,8 +176,9 @@ public final class CuckooFilter {
     }
 
     /**
-     * Looks, breadth first, for a bucket with a free slot that others can be moved to until one of the hash's own buckets has one,
-     * and moves them: the last first, so that each is in two places before it is in one.
+     * Searches, breadth first, for a bucket with a free slot, such that moves to it free a slot in one of the hash's
+     * own buckets. Then it makes the moves, the last one first, so that each fingerprint is in two places before it is
+     * in one.
      */
     private boolean makeRoom(long first, int fingerprint) {
         lookedAt[0] = first;
@@ -201,7 +205,7 @@ public final class CuckooFilter {
         return false;
     }
 
-    /** Whether this slot is moved out of already by the way that leads here: it cannot be moved twice. */
+    /** Whether the path that leads here moves this slot already: it cannot be moved twice. */
     private boolean isOnTheWay(int place, long bucket, int slot) {
         for (int at = place; from[at] >= 0; at = from[at]) {
             if (lookedAt[from[at]] == bucket && outOf[at] == slot) {
@@ -211,7 +215,7 @@ public final class CuckooFilter {
         return false;
     }
 
-    /** @return the bucket, of the two that it began with, that has a free slot now */
+    /** @return the bucket, of the two at the start, that has a free slot */
     private long move(int end) {
         moves.incrementAndGet();
         VarHandle.storeStoreFence();
@@ -232,7 +236,7 @@ public final class CuckooFilter {
         return (long) WORDS.get(bytes, bucket * BUCKET_BYTES) & BUCKET_MASK;
     }
 
-    /** The next bucket's bits in the same word stay as they are: nobody else writes. */
+    /** The next bucket's bits in the word stay unchanged: no other thread writes. */
     private void write(long bucket, long word) {
         long offset = bucket * BUCKET_BYTES;
         long old = (long) WORDS.get(bytes, offset);
@@ -252,12 +256,13 @@ public final class CuckooFilter {
     /** The first slot with the fingerprint, or -1: all four are compared at once. */
     private static int slotOf(long word, int fingerprint) {
         long difference = word ^ ONES * fingerprint;
-        // The highest bit of a slot is set where the difference is zero; a borrow may set it wrongly above such a one only.
+        // The highest bit of a slot is set where the difference is zero; a borrow can set it wrongly only above such a
+        // slot.
         long zero = difference - ONES & ~difference & HIGHEST;
         return zero == 0 ? -1 : Long.numberOfTrailingZeros(zero) / FINGERPRINT_BITS;
     }
 
-    /** 1 to 1023. */
+    /** A fingerprint, 1 to 1023. */
     private static int fingerprint(long hash) {
         return 1 + (int) Math.unsignedMultiplyHigh(mixed(hash), FINGERPRINT_MASK);
     }

@@ -1,7 +1,7 @@
 /**
- * What is surely not on flash, known without asking flash.
+ * Approximate sets in memory that rule out keys that are not on flash, without access to flash.
  *
- * <p>Lives here: sets of keys in memory from which keys can be taken away. Must not live here: files, policies.
+ * <p>Lives here: sets of keys that support removal. Must not live here: files, policies.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.flash.membership;

@@ -1,16 +1,17 @@
 package io.varve.flash.mvstore;
 
 /**
- * How much a store takes. Immutable.
+ * The limits of an MVStore. Immutable.
  *
- * @param cacheBytes    of heap for pages, rounded up to megabytes
- * @param mostDiskBytes that its file takes at the most; 0 for no limit
- * @param freeDiskBytes that it leaves free on the device: below it nothing is written
- * @param retentionMillis how long the place of what was replaced is not used again. The library finds the newest state after a kill with
- *                      less than its own 45 seconds only mostly; until then a file that is written fast is larger than what lives in it
- * @param synced        whether all that is written is synced. A power cut may else cost what was synced before, too, because the place of
- *                      what it replaced is used again
- * @param retryMillis   how long calls fail at once after a file that was given up could not be opened anew
+ * @param cacheBytes heap memory for pages, rounded up to megabytes
+ * @param mostDiskBytes maximum size of its file; 0 for no limit
+ * @param freeDiskBytes free space to keep on the device: below it nothing is written
+ * @param retentionMillis how long the space of replaced data is not reused. With less than the library's own 45 seconds
+ *     it mostly, but not always, finds the newest state after a kill. Until then a file with a high write rate is
+ *     larger than its live data
+ * @param synced whether every commit is synced. Without it a power cut may also lose data that was synced earlier,
+ *     because the space of what it replaced is reused
+ * @param retryMillis how long calls fail immediately after the file could not be reopened
  */
 public record MvSettings(long cacheBytes, long mostDiskBytes, long freeDiskBytes, int retentionMillis, boolean synced,
         long retryMillis) {

@@ -11,9 +11,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 
+import io.varve.flash.store.DurabilityLevel;
 import io.varve.flash.store.FlashStore;
-import io.varve.flash.store.Handover;
-import io.varve.flash.store.KeyWalk;
+import io.varve.flash.store.KeyCursor;
 import io.varve.flash.store.Reopening;
 import io.varve.flash.store.StoreException;
 import org.h2.mvstore.DataUtils;
@@ -24,29 +24,29 @@ import org.h2.mvstore.type.ByteArrayDataType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store in a file of H2's MVStore. Many threads; keys of one lock take turns.
+ * A store in a file of H2's MVStore. Many threads; changes of keys with one lock are serialized.
  *
- * <p>Keys stand in a map of their own, beside the one of values: pages of the library hold keys and values together, and who
- * walks over keys is to read no values. A value without a key, as a kill between the two leaves it, is not there, and is
- * replaced by the next of its key.
+ * <p>Keys are in their own map, beside the map of values: the library's pages hold keys and values together, and a key
+ * cursor must not read values. If the process is killed between the two writes, a value without a key remains. It
+ * counts as absent, and the next value of its key replaces it.
  *
- * <p>The library writes in the background what nobody told it to, and may then answer that nothing is left to be written before
- * it is. So its background thread is off, and what it does besides is done here: a commit when much is buffered, and the
- * rewriting of thinly used parts of the file now and then.
+ * <p>The library's background thread writes at times of its own choice, and a commit may then return before all data
+ * is written. So the thread is off, and this class does its work: it commits when much is buffered, and periodically
+ * rewrites parts of the file with little live data.
  */
 public final class MvStore implements FlashStore {
     private static final String FILE = "varve.mv";
     private static final int LOCKS = 256;
     private static final int MIB = 1 << 20;
-    /** What is buffered at the most, about. */
+    /** Approximate maximum of buffered bytes. */
     private static final long MOST_BUFFERED_BYTES = 4 * MIB;
-    /** The file is looked after each time so much was written by callers. */
+    /** The file is compacted each time callers have written this many bytes. */
     private static final long TENDED_EVERY_BYTES = 16 * MIB;
-    /** Less of the file than that is live: parts are rewritten. */
+    /** Parts of the file are rewritten if its live share is below this. */
     private static final int LEAST_FILL_PERCENT = 50;
     private static final int TENDED_AT_ONCE_BYTES = 8 * MIB;
     private static final int TENDED_AT_ONCE_MILLIS = 20;
-    /** Writes between two looks at what is free on the device. */
+    /** Number of writes between two checks of the device's free space. */
     private static final int LOOK_EVERY = 64;
     private static final byte[] NO_VALUE = {};
     private static final long TENDED_WHERE_FULL_NANOS = 100_000_000;
@@ -63,7 +63,7 @@ public final class MvStore implements FlashStore {
     private final AtomicInteger untilLook = new AtomicInteger();
     private final AtomicLong tendedWhereFullNanos = new AtomicLong(System.nanoTime() - TENDED_WHERE_FULL_NANOS);
 
-    /** What is open: replaced together. Immutable. */
+    /** The open store and its maps, replaced together. Immutable. */
     record Opened(MVStore store, MVMap<byte[], byte[]> keys, MVMap<byte[], byte[]> values,
             MVMap<byte[], byte[]> notes) {}
 
@@ -79,22 +79,22 @@ public final class MvStore implements FlashStore {
     }
 
     /**
-     * Opens the file in the directory, which is made if it is not there.
+     * Opens the file in the directory, which is created if necessary.
      *
-     * @throws StoreException if somebody else has it open, or it cannot be read
+     * @throws StoreException if another process has it open, or it cannot be read
      */
     public static MvStore open(Path directory, MvSettings settings) {
         try {
             return new MvStore(Files.createDirectories(directory).toRealPath(), settings);
         } catch (IOException refused) {
-            throw new UncheckedIOException("The directory " + directory + " cannot be made", refused);
+            throw new UncheckedIOException("The directory " + directory + " cannot be created", refused);
         }
     }
 
     private Opened openFile() {
         if (openedOnce && !Files.exists(file)) {
-            // The library would make a new one, empty, in the place of what is on a device that was unmounted.
-            throw new StoreException(StoreException.Kind.FAILED, file + " has vanished", null);
+            // The library would create an empty file on a device that was unmounted.
+            throw new StoreException(StoreException.Kind.FAILED, file + " no longer exists", null);
         }
         int cacheMegabytes = Math.max(1, (int) Math.ceilDiv(settings.cacheBytes(), MIB));
         MVStore store = null;
@@ -108,14 +108,14 @@ public final class MvStore implements FlashStore {
             return opened;
         } catch (MVStoreException failed) {
             if (store != null) {
-                // Or its file stays locked.
+                // Otherwise its file stays locked.
                 store.closeImmediately();
             }
             throw translated("open", failed);
         }
     }
 
-    /** A thread that is interrupted while it reads closes the file for all, and the library does not notice. */
+    /** An interrupted reader closes the file for all threads, and the library does not notice. */
     private static boolean isUsable(Opened opened, RuntimeException failed) {
         return !opened.store.isClosed()
                 && !(failed instanceof MVStoreException library
@@ -129,36 +129,37 @@ public final class MvStore implements FlashStore {
 
     @Override
     public byte @Nullable [] get(byte[] key) {
-        // A value without a key was taken away, and the kill came before it was gone.
+        // A value without a key was deleted, and a kill occurred before it was removed.
         return call("get", opened -> opened.keys.containsKey(key) ? opened.values.get(key) : null);
     }
 
     @Override
-    public boolean put(byte[] key, byte[] value, Handover handover) {
+    public boolean put(byte[] key, byte[] value, DurabilityLevel durability) {
         refuseIfFull();
-        return change("put", key, handover, opened -> {
+        return change("put", key, durability, opened -> {
             opened.values.put(key, value);
             return opened.keys.putIfAbsent(key, NO_VALUE) == null;
         }, key.length + (long) value.length);
     }
 
     @Override
-    public boolean delete(byte[] key, Handover handover) {
-        return change("delete", key, handover, opened -> {
+    public boolean delete(byte[] key, DurabilityLevel durability) {
+        return change("delete", key, durability, opened -> {
             boolean was = opened.keys.remove(key) != null;
             opened.values.remove(key);
             return was;
         }, key.length);
     }
 
-    private boolean change(String what, byte[] key, Handover handover, Function<Opened, Boolean> change, long bytes) {
+    private boolean change(String what, byte[] key, DurabilityLevel durability, Function<Opened, Boolean> change,
+            long bytes) {
         ReentrantLock lock = locks[Math.floorMod(Arrays.hashCode(key), LOCKS)];
         lock.lock();
         try {
             return call(what, opened -> {
                 boolean result = change.apply(opened);
-                if (handover != Handover.BUFFERED || bufferedBytes.addAndGet(bytes) > MOST_BUFFERED_BYTES) {
-                    commit(opened, handover);
+                if (durability != DurabilityLevel.BUFFERED || bufferedBytes.addAndGet(bytes) > MOST_BUFFERED_BYTES) {
+                    commit(opened, durability);
                 }
                 return result;
             });
@@ -168,26 +169,26 @@ public final class MvStore implements FlashStore {
         }
     }
 
-    private void commit(Opened opened, Handover handover) {
+    private void commit(Opened opened, DurabilityLevel durability) {
         bufferedBytes.set(0);
         opened.store.commit();
-        if (settings.synced() || handover == Handover.TO_DEVICE) {
+        if (settings.synced() || durability == DurabilityLevel.TO_DEVICE) {
             opened.store.sync();
         }
         if (opened.store.isClosed()) {
-            // Then it has committed nothing, and said so by nothing.
-            throw DataUtils.newMVStoreException(DataUtils.ERROR_CLOSED, "the file was closed meanwhile");
+            // It has committed nothing, and did not report that.
+            throw DataUtils.newMVStoreException(DataUtils.ERROR_CLOSED, "the file was closed in the meantime");
         }
     }
 
-    /** After every so many bytes. The change that it follows has taken effect, whatever comes of it. */
+    /** Compacts after every {@link #TENDED_EVERY_BYTES}. The preceding change has taken effect, whatever the result. */
     private void tend(long bytes) {
         if (untendedBytes.addAndGet(bytes) >= TENDED_EVERY_BYTES) {
             tend();
         }
     }
 
-    /** Rewrites thinly used parts of the file, a little at a time. */
+    /** Rewrites parts of the file with little live data, a little at a time. */
     private void tend() {
         untendedBytes.set(0);
         try {
@@ -197,7 +198,7 @@ public final class MvStore implements FlashStore {
                 return true;
             });
         } catch (StoreException failed) {
-            LOG.log(System.Logger.Level.WARNING, "The file is not looked after: {0}", failed.getMessage());
+            LOG.log(System.Logger.Level.WARNING, "Maintenance of the file failed: {0}", failed.getMessage());
         } catch (IllegalStateException interrupted) {
             if (!(interrupted.getCause() instanceof InterruptedException)) {
                 throw interrupted;
@@ -238,12 +239,12 @@ public final class MvStore implements FlashStore {
         call("note", opened -> {
             byte[] key = name.getBytes(StandardCharsets.UTF_8);
             byte[] before = left ? opened.notes.put(key, NO_VALUE) : opened.notes.remove(key);
-            commit(opened, Handover.TO_DEVICE);
+            commit(opened, DurabilityLevel.TO_DEVICE);
             return before == null;
         });
     }
 
-    /** What was overwritten gives its place to what comes; not at each refusal. */
+    /** Reuses the space of overwritten data; not at each refusal. */
     private void tendWhereFull() {
         long now = System.nanoTime();
         long last = tendedWhereFullNanos.get();
@@ -252,7 +253,7 @@ public final class MvStore implements FlashStore {
         }
     }
 
-    /** Of the file. */
+    /** Size of the file. */
     public long bytes() {
         return file.toFile().length();
     }
@@ -260,7 +261,7 @@ public final class MvStore implements FlashStore {
     <T extends @Nullable Object> T call(String what, Function<Opened, T> operation) {
         try {
             return files.call(opened -> {
-                // The library would go on answering from the pages that it has in memory.
+                // Otherwise the library would still return data from its cached pages.
                 if (opened.store.isClosed()) {
                     throw DataUtils.newMVStoreException(DataUtils.ERROR_CLOSED, "the file is closed");
                 }
@@ -292,25 +293,25 @@ public final class MvStore implements FlashStore {
         return files.reopened();
     }
 
-    /** The library keeps it to itself. */
+    /** The library does not report it. */
     @Override
     public long bytesWritten() {
         return UNTOLD;
     }
 
-    /** The store of the library at this moment. */
+    /** The current store of the library. */
     MVStore library() {
         return files.files().store;
     }
 
     @Override
-    public KeyWalk walk() {
+    public KeyCursor walk() {
         return new MvWalk(this);
     }
 
     @Override
-    public void handOver(Handover how) {
-        if (how != Handover.BUFFERED) {
+    public void handOver(DurabilityLevel how) {
+        if (how != DurabilityLevel.BUFFERED) {
             try {
                 files.callOnce(opened -> commit(opened, how));
             } catch (MVStoreException failed) {

@@ -5,10 +5,10 @@ import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 
-import io.varve.flash.store.AheadWalk;
+import io.varve.flash.store.PrefetchingCursor;
 
-/** Reads from the map that has no values. Confined to one thread at a time. */
-final class MvWalk extends AheadWalk {
+/** A key cursor that reads the map without values. Confined to one thread at a time. */
+final class MvWalk extends PrefetchingCursor {
     private final MvStore store;
 
     MvWalk(MvStore store) {

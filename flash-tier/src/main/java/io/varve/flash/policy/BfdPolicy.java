@@ -6,14 +6,14 @@ import java.util.random.RandomGenerator;
 import io.varve.flash.bloom.BloomFilter;
 
 /**
- * BFD, a Bloom filter with deletion (Ungureanu and others 2013, section II): hits are marked, a victim is a key that is not,
- * and the hand takes the mark of a key that it passes away, by resetting the bits of some of the functions, which ones by
- * chance. That may take other keys' marks away too.
+ * BFD, a Bloom filter with deletion (Ungureanu and others 2013, section II): it marks hits, and a victim is an unmarked
+ * key. Many threads mark; the searching thread guards everything else.
  *
- * <p>Many threads mark; the rest is guarded by whoever searches.
+ * <p>The hand unmarks each key that it passes: it resets the bits of a random subset of the functions, which may unmark
+ * other keys too.
  */
 public final class BfdPolicy extends SearchingPolicy {
-    /** The paper's: bits for a key, and functions. */
+    /** The paper's parameters: bits for a key, and functions. */
     public static final int BITS = 8;
     public static final int HASHES = 5;
 
@@ -22,9 +22,9 @@ public final class BfdPolicy extends SearchingPolicy {
     private final RandomGenerator random;
 
     /**
-     * @param capacity     keys that the cache holds, 1 or more
-     * @param bits         for a key, 1 or more
-     * @param markInserted whether a key is marked when it is inserted; the paper leaves it unmarked
+     * @param capacity number of keys that the cache holds, 1 or more
+     * @param bits number of bits for a key, 1 or more
+     * @param markInserted whether an inserted key is marked; the paper leaves it unmarked
      */
     public BfdPolicy(Arena arena, long capacity, int bits, int hashes, boolean markInserted, RandomGenerator random) {
         marked = new BloomFilter(arena, capacity * bits, hashes);
@@ -44,17 +44,17 @@ public final class BfdPolicy extends SearchingPolicy {
         }
     }
 
-    /** The hand will not come by it any more. */
+    /** Unmarks it, since the hand will not meet it again. */
     @Override
     public void removed(long key) {
         unmark(key);
     }
 
     @Override
-    public boolean findVictim(KeyHand hand) {
+    public boolean findVictim(ClockHand clockHand) {
         boolean any = false;
-        while (hand.next()) {
-            long key = hand.key();
+        while (clockHand.next()) {
+            long key = clockHand.key();
             looked();
             if (!marked.mightContain(key)) {
                 choose(key);
@@ -72,7 +72,7 @@ public final class BfdPolicy extends SearchingPolicy {
         return any;
     }
 
-    /** Of one function at the least and of all at the most. */
+    /** Resets the bits of at least one function and at most all. */
     private void unmark(long key) {
         marked.remove(key, 1 + random.nextInt((1 << marked.hashes()) - 1));
     }

@@ -4,19 +4,20 @@ import java.lang.foreign.Arena;
 import java.util.BitSet;
 
 /**
- * CLOCK (Corbato 1968): a hand goes round the keys, takes away the bit of those that were used, and stops at one that has none.
- * A new key takes the place of the one that went, behind the hand. Guarded by itself; 16 bytes a key and two bits.
+ * CLOCK (Corbato 1968): a hand moves around a ring of keys, clears the bit of used ones, and stops at one without a
+ * bit. Guarded by {@code this}. A new key takes the victim's place, behind the hand. It takes 16 bytes and two bits a
+ * key.
  */
 public final class ClockPolicy extends IndexedPolicy {
     private final boolean markInserted;
-    /** By entry: whether it was used since the hand came by, and whether there is a key. */
+    /** By entry: whether it was used since the hand passed, and whether it holds a key. */
     private final BitSet used;
     private final BitSet taken;
     private int hand;
 
     /**
-     * @param capacity     keys that the cache holds, 1 to 2^31 - 1025
-     * @param markInserted whether a key is marked when it is inserted
+     * @param capacity number of keys that the cache holds, 1 to 2^31 - 1025
+     * @param markInserted whether an inserted key is marked
      */
     public ClockPolicy(Arena arena, long capacity, boolean markInserted) {
         super(arena, capacity);

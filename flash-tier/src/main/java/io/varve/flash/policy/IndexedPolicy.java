@@ -3,9 +3,10 @@ package io.varve.flash.policy;
 import java.lang.foreign.Arena;
 
 /**
- * What policies have in common that know each key: the index, and that a key comes in once. Guarded by itself.
+ * The base of policies that store each key: the index, and the rule that a key is inserted once. Guarded by {@code
+ * this}.
  *
- * <p>They take many times the memory of the Bloom filters and are here to be compared with.
+ * <p>These policies take many times the memory of the Bloom filters and serve as a comparison.
  */
 abstract class IndexedPolicy implements ReplacementPolicy {
     private final KeyTable table;
@@ -52,9 +53,9 @@ abstract class IndexedPolicy implements ReplacementPolicy {
         }
     }
 
-    /** Looks among its own entries: the store's order is none of its business. */
+    /** Searches its own entries and ignores the store's order. */
     @Override
-    public final synchronized boolean findVictim(KeyHand hand) {
+    public final synchronized boolean findVictim(ClockHand clockHand) {
         if (table.size() == 0) {
             return false;
         }
@@ -64,16 +65,16 @@ abstract class IndexedPolicy implements ReplacementPolicy {
         return true;
     }
 
-    /** An entry was asked for. */
+    /** An entry was requested. */
     abstract void used(int entry);
 
-    /** An entry is new. */
+    /** An entry was inserted. */
     abstract void added(int entry);
 
-    /** An entry goes that was not chosen. */
+    /** An entry that was not the victim is removed. */
     abstract void left(int entry);
 
-    /** The entry that goes, taken out of all but the table, which is not empty. */
+    /** Chooses the victim's entry and removes it from everything except the table, which is not empty. */
     abstract int choose();
 
     final void looked() {

@@ -4,11 +4,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A queue of a {@link KeyTable}'s entries, linked both ways: new ones at the head, old ones at the tail. Several queues of one
- * table share its links, as long as an entry is in one of them at a time. Guarded by its policy.
+ * A doubly linked queue of a {@link KeyTable}'s entries: new ones at the head, old ones at the tail. Guarded by its
+ * policy. Several queues of one table share its links, as long as an entry is in one of them at a time.
  */
 final class KeyQueue {
-    /** Towards the head, and towards the tail; 8 bytes an entry. */
+    /** The links towards the head and towards the tail; 8 bytes an entry. */
     record Links(MemorySegment newer, MemorySegment older) {
         static Links of(KeyTable table, Arena arena) {
             return new Links(table.column(arena), table.column(arena));
@@ -32,12 +32,12 @@ final class KeyQueue {
         return size;
     }
 
-    /** The oldest, or {@link KeyTable#NONE}. */
+    /** The oldest entry, or {@link KeyTable#NONE}. */
     int tail() {
         return tail;
     }
 
-    /** The next towards the head, or {@link KeyTable#NONE}. */
+    /** The next entry towards the head, or {@link KeyTable#NONE}. */
     int newer(int entry) {
         return KeyTable.get(links.newer, entry);
     }

@@ -5,27 +5,27 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * An index of keys in memory, as policies need it that remember each key: a hash table with chains, whose entries are
- * numbered, so that a policy can keep more of each in columns of its own. Off the heap: 16 bytes a key, as the paper's (TBF,
- * section III). Guarded by its policy.
+ * An index of keys in memory for policies that store each key: a chained hash table with numbered entries. Guarded by
+ * its policy. A policy can keep more data of each entry in columns of its own. The table is off-heap and takes 16 bytes
+ * a key, as the paper's does (TBF, section III).
  */
 final class KeyTable {
     /** No entry. */
     static final int NONE = -1;
-    /** More keys may be there for a moment than the cache is to hold: one for each thread that inserts. */
+    /** The cache may exceed its capacity for a moment: by one key for each inserting thread. */
     private static final int SLACK = 1024;
 
     private final int entries;
     private final MemorySegment keys;
-    /** The next of an entry's chain, or of the entries that are free. */
+    /** The next entry of a chain, or of the free list. */
     private final MemorySegment chain;
     private final MemorySegment heads;
     private int free;
     private int size;
 
     /**
-     * @param capacity keys, 1 to 2^31 - 1025
-     * @throws IllegalArgumentException if there are too many
+     * @param capacity number of keys, 1 to 2^31 - 1025
+     * @throws IllegalArgumentException if it is too large
      */
     KeyTable(Arena arena, long capacity) {
         entries = entriesFor(capacity);
@@ -46,7 +46,7 @@ final class KeyTable {
         return (int) capacity + SLACK;
     }
 
-    /** A column of ints, one for each entry, all zero. */
+    /** Allocates a column of ints, one for each entry, all zero. */
     MemorySegment column(Arena arena) {
         return ints(arena, entries);
     }
@@ -67,7 +67,7 @@ final class KeyTable {
         return size;
     }
 
-    /** How many entries there can be: their numbers are below it. */
+    /** Number of entries: their numbers are below it. */
     int entries() {
         return entries;
     }
@@ -86,14 +86,14 @@ final class KeyTable {
     }
 
     /**
-     * @param key one that is not there
+     * @param key one that is absent
      * @return its entry
-     * @throws IllegalStateException if there are far more keys than the cache is to hold
+     * @throws IllegalStateException if there are far more keys than the capacity
      */
     int insert(long key) {
         int entry = free;
         if (entry == NONE) {
-            throw new IllegalStateException("More than " + entries + " keys: the cache inserts without evicting");
+            throw new IllegalStateException("More than " + entries + " keys: the cache inserted without an eviction");
         }
         free = get(chain, entry);
         keys.setAtIndex(ValueLayout.JAVA_LONG, entry, key);

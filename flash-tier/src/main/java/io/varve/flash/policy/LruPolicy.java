@@ -2,12 +2,12 @@ package io.varve.flash.policy;
 
 import java.lang.foreign.Arena;
 
-/** The key that was asked for the longest time ago. Guarded by itself; 24 bytes a key. */
+/** LRU: evicts the least recently used key. Guarded by {@code this}; 24 bytes a key. */
 public final class LruPolicy extends IndexedPolicy {
     private final KeyQueue.Links links;
     private final KeyQueue recent;
 
-    /** @param capacity keys that the cache holds, 1 to 2^31 - 1025 */
+    /** @param capacity number of keys that the cache holds, 1 to 2^31 - 1025 */
     public LruPolicy(Arena arena, long capacity) {
         super(arena, capacity);
         links = KeyQueue.Links.of(table(), arena);

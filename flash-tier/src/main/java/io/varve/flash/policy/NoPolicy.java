@@ -1,30 +1,30 @@
 package io.varve.flash.policy;
 
-/** Nothing is cached: what the others are measured against. */
+/** Caches nothing: the baseline of the other policies. Immutable. */
 public final class NoPolicy implements ReplacementPolicy {
     @Override
     public void hit(long key) {
-        // Nothing is remembered.
+        // It stores nothing.
     }
 
     @Override
     public void inserted(long key) {
-        throw new IllegalStateException("Nothing is to be cached without a policy");
+        throw new IllegalStateException("Without a policy nothing is cached");
     }
 
     @Override
     public void removed(long key) {
-        // Nothing is remembered.
+        // It stores nothing.
     }
 
     @Override
-    public boolean findVictim(KeyHand hand) {
+    public boolean findVictim(ClockHand clockHand) {
         return false;
     }
 
     @Override
     public long victim() {
-        throw new IllegalStateException("There is no victim where nothing is cached");
+        throw new IllegalStateException("Without a policy there is no victim");
     }
 
     @Override

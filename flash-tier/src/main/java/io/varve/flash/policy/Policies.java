@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.random.RandomGenerator;
 
-/** The policies by name, as settings and command lines call them. */
+/** The policies by name, as settings and command lines spell them. Immutable. */
 public enum Policies {
     /** Two Bloom sub-filters of 4 bits and 3 functions; keys are inserted unmarked. */
     TBF {
@@ -14,14 +14,14 @@ public enum Policies {
             return new TbfPolicy(arena, capacity, TbfPolicy.BITS, TbfPolicy.HASHES, false);
         }
     },
-    /** The same, but keys are inserted marked. */
+    /** TBF whose keys are inserted marked. */
     TBF_MARKED {
         @Override
         public ReplacementPolicy create(Arena arena, long capacity, RandomGenerator random) {
             return new TbfPolicy(arena, capacity, TbfPolicy.BITS, TbfPolicy.HASHES, true);
         }
     },
-    /** Half of the memory: two sub-filters of 2 bits and 2 functions. */
+    /** TBF with half of the memory: two sub-filters of 2 bits and 2 functions. */
     TBF_HALF {
         @Override
         public ReplacementPolicy create(Arena arena, long capacity, RandomGenerator random) {
@@ -80,25 +80,25 @@ public enum Policies {
     };
 
     /**
-     * @param arena    where the policy's memory comes from, and how long it is there
-     * @param capacity keys that the cache holds, 1 or more
-     * @param random   of the policies that draw
+     * @param arena owner of the policy's memory
+     * @param capacity number of keys that the cache holds, 1 or more
+     * @param random source of the randomized policies
      */
     public abstract ReplacementPolicy create(Arena arena, long capacity, RandomGenerator random);
 
-    /** In lower case, with hyphens: {@code tbf}, {@code s3-fifo}. */
+    /** The name in lower case, with hyphens: {@code tbf}, {@code s3-fifo}. */
     public String optionName() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /** @throws IllegalArgumentException with all that there are, if there is none of this name */
+    /** @throws IllegalArgumentException with all names, if this one is unknown */
     public static Policies of(String name) {
         for (Policies policy : values()) {
             if (policy.optionName().equals(name)) {
                 return policy;
             }
         }
-        throw new IllegalArgumentException("There is no replacement policy '" + name + "': allowed are "
+        throw new IllegalArgumentException("unknown replacement policy '" + name + "': allowed are "
                 + String.join(", ", Arrays.stream(values()).map(Policies::optionName).toList()));
     }
 }

@@ -3,15 +3,16 @@ package io.varve.flash.policy;
 import java.util.random.RandomGenerator;
 
 /**
- * Any key, each as likely as any other. Keeps nothing.
+ * Random replacement: evicts any key with equal probability. The searching thread guards it; it keeps no data about
+ * keys.
  *
- * <p>The hand goes on and passes over a random number of keys. If it were set down at a random place of the order instead, a
- * key behind a wide gap would go sooner, again and again, and since the time that a key stays is what counts, some would stay
- * too short for what others stay too long. How often a key is asked for while it stays depends on the mean of that time alone,
- * so it does no harm that two victims of one round lie apart.
+ * <p>The hand passes over a random number of keys. A hand at a random position would instead evict a key after a wide
+ * gap sooner, repeatedly. Residence time is what counts, so some keys would stay too short a time and others too long.
+ * The number of requests during a stay depends only on the mean of that time, so the spacing of the victims of one
+ * round does no harm.
  */
 public final class RandomPolicy extends SearchingPolicy {
-    /** Keys that are passed over before a victim: 0 to this, without it. */
+    /** Exclusive maximum of the number of keys that are passed over before a victim. */
     private static final int MOST_PASSED_OVER = 16;
 
     private final RandomGenerator random;
@@ -22,31 +23,31 @@ public final class RandomPolicy extends SearchingPolicy {
 
     @Override
     public void hit(long key) {
-        // Nothing is remembered.
+        // It stores nothing.
     }
 
     @Override
     public void inserted(long key) {
-        // Nothing is remembered.
+        // It stores nothing.
     }
 
     @Override
     public void removed(long key) {
-        // Nothing is remembered.
+        // It stores nothing.
     }
 
     @Override
-    public boolean findVictim(KeyHand hand) {
-        boolean found = hand.next();
+    public boolean findVictim(ClockHand clockHand) {
+        boolean found = clockHand.next();
         if (!found) {
             return false;
         }
         for (int left = random.nextInt(MOST_PASSED_OVER); left > 0 && found; left--) {
-            choose(hand.key());
-            found = hand.next();
+            choose(clockHand.key());
+            found = clockHand.next();
         }
         if (found) {
-            choose(hand.key());
+            choose(clockHand.key());
         }
         looked();
         return true;

@@ -1,51 +1,59 @@
 package io.varve.flash.policy;
 
 /**
- * Which of the cached keys goes when room is needed. A key is known by 64 bits of its hash, well mixed; two keys of the same
- * hash are one to a policy, which costs a bad choice and nothing else.
+ * Chooses the key that a full cache evicts. Many threads may call {@link #hit} at any time; one thread at a time calls
+ * everything else.
  *
- * <p>{@link #hit} may be called by many threads at any time; everything else by one at a time.
+ * <p>A key is identified by 64 well-mixed bits of its hash. Two keys with equal hashes are one key to a policy, which
+ * may cost a bad choice and nothing else.
  */
 public interface ReplacementPolicy {
-    /** The key was asked for, and is cached. */
+    /** A cached key was requested. */
     void hit(long key);
 
-    /** The key is cached from now on. */
+    /** A key was cached. */
     void inserted(long key);
 
-    /** The key is no longer cached, and not because it was a victim. */
+    /** A key was removed, other than as a victim. */
     void removed(long key);
 
-    /** So many keys are cached, where something else than their number bounds them: a round of the hand meets no more. */
+    /**
+     * Reports the number of cached keys, if something other than their number limits the cache: it bounds a round of
+     * the hand.
+     */
     default void holds(long keys) {}
 
     /**
-     * Looks for the key that goes. Who has it found takes it out of the cache and does not report it as removed.
+     * Searches for a victim. The caller removes it from the cache and does not report it as removed.
      *
      * @return false if there is none; else it is {@link #victim}
      */
-    boolean findVictim(KeyHand hand);
+    boolean findVictim(ClockHand clockHand);
 
-    /** What was found last. */
+    /** The victim of the last search. */
     long victim();
 
-    /** How many keys the searches have looked at, in the cache's order or in an order of the policy's own. */
+    /** Number of keys that the searches have visited, in the cache's order or in the policy's own. */
     long keysTraversed();
 
-    /** How many searches ended with a key that should have stayed, because none was better among those looked at. */
+    /**
+     * Number of searches that ended with a key that should have stayed, because none of the visited keys was better.
+     */
     default long poorVictims() {
         return 0;
     }
 
-    /** What it keeps in memory, in bytes, beside some objects of fixed size. */
+    /** Memory in bytes, beside some objects of fixed size. */
     long ramBytes();
 
-    /** Whether it keeps each key, and has to be told of those that go; else what it remembers of one may outlast it. */
+    /**
+     * Whether the policy stores each key and needs a report of each removal; otherwise it may remember removed keys.
+     */
     default boolean keepsKeys() {
         return false;
     }
 
-    /** Whether anything is to be cached at all. */
+    /** Whether anything is cached at all. */
     default boolean caches() {
         return true;
     }

@@ -5,12 +5,15 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * S3-FIFO (Yang and others, SOSP 2023): new keys go through a small queue of a tenth of the cache; those that were used more
- * than once there get into the main one, others leave and are remembered for a while, so that they get into the main queue
- * at once when they come back. Guarded by itself; 25 bytes a key, and 24 for each that is remembered, nine for ten keys.
+ * S3-FIFO (Yang and others, SOSP 2023): new keys pass through a small queue of a tenth of the cache. Guarded by {@code
+ * this}.
+ *
+ * <p>Keys that were used more than once there enter the main queue. The others are evicted and remembered for a while;
+ * if they return, they enter the main queue at once. It takes 25 bytes a key, and 24 for each remembered one, of which
+ * there are nine for ten keys.
  */
 public final class S3FifoPolicy extends IndexedPolicy {
-    /** Of the cache, for the small queue. */
+    /** Share of the cache for the small queue. */
     private static final double SMALL_SHARE = 0.1;
     private static final byte MOST_USES = 3;
     private static final byte IN_MAIN = 4;
@@ -19,7 +22,7 @@ public final class S3FifoPolicy extends IndexedPolicy {
     private final KeyQueue.Links links;
     private final KeyQueue small;
     private final KeyQueue main;
-    /** By entry: how often it was used, up to 3, and which queue it is in. */
+    /** By entry: its number of uses, up to 3, and its queue. */
     private final MemorySegment state;
     private final long smallKeys;
     private final long ghostKeys;
@@ -27,7 +30,7 @@ public final class S3FifoPolicy extends IndexedPolicy {
     private final KeyQueue.Links ghostLinks;
     private final KeyQueue ghostQueue;
 
-    /** @param capacity keys that the cache holds, 1 to 2^31 - 1025 */
+    /** @param capacity number of keys that the cache holds, 1 to 2^31 - 1025 */
     public S3FifoPolicy(Arena arena, long capacity) {
         super(arena, capacity);
         links = KeyQueue.Links.of(table(), arena);

@@ -1,22 +1,22 @@
 package io.varve.flash.policy;
 
-/** What policies share that ask the hand for key after key: what they count. Guarded by whoever searches. */
+/** The base of policies that search by means of the hand: their counters. The searching thread guards it. */
 abstract class SearchingPolicy implements ReplacementPolicy {
     private long traversed;
     private long poor;
     private long victim;
 
-    /** Another key was looked at. */
+    /** Counts a visited key. */
     final void looked() {
         traversed++;
     }
 
-    /** It is the victim, unless a better one is found. */
+    /** Sets the victim, until a better one is found. */
     final void choose(long key) {
         victim = key;
     }
 
-    /** The search ended with a key that should have stayed. */
+    /** Counts a search that ended with a key that should have stayed. */
     final void chosePoorly() {
         poor++;
     }

@@ -4,9 +4,9 @@ import java.lang.foreign.Arena;
 import java.util.BitSet;
 
 /**
- * SIEVE (Zhang and others, NSDI 2024): a queue in the order of arrival, in which a used key stays where it is; the hand goes
- * from the tail to the head, spares what was used, once, and starts again at the tail. Guarded by itself; 24 bytes and a bit a
- * key.
+ * SIEVE (Zhang and others, NSDI 2024): a queue in arrival order, in which a used key keeps its place. Guarded by {@code
+ * this}; 24 bytes and a bit a key. The hand moves from the tail to the head, skips each used key once, and starts
+ * again at the tail.
  */
 public final class SievePolicy extends IndexedPolicy {
     private final KeyQueue.Links links;
@@ -14,7 +14,7 @@ public final class SievePolicy extends IndexedPolicy {
     private final BitSet visited;
     private int hand = KeyTable.NONE;
 
-    /** @param capacity keys that the cache holds, 1 to 2^31 - 1025 */
+    /** @param capacity number of keys that the cache holds, 1 to 2^31 - 1025 */
     public SievePolicy(Arena arena, long capacity) {
         super(arena, capacity);
         links = KeyQueue.Links.of(table(), arena);

@@ -5,16 +5,16 @@ import java.lang.foreign.Arena;
 import io.varve.flash.bloom.BloomFilter;
 
 /**
- * TBF, two Bloom sub-filters (Ungureanu and others 2013, section II): hits are marked in the current one, and a victim is a
- * key in neither. After as many keys looked at as the cache holds the filters are flipped: the previous one is emptied and
- * becomes the current one. So a hit is remembered for one to two rounds of the hand, in one byte a key.
+ * TBF, two Bloom sub-filters (Ungureanu and others 2013, section II): hits are marked in the current one, and a victim
+ * is a key in neither. Many threads mark; the searching thread guards everything else.
  *
- * <p>A search that has to end among marked keys takes one that only the previous filter knows, if it met one.
+ * <p>After as many visited keys as the cache holds, the filters flip: the previous one is cleared and becomes the
+ * current one. So a hit is remembered for one to two rounds of the hand, in one byte a key.
  *
- * <p>Many threads mark; the rest is guarded by whoever searches.
+ * <p>A search that ends without an unmarked key takes one that only the previous filter holds, if it met one.
  */
 public final class TbfPolicy extends SearchingPolicy {
-    /** The paper's: bits of each sub-filter for a key, and functions. */
+    /** The paper's parameters: bits of each sub-filter for a key, and functions. */
     public static final int BITS = 4;
     public static final int HASHES = 3;
 
@@ -26,15 +26,15 @@ public final class TbfPolicy extends SearchingPolicy {
     private final boolean markInserted;
     private volatile BloomFilter current;
     private volatile BloomFilter previous;
-    /** After so many keys looked at the filters are flipped. */
+    /** Number of visited keys after which the filters flip. */
     private long round;
     private long sinceFlip;
     private long flips;
 
     /**
-     * @param capacity     keys that the cache holds, 1 or more
-     * @param bits         of each sub-filter for a key, 1 or more
-     * @param markInserted whether a key is marked when it is inserted; the paper leaves it unmarked
+     * @param capacity number of keys that the cache holds, 1 or more
+     * @param bits number of bits of each sub-filter for a key, 1 or more
+     * @param markInserted whether an inserted key is marked; the paper leaves it unmarked
      */
     public TbfPolicy(Arena arena, long capacity, int bits, int hashes, boolean markInserted) {
         this.capacity = capacity;
@@ -56,7 +56,7 @@ public final class TbfPolicy extends SearchingPolicy {
         }
     }
 
-    /** Its marks are forgotten with all others. */
+    /** Its marks expire with all others. */
     @Override
     public void removed(long key) {
         // Bits of a Bloom filter belong to several keys.
@@ -68,10 +68,10 @@ public final class TbfPolicy extends SearchingPolicy {
     }
 
     @Override
-    public boolean findVictim(KeyHand hand) {
+    public boolean findVictim(ClockHand clockHand) {
         int found = NOTHING;
-        while (hand.next()) {
-            long key = hand.key();
+        while (clockHand.next()) {
+            long key = clockHand.key();
             int marked = mark(key);
             countKey();
             if (marked == NOTHING) {
@@ -110,12 +110,12 @@ public final class TbfPolicy extends SearchingPolicy {
         flips++;
         BloomFilter emptied = previous;
         previous = current;
-        // A hit that is marked at this moment goes into the filter that was current, which is asked as the previous one.
+        // A concurrent hit is marked in the filter that was current, which is queried as the previous one.
         emptied.clear();
         current = emptied;
     }
 
-    /** How often the filters were flipped. */
+    /** Number of flips. */
     public long flips() {
         return flips;
     }

@@ -4,10 +4,11 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * The key of an item on flash: its place, 8 bytes, the epoch of its database, 8 bytes, and the key itself. Pure.
+ * The key of an item on flash: its place, 8 bytes, the epoch of its database, 8 bytes, and the key itself. Immutable:
+ * static methods only.
  *
- * <p>The place is the key's hash with its bits in another order, such that the store's order is that in which memory is walked
- * over (SCAN): the shards' order first, and within a shard that of the bucket numbers read backwards.
+ * <p>The place is a permutation of the hash's bits, chosen so that the store's order is SCAN's order over memory: first
+ * by shard, then, within a shard, by the bit-reversed bucket number.
  *
  * <pre>
  *   hash    | a: 8 | b: 40 | tag: 16 |       a: the highest bits, which choose the shard
@@ -17,7 +18,7 @@ import java.util.Arrays;
 public final class ItemKey {
     private static final int TAG_BITS = 16;
     private static final int GROUP_BITS = 8;
-    /** How many groups of keys the first byte of the place tells apart. */
+    /** Number of key groups that the first byte of the place distinguishes. */
     public static final int GROUPS = 1 << GROUP_BITS;
     private static final int GROUP_SHIFT = Long.SIZE - GROUP_BITS;
     private static final long TAG_MASK = (1L << TAG_BITS) - 1;
@@ -28,24 +29,24 @@ public final class ItemKey {
 
     private ItemKey() {}
 
-    /** The place of a key with this hash: well mixed, as the hash is. */
+    /** The place of a key with this hash; it is as well mixed as the hash. */
     public static long place(long hash) {
         long backwards = Long.reverse(hash >>> TAG_BITS) >>> TAG_BITS + GROUP_BITS;
         return hash & -1L << GROUP_SHIFT | backwards << TAG_BITS | hash & TAG_MASK;
     }
 
-    /** What tells the key of this place from the same key in another epoch: well mixed. */
+    /** A well-mixed identity of a key in an epoch, distinct from that of the key in another epoch. */
     public static long identity(long place, long epoch) {
         long mixed = (place ^ epoch * EPOCH_STEP) * MIX;
         return mixed ^ mixed >>> MIX_SHIFT;
     }
 
-    /** The key on flash. */
+    /** Builds the key on flash. */
     public static byte[] of(long place, long epoch, byte[] key) {
         return ByteBuffer.allocate(HEAD_BYTES + key.length).putLong(place).putLong(epoch).put(key).array();
     }
 
-    /** What the keys begin with that are in this group and not before this position. */
+    /** The prefix of the first key that is in this group and not before this position. */
     public static byte[] firstOf(int group, long position) {
         long place = (long) group << GROUP_SHIFT | position >>> TAG_BITS + GROUP_BITS << TAG_BITS;
         return ByteBuffer.allocate(Long.BYTES).putLong(place).array();
@@ -57,8 +58,8 @@ public final class ItemKey {
     }
 
     /**
-     * Where a place is within its group: its bucket number, read backwards, in the highest 40 bits. So positions are ordered, as
-     * unsigned numbers, as memory is walked over.
+     * The position of a place within its group: its bit-reversed bucket number, in the highest 40 bits. So positions,
+     * as unsigned numbers, have the order of a scan over memory.
      */
     public static long position(long place) {
         return place >>> TAG_BITS << TAG_BITS + GROUP_BITS;
@@ -82,7 +83,7 @@ public final class ItemKey {
         return Arrays.copyOfRange(recordKey, HEAD_BYTES, recordKey.length);
     }
 
-    /** Bytes of the key itself. */
+    /** Length of the key itself, bytes. */
     public static int lengthOf(byte[] recordKey) {
         return recordKey.length - HEAD_BYTES;
     }

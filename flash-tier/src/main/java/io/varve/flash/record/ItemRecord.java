@@ -4,19 +4,20 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * An item on flash: what it is beside its key. Static methods over its bytes; pure.
+ * The record of an item on flash: its metadata and value. Immutable: static methods over its bytes.
  *
  * <pre>
  *   0        1              2          3         6 ... 13      14 ... 17   18 ...
  *   version  class | type   encoding   access    expiry time   CRC-32C     value
  * </pre>
- * Version 1 had no class of penalty: the upper half of the type's byte is 0 in it, and such records are still read.
- * The checksum is that of the key on flash and of everything but itself. The value's bytes are as they are in memory.
+ *
+ * <p>Version 1 had no penalty class: the upper half of its type byte is 0. Such records are still read. The checksum
+ * covers the key on flash and the whole record except the checksum itself. The value's bytes are those in memory.
  */
 public final class ItemRecord {
     private static final byte VERSION = 2;
     private static final byte WITHOUT_CLASS = 1;
-    /** What {@link #penaltyClass} tells of a record that was written without one. */
+    /** The result of {@link #penaltyClass} for a record without a class. */
     public static final int UNKNOWN_CLASS = -1;
     private static final int TYPE_BITS = 4;
     private static final int TYPE_MASK = (1 << TYPE_BITS) - 1;
@@ -26,17 +27,17 @@ public final class ItemRecord {
     private static final int ACCESS_BYTES = 3;
     private static final int EXPIRE_AT_OFFSET = ACCESS_OFFSET + ACCESS_BYTES;
     private static final int CHECKSUM_OFFSET = EXPIRE_AT_OFFSET + Long.BYTES;
-    /** Where the value begins. */
+    /** Offset of the value. */
     public static final int VALUE_OFFSET = CHECKSUM_OFFSET + Integer.BYTES;
 
     private ItemRecord() {}
 
     /**
-     * A record without its value and its checksum.
+     * Builds a record without its value and its checksum.
      *
-     * @param type           0 to 15
-     * @param access         24 bits
-     * @param penaltyClass   0 to 15
+     * @param type 0 to 15
+     * @param access 24 bits
+     * @param penaltyClass 0 to 15
      * @param expireAtMillis ms since the epoch, or less than 0
      */
     public static byte[] begin(int type, int encoding, int access, int penaltyClass, long expireAtMillis,
@@ -55,7 +56,7 @@ public final class ItemRecord {
         ByteBuffer.wrap(record).putInt(CHECKSUM_OFFSET, checksum(recordKey, record));
     }
 
-    /** Whether these are the bytes that were sealed under this key. */
+    /** Whether these bytes were sealed under this key. */
     public static boolean isWhole(byte[] recordKey, byte[] record) {
         return record.length >= VALUE_OFFSET && (record[0] == VERSION || record[0] == WITHOUT_CLASS)
                 && ByteBuffer.wrap(record).getInt(CHECKSUM_OFFSET) == checksum(recordKey, record);
@@ -65,7 +66,7 @@ public final class ItemRecord {
         return record[TYPE_OFFSET] & TYPE_MASK;
     }
 
-    /** The class of penalty, 0 to 15, or {@link #UNKNOWN_CLASS}. */
+    /** The penalty class, 0 to 15, or {@link #UNKNOWN_CLASS}. */
     public static int penaltyClass(byte[] record) {
         return record[0] == WITHOUT_CLASS ? UNKNOWN_CLASS : (record[TYPE_OFFSET] & 0xFF) >>> TYPE_BITS;
     }
@@ -74,13 +75,13 @@ public final class ItemRecord {
         return record[ENCODING_OFFSET];
     }
 
-    /** 24 bits. */
+    /** The access data, 24 bits. */
     public static int access(byte[] record) {
         return (ByteBuffer.wrap(record).getShort(ACCESS_OFFSET) & 0xFFFF) << Byte.SIZE
                 | record[ACCESS_OFFSET + Short.BYTES] & 0xFF;
     }
 
-    /** Milliseconds since the epoch, or less than 0 for one that never expires. */
+    /** Milliseconds since the epoch, or less than 0 for an item that never expires. */
     public static long expireAtMillis(byte[] record) {
         return ByteBuffer.wrap(record).getLong(EXPIRE_AT_OFFSET);
     }

@@ -6,14 +6,15 @@ import java.util.Optional;
 import java.util.zip.CRC32C;
 
 /**
- * A value on flash. Immutable, as long as nobody writes into the array.
+ * A value on flash. Immutable, as long as no caller writes into the array.
  *
  * <pre>
  *   0        1       2       3 ... 6     7 ...
  *   version  marks   unused  CRC-32C     value
  * </pre>
- * The checksum is that of the key on flash, of version and marks, and of the value: bytes that belong to another key are as
- * wrong as ones that a device has changed.
+ *
+ * <p>The checksum covers the key on flash, version and marks, and the value. So bytes of another key are rejected like
+ * bytes that a device has corrupted.
  */
 public final class StoredValue {
     private static final byte VERSION = 1;
@@ -48,7 +49,7 @@ public final class StoredValue {
         return bytes.array();
     }
 
-    /** The value in bytes that were stored under the key; empty if they are not what was stored. */
+    /** The value in bytes that were stored under the key; empty if they are corrupt. */
     public static Optional<StoredValue> decode(byte[] recordKey, byte[] bytes) {
         if (bytes.length < HEAD_BYTES || bytes[0] != VERSION
                 || ByteBuffer.wrap(bytes).getInt(CHECKSUM_OFFSET) != checksum(recordKey, bytes)) {

@@ -1,7 +1,7 @@
 /**
- * The bytes of a key and of a value on flash: version, marks, checksum.
+ * The layout of keys and values on flash: version, marks, checksum.
  *
- * <p>Lives here: where each byte is. Must not live here: how bytes get to flash.
+ * <p>Lives here: the position of each byte. Must not live here: the transfer of bytes to flash.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.flash.record;

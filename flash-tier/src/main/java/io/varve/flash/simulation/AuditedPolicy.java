@@ -7,24 +7,26 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-import io.varve.flash.policy.KeyHand;
+import io.varve.flash.policy.ClockHand;
 import io.varve.flash.policy.ReplacementPolicy;
 
 /**
- * A policy, and beside it an exact account of which keys are marked. Confined to one thread.
+ * A policy together with an exact account of the marked keys. Confined to one thread.
  *
- * <p>With CLOCK a key is marked if it was asked for since the hand came by it last. A marked key that the policy takes for unmarked
- * is a false negative (TBF, section II-D, Figure 3), an unmarked one that it takes for marked a false positive.
+ * <p>In CLOCK's terms a key is marked if it was requested since the hand last passed it. A marked key that the policy
+ * treats as unmarked is a false negative (TBF, section II-D, Figure 3). An unmarked key that it treats as marked is a
+ * false positive.
  *
- * <p>TBF promises something else: a mark lasts until as many keys were looked at as the cache holds. A round of the hand is longer,
- * because keys that come in ahead of it are looked at in the same round: with 1.2 looks for a victim the hand meets 1.7 times as
- * many keys as there are. So TBF has false negatives beside CLOCK, and breaks no promise of its own.
+ * <p>TBF's guarantee differs: a mark lasts until as many keys were visited as the cache holds. A round of the hand is
+ * longer, because keys that are inserted ahead of it are visited in the same round. With 1.2 visits for a victim the
+ * hand meets 1.7 times as many keys as there are. So compared with CLOCK, TBF has false negatives without breaking its
+ * own guarantee.
  */
 public final class AuditedPolicy implements ReplacementPolicy {
     private final ReplacementPolicy policy;
     private final long promised;
     private final Set<Long> marked = new HashSet<>();
-    /** How many keys had been looked at when a key was asked for last. */
+    /** Number of visited keys at each key's last request. */
     private final Map<Long, Long> askedAt = new HashMap<>();
     private final List<Long> lookedAt = new ArrayList<>();
     private long looked;
@@ -34,8 +36,8 @@ public final class AuditedPolicy implements ReplacementPolicy {
     private long broken;
 
     /**
-     * @param policy   that asks the hand for keys in the store's order
-     * @param capacity keys that the cache holds: for so many looks TBF promises to remember
+     * @param policy one that visits keys in the store's order by means of the hand
+     * @param capacity number of keys that the cache holds: TBF guarantees marks for as many visits
      */
     public AuditedPolicy(ReplacementPolicy policy, long capacity) {
         this.policy = policy;
@@ -67,25 +69,25 @@ public final class AuditedPolicy implements ReplacementPolicy {
     }
 
     @Override
-    public boolean findVictim(KeyHand hand) {
+    public boolean findVictim(ClockHand clockHand) {
         lookedAt.clear();
         long poor = policy.poorVictims();
-        boolean found = policy.findVictim(new KeyHand() {
+        boolean found = policy.findVictim(new ClockHand() {
             @Override
             public boolean next() {
-                boolean more = hand.next();
+                boolean more = clockHand.next();
                 if (more) {
-                    lookedAt.add(hand.key());
+                    lookedAt.add(clockHand.key());
                 }
                 return more;
             }
 
             @Override
             public long key() {
-                return hand.key();
+                return clockHand.key();
             }
         });
-        // A search ends with the first key that it takes for unmarked; with a poor victim there was none.
+        // A search ends with the first key that it treats as unmarked; a poor victim means that there was none.
         boolean lastIsUnmarked = found && policy.poorVictims() == poor;
         for (int i = 0; i < lookedAt.size(); i++) {
             account(lookedAt.get(i), !(lastIsUnmarked && i == lookedAt.size() - 1));
@@ -110,22 +112,27 @@ public final class AuditedPolicy implements ReplacementPolicy {
         }
     }
 
-    /** Keys that were taken for unmarked although no more were looked at since they were asked for than the cache holds. */
+    /**
+     * Number of keys that were treated as unmarked although, since their last request, no more were visited than the
+     * cache holds.
+     */
     public long brokenPromises() {
         return broken;
     }
 
-    /** Of all keys looked at, 0 to 1; 0 if there was none. */
+    /** Fraction of all visited keys, 0 to 1; 0 if there was none. */
     public double falseNegativeRatio() {
         return looked == 0 ? 0 : (double) falseNegatives / looked;
     }
 
-    /** Of the marked keys looked at, 0 to 1; 0 if there was none. */
+    /** Fraction of the marked visited keys, 0 to 1; 0 if there was none. */
     public double forgottenRatio() {
         return markedLookedAt == 0 ? 0 : (double) falseNegatives / markedLookedAt;
     }
 
-    /** Of all keys looked at, 0 to 1; 0 if there was none. TBF remembers longer on purpose, which counts here. */
+    /**
+     * Fraction of all visited keys, 0 to 1; 0 if there was none. TBF remembers longer on purpose, which counts here.
+     */
     public double falsePositiveRatio() {
         return looked == 0 ? 0 : (double) falsePositives / looked;
     }
@@ -145,7 +152,7 @@ public final class AuditedPolicy implements ReplacementPolicy {
         return policy.poorVictims();
     }
 
-    /** The policy's own. */
+    /** The policy's own memory. */
     @Override
     public long ramBytes() {
         return policy.ramBytes();

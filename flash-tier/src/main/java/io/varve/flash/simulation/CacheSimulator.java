@@ -4,12 +4,9 @@ import java.util.Arrays;
 
 import io.varve.flash.policy.ReplacementPolicy;
 
-/**
- * A cache of a fixed number of keys, that a policy governs: who asks for a key that is not there has it cached. Confined to one
- * thread.
- */
+/** A cache of a fixed number of keys under a policy: a request for an absent key caches it. Confined to one thread. */
 public final class CacheSimulator {
-    /** Searches that looked at as many keys or more are counted together. */
+    /** Searches that visited at least this many keys are counted together. */
     public static final int LONGEST_COUNTED = 1000;
 
     private final ReplacementPolicy policy;
@@ -24,26 +21,26 @@ public final class CacheSimulator {
     private long poorBefore;
 
     /**
-     * What has happened since the counting began. Immutable.
+     * The counters since the begin of the counting. Immutable.
      *
-     * @param keysTraversed that the searches looked at
-     * @param poorVictims   searches that had to take a key that should have stayed
+     * @param keysTraversed keys that the searches visited
+     * @param poorVictims searches that took a key that should have stayed
      */
     public record Figures(long requests, long hits, long evictions, long keysTraversed, long poorVictims) {
-        /** 0 to 1; 0 if nothing was asked for. */
+        /** 0 to 1; 0 without requests. */
         public double hitRatio() {
             return requests == 0 ? 0 : (double) hits / requests;
         }
 
-        /** Keys that a search looked at in the mean; 0 if there was none. */
+        /** Mean number of keys that a search visited; 0 without evictions. */
         public double meanTraversed() {
             return evictions == 0 ? 0 : (double) keysTraversed / evictions;
         }
     }
 
     /**
-     * @param capacity  keys, 1 to 2^29
-     * @param mostSteps keys that a search for a victim may look at, 1 or more
+     * @param capacity number of keys, 1 to 2^29
+     * @param mostSteps maximum number of keys that a search for a victim visits, 1 or more
      */
     public CacheSimulator(ReplacementPolicy policy, int capacity, int mostSteps) {
         this.policy = policy;
@@ -53,9 +50,9 @@ public final class CacheSimulator {
     }
 
     /**
-     * Somebody asks for a key.
+     * Requests a key.
      *
-     * @param key 64 well mixed bits
+     * @param key 64 well-mixed bits
      * @return whether it was cached
      */
     public boolean access(long key) {
@@ -75,7 +72,7 @@ public final class CacheSimulator {
         return false;
     }
 
-    /** Somebody writes a key that was asked for: used again, where it is cached, and not counted. */
+    /** Writes a requested key: a further use if it is cached, not counted. */
     public void update(long key) {
         if (store.contains(key)) {
             policy.hit(key);
@@ -86,15 +83,15 @@ public final class CacheSimulator {
         hand.begin();
         long before = policy.keysTraversed();
         if (!policy.findVictim(hand)) {
-            throw new IllegalStateException("The policy finds nobody to go among " + store.size() + " keys");
+            throw new IllegalStateException("The policy finds no victim among " + store.size() + " keys");
         }
         store.remove(policy.victim());
         evictions++;
-        // In the store's order, or in one of the policy's own, as CLOCK has.
+        // In the store's order, or in the policy's own, as for CLOCK.
         searches[(int) Math.min(policy.keysTraversed() - before, LONGEST_COUNTED)]++;
     }
 
-    /** Forgets what was counted: the cache is warm. */
+    /** Resets the counters after the warm-up. */
     public void startCounting() {
         requests = 0;
         hits = 0;
@@ -109,12 +106,15 @@ public final class CacheSimulator {
                 policy.poorVictims() - poorBefore);
     }
 
-    /** How many searches looked at so many keys, in the store's order or the policy's own; {@link #LONGEST_COUNTED} stands for so many and more. */
+    /**
+     * Number of searches that visited this many keys, in the store's order or the policy's own; {@link
+     * #LONGEST_COUNTED} stands for that many or more.
+     */
     public long searches(int steps) {
         return searches[steps];
     }
 
-    /** Keys that are cached. */
+    /** Number of cached keys. */
     public int size() {
         return store.size();
     }

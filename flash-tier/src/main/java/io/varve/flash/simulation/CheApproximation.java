@@ -1,10 +1,12 @@
 package io.varve.flash.simulation;
 
 /**
- * What a cache hits if each request draws its key independently, by a fixed popularity (Che, Tung and Wang 2002; for random
- * replacement Fricker, Robert and Roberts 2012). A key stays in the cache for a time that is the same for all keys, measured in
- * requests: T since it was asked for last with LRU, and T in the mean since it came in with random replacement. T is what fills
- * the cache on average. Pure.
+ * The hit ratio of a cache if each request draws its key independently with a fixed popularity (Che, Tung and Wang
+ * 2002; for random replacement Fricker, Robert and Roberts 2012). Immutable: static methods only.
+ *
+ * <p>A key stays in the cache for a time T, measured in requests, that is equal for all keys. With LRU it is the time
+ * since the last request, with random replacement the mean time since the insertion. T is the value at which the cache
+ * is full on average.
  *
  * <pre>
  *   LRU:     P(key i is cached) = 1 - exp(-p_i T)          sum over all keys = capacity
@@ -17,7 +19,7 @@ public final class CheApproximation {
 
     private CheApproximation() {}
 
-    /** The probability that a key of popularity p is cached, given the time. */
+    /** The probability that a key is cached, given the product of its popularity and T. */
     @FunctionalInterface
     private interface Occupancy {
         double of(double load);
@@ -32,7 +34,7 @@ public final class CheApproximation {
         return hitRatio(popularity, capacity, load -> -Math.expm1(-load));
     }
 
-    /** The same under random replacement, and under FIFO. */
+    /** The hit ratio under random replacement, and under FIFO. */
     public static double random(Popularity popularity, double capacity) {
         return hitRatio(popularity, capacity, load -> load / (1 + load));
     }
@@ -41,7 +43,7 @@ public final class CheApproximation {
         double all = popularity.count();
         if (!(capacity > 0 && capacity < all)) {
             throw new IllegalArgumentException(
-                    "The capacity is above 0 and below the " + all + " keys, not " + capacity);
+                    "The capacity is above 0 and below the number of keys, " + all + ", not " + capacity);
         }
         double low = 0;
         double high = all;

@@ -2,7 +2,10 @@ package io.varve.flash.simulation;
 
 import java.util.Arrays;
 
-/** How often keys are asked for, in kinds of keys that are alike. Immutable, as long as nobody writes into the arrays. */
+/**
+ * The request probabilities of keys, grouped into kinds of equal probability. Immutable, as long as no caller writes
+ * into the arrays.
+ */
 public final class Popularity {
     private static final double PRECISE = 1e-3;
 
@@ -10,9 +13,10 @@ public final class Popularity {
     private final double[] keys;
 
     /**
-     * @param probabilities that a request is for one key of a kind, each 0 to 1
-     * @param keys          how many keys of the kind there are, each above 0
-     * @throws IllegalArgumentException if the arrays are not of one length, or the probabilities of all keys do not sum up to 1
+     * @param probabilities for each kind, the probability that a request is for a given key of it, 0 to 1
+     * @param keys number of keys of the kind, each above 0
+     * @throws IllegalArgumentException if the arrays differ in length, or the probabilities of all keys do not sum up
+     *     to 1
      */
     public Popularity(double[] probabilities, double[] keys) {
         if (probabilities.length != keys.length) {
@@ -23,40 +27,40 @@ public final class Popularity {
             sum += probabilities[i] * keys[i];
         }
         if (!(Math.abs(sum - 1) < PRECISE)) {
-            throw new IllegalArgumentException("The probabilities of all keys sum up to 1, not " + sum);
+            throw new IllegalArgumentException("The sum of all probabilities is 1, not " + sum);
         }
         this.probabilities = probabilities;
         this.keys = keys;
     }
 
-    /** Of single keys. */
+    /** Creates a popularity of single keys. */
     public static Popularity of(double[] probabilities) {
         double[] ones = new double[probabilities.length];
         Arrays.fill(ones, 1);
         return new Popularity(probabilities, ones);
     }
 
-    /** All alike. */
+    /** Creates a popularity of equally frequent keys. */
     public static Popularity uniform(double keys) {
         return new Popularity(new double[] {1 / keys}, new double[] {keys});
     }
 
-    /** How many kinds there are. */
+    /** Number of kinds. */
     public int kinds() {
         return keys.length;
     }
 
-    /** That a request is for one key of the kind. */
+    /** Probability of a request for one key of the kind. */
     public double probability(int kind) {
         return probabilities[kind];
     }
 
-    /** How many keys of the kind there are. */
+    /** Number of keys of the kind. */
     public double keys(int kind) {
         return keys[kind];
     }
 
-    /** How many keys there are. */
+    /** Number of keys. */
     public double count() {
         return Arrays.stream(keys).sum();
     }

@@ -1,27 +1,27 @@
 package io.varve.flash.simulation;
 
-import io.varve.flash.policy.KeyHand;
+import io.varve.flash.policy.ClockHand;
 
 /**
- * The keys of a cache, in the order of their hashes: as a B-tree of hashed keys keeps them, so that the order in which the hand
- * meets them says nothing of when they came. A table with open addressing. Confined to one thread.
+ * The keys of a cache in hash order: a hash table with open addressing. Confined to one thread. A B-tree of hashed keys
+ * has the same order, in which the hand meets keys independently of their age.
  */
 final class SimulatedStore {
     private static final long EMPTY = 0;
-    /** Slots for a key. */
+    /** Slots for each key. */
     private static final int SPACE = 2;
 
     private final long[] slots;
     private int size;
-    /** The slot that the hand has looked at last. */
+    /** The slot that the hand visited last. */
     private int at = -1;
 
-    /** @param capacity keys, 1 to 2^29 */
+    /** @param capacity number of keys, 1 to 2^29 */
     SimulatedStore(int capacity) {
         slots = new long[Math.multiplyExact(capacity + 1, SPACE)];
     }
 
-    /** A table cannot tell a key of 0 from none: it is taken for 1, a collision as any other. */
+    /** The table cannot distinguish key 0 from an empty slot: it is stored as 1, a collision like any other. */
     private static long stored(long key) {
         return key == EMPTY ? 1 : key;
     }
@@ -34,14 +34,14 @@ final class SimulatedStore {
         return slots[find(stored(key))] != EMPTY;
     }
 
-    /** @param key one that is not there */
+    /** @param key one that is absent */
     void insert(long key) {
         long stored = stored(key);
         slots[find(stored)] = stored;
         size++;
     }
 
-    /** @param key one that is there */
+    /** @param key one that is present */
     void remove(long key) {
         int slot = find(stored(key));
         if (slots[slot] == EMPTY) {
@@ -49,13 +49,13 @@ final class SimulatedStore {
         }
         size--;
         if (slot == at) {
-            // What moves into the place of the key was not looked at yet.
+            // The key that moves into this slot was not visited yet.
             at--;
         }
         close(slot);
     }
 
-    /** Moves those behind a slot that is empty now forward, as far as they would not stand before their home. */
+    /** Moves the keys after an empty slot forward, unless one would then be before its home slot. */
     private void close(int from) {
         int gap = from;
         int slot = next(from);
@@ -87,13 +87,13 @@ final class SimulatedStore {
         return slot + 1 == slots.length ? 0 : slot + 1;
     }
 
-    /** @param mostSteps keys that one search may look at */
+    /** @param mostSteps maximum number of keys that one search visits */
     Hand hand(int mostSteps) {
         return new Hand(mostSteps);
     }
 
-    /** The only one: it stands where the store does. */
-    final class Hand implements KeyHand {
+    /** The only hand: its position belongs to the store. */
+    final class Hand implements ClockHand {
         private final int mostSteps;
         private int steps;
 
@@ -101,12 +101,12 @@ final class SimulatedStore {
             this.mostSteps = mostSteps;
         }
 
-        /** Another search begins. */
+        /** Begins another search. */
         void begin() {
             steps = 0;
         }
 
-        /** Keys that this search has looked at. */
+        /** Number of keys that this search has visited. */
         int steps() {
             return steps;
         }

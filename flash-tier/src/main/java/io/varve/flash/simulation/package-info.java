@@ -1,7 +1,7 @@
 /**
- * Caches without values: what a policy would hit, and what theory says that it should. Pure.
+ * Simulated caches without values: the hits of a policy, and the hits that theory predicts. Pure.
  *
- * <p>Lives here: keys and counts. Must not live here: how a trace is read, and what becomes of the figures.
+ * <p>Lives here: keys and counts. Must not live here: the reader of traces, and the use of the figures.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.flash.simulation;

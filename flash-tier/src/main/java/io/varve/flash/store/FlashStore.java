@@ -3,12 +3,13 @@ package io.varve.flash.store;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A map of byte strings in files. Many threads; changes of one key take effect in the order in which their calls return.
+ * A map of byte strings in files. Many threads; changes of one key take effect in the order in which their calls
+ * return.
  *
- * <p>Every method may throw {@link StoreException}: the change it made may then have taken effect or not.
+ * <p>Every method may throw {@link StoreException}. Its change may then have taken effect or not.
  */
 public interface FlashStore extends AutoCloseable {
-    /** The value, or null if the key is not there. */
+    /** The value, or null if the key is absent. */
     byte @Nullable [] get(byte[] key);
 
     /**
@@ -16,45 +17,50 @@ public interface FlashStore extends AutoCloseable {
      *
      * @return whether the key is new
      */
-    boolean put(byte[] key, byte[] value, Handover handover);
+    boolean put(byte[] key, byte[] value, DurabilityLevel durability);
 
     /**
-     * Takes a key away. Where it was not there, what was changed before is handed over all the same: the change that took it away
-     * may have been buffered.
+     * Deletes a key. If it was absent, earlier changes are handed over regardless: the change that deleted it may have
+     * been buffered.
      *
-     * @return whether the key was there
+     * @return whether the key was present
      */
-    boolean delete(byte[] key, Handover handover);
+    boolean delete(byte[] key, DurabilityLevel durability);
 
-    /** How many keys there are. Kept, not counted. */
+    /** Number of keys, from a maintained counter. */
     long count();
 
-    /** A walk over the keys in the store's own order, from its beginning; values are not read. */
-    KeyWalk walk();
+    /** A cursor over the keys in the store's own order, from the start; values are not read. */
+    KeyCursor walk();
 
     /**
-     * Everything that was changed so far has got so far when it returns.
+     * Makes all earlier changes as durable as this level before it returns.
      *
-     * @throws StoreException if some of it was lost, because the files had to be opened anew meanwhile
+     * @throws StoreException if some of them were lost because the files were reopened
      */
-    void handOver(Handover handover);
+    void handOver(DurabilityLevel durability);
 
-    /** How often the files were opened anew: what was buffered then may be lost. */
+    /** How often the files were reopened: buffered changes may then be lost. */
     long reopened();
 
-    /** An answer of {@link #bytesWritten}: nobody knows. */
+    /** The result of {@link #bytesWritten} if it is unknown. */
     long UNTOLD = -1;
 
-    /** Bytes written to the files since they were opened last, what the store moves for itself included, or {@link #UNTOLD}. */
+    /**
+     * Bytes written to the files since they were opened last, including data that the store moves itself, or {@link
+     * #UNTOLD}.
+     */
     long bytesWritten();
 
-    /** Whether a note of this name was left; it stands beside the map, and is not counted or walked over. */
+    /**
+     * Whether a note of this name exists; notes are separate from the map, and neither counted nor visited by cursors.
+     */
     boolean noted(String name);
 
-    /** Leaves a note, or takes it away. It is on the device when this returns. */
+    /** Sets or deletes a note. It is on the device when this returns. */
     void note(String name, boolean left);
 
-    /** Closes the files; what was handed over stays. */
+    /** Closes the files; changes that were handed over stay. */
     @Override
     void close();
 }

@@ -10,25 +10,28 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The open files of a store whose library gives them up when it cannot go on: they are opened anew, and the operation is done
- * again, once. Where they cannot be opened, calls fail, and now and then one of them tries again. Many threads.
+ * The open files of a store, reopened when its library gives them up; the operation is then retried once. Many threads.
+ * If the files cannot be opened, calls fail, and one of them retries from time to time.
  *
- * <p>An interrupt in the middle of an operation costs a library its files (a channel is closed by it), so threads are not
- * interrupted in here: the flag waits until the operation is done.
+ * <p>An interrupt during an operation closes a channel and so costs a library its files. Therefore threads are not
+ * interruptible in here: the flag is restored after the operation.
  *
- * @param <F> the files, as the library has them
+ * @param <F> the library's open files
  */
 public final class Reopening<F> {
     /**
-     * How files are treated. Immutable.
+     * The operations on files. Immutable.
      *
-     * @param open     fails with a {@link StoreException}
-     * @param isUsable whether they can still be used after an operation failed like this
-     * @param letGo    gives back what is left of those that cannot, and does not fail
+     * @param open opens them or throws a {@link StoreException}
+     * @param isUsable whether they are still usable after this failure of an operation
+     * @param closeBroken releases unusable files, and does not throw
      */
-    public record Handling<F>(Supplier<F> open, BiPredicate<F, RuntimeException> isUsable, Consumer<F> letGo) {}
+    public record Handling<F>(Supplier<F> open, BiPredicate<F, RuntimeException> isUsable, Consumer<F> closeBroken) {}
 
-    /** What one opening made, and how many there were before: whoever sees new files sees that they are. Immutable. */
+    /**
+     * The result of one opening and the number of earlier ones, together so that readers see them consistently.
+     * Immutable.
+     */
     private static final class Current<F> {
         private final F files;
         private final long number;
@@ -45,15 +48,15 @@ public final class Reopening<F> {
     private final LongSupplier nanoTime;
     private volatile Current<F> current;
     private volatile boolean closed;
-    /** When opening failed it is not tried again before this moment. Guarded by this. */
+    /** After a failed reopening, no retry before this time. Guarded by {@code this}. */
     private long notBeforeNanos;
 
     /**
      * Opens the files.
      *
-     * @param name        for messages
-     * @param retryMillis how long calls fail at once after files could not be opened anew
-     * @param nanoTime    a clock
+     * @param name the name of the store in messages
+     * @param retryMillis how long calls fail immediately after the files could not be reopened
+     * @param nanoTime a clock
      */
     public Reopening(String name, Handling<F> handling, long retryMillis, LongSupplier nanoTime) {
         this.name = name;
@@ -65,8 +68,8 @@ public final class Reopening<F> {
     }
 
     /**
-     * Does it, and once more with files that were opened anew if the library gave these up. Whatever the operation throws in the
-     * end, this throws.
+     * Runs the operation, and retries it once with reopened files if the library gave these up. It throws the
+     * operation's final exception.
      */
     public <T extends @Nullable Object> T call(Function<F, T> operation) {
         return uninterrupted(() -> {
@@ -82,7 +85,7 @@ public final class Reopening<F> {
         });
     }
 
-    /** The same for what means nothing with other files: they are opened anew for those who come later, and it fails. */
+    /** Runs an operation that is meaningless on other files: it fails, and the files are reopened for later calls. */
     public void callOnce(Consumer<F> operation) {
         uninterrupted(() -> {
             Current<F> used = current;
@@ -109,10 +112,10 @@ public final class Reopening<F> {
         long now = nanoTime.getAsLong();
         if (closed || now - notBeforeNanos < 0) {
             throw new StoreException(StoreException.Kind.BROKEN,
-                    name + " was given up by its library and could not be opened anew yet", null);
+                    name + " was closed by its library after an error and could not be reopened yet", null);
         }
         notBeforeNanos = now + retryNanos;
-        handling.letGo().accept(broken.files);
+        handling.closeBroken().accept(broken.files);
         F fresh = handling.open().get();
         current = new Current<>(fresh, broken.number + 1);
         notBeforeNanos = now;
@@ -130,17 +133,17 @@ public final class Reopening<F> {
         }
     }
 
-    /** The files at this moment. */
+    /** The current files. */
     public F files() {
         return current.files;
     }
 
-    /** How often they were opened anew. */
+    /** Number of reopenings. */
     public long reopened() {
         return current.number;
     }
 
-    /** They are not opened any more. @return false if that was so already */
+    /** Closes the files for good. @return false if they were closed already */
     public synchronized boolean close(Consumer<F> closing) {
         if (closed) {
             return false;

@@ -2,25 +2,25 @@ package io.varve.flash.store;
 
 import org.jspecify.annotations.Nullable;
 
-/** A store that could not do what it was asked: its files, its device, or it was closed. */
+/** A store operation failed: because of its files or its device, or because the store is closed. Immutable. */
 public final class StoreException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    /** What can be done about it. */
+    /** The kind of failure, which determines the remedy. */
     public enum Kind {
-        /** No room on the device, or the store's own limit: it works on once there is room. */
+        /** No free space on the device, or the store's own limit: the store continues once there is space. */
         FULL,
-        /** Somebody else has the directory. */
+        /** Another process uses the directory. */
         LOCKED,
-        /** It has to be opened anew. */
+        /** The store must be reopened. */
         BROKEN,
-        /** This call failed, others may not. */
+        /** This call failed; others may succeed. */
         FAILED
     }
 
     private final transient Kind kind;
 
-    /** @param cause what the store's library said; null if it was not asked */
+    /** @param cause the store library's exception; null if there is none */
     public StoreException(Kind kind, String message, @Nullable Throwable cause) {
         super(message, cause);
         this.kind = kind;

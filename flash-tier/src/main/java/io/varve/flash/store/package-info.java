@@ -1,5 +1,5 @@
 /**
- * What the tier asks of a database, be it on flash or on disk.
+ * The interface of a database, on flash or on disk, to the tier.
  *
  * <p>Lives here: the contract. Must not live here: a database's library.
  */

@@ -8,41 +8,44 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import io.varve.flash.bloom.BloomFilter;
 
-/** Which of the items that fall are taken: each that is wears the device. Many threads. */
+/** Decides which demoted items are written to flash, since each write wears the device. Many threads. */
 @FunctionalInterface
 public interface Admission {
-    /** Whether it is taken. */
+    /** Whether the item is taken. */
     boolean admits(long identity);
 
-    /** What is kept for it, in bytes. */
+    /** Memory of the policy, in bytes. */
     default long ramBytes() {
         return 0;
     }
 
     /** The policies by name. */
     enum Kind {
-        /** Everything. */
+        /** Takes everything. */
         ALL,
-        /** What has fallen before, not long ago: an item that falls once and is never asked for again is not written. */
+        /**
+         * Takes items that were demoted before, not long ago: an item that is demoted once and never requested again is
+         * not written.
+         */
         REJECT_FIRST,
-        /** Each with the same probability. */
+        /** Takes each item with equal probability. */
         PROBABILITY;
 
-        /** As settings call it: in lower case, with hyphens. */
+        /** The name in settings: in lower case, with hyphens. */
         public String optionName() {
             return name().toLowerCase(Locale.ROOT).replace('_', '-');
         }
 
-        /** @throws IllegalArgumentException with all that there are, if there is none of this name */
+        /** @throws IllegalArgumentException with all names, if this one is unknown */
         public static Kind of(String name) {
             return Arrays.stream(values()).filter(kind -> kind.optionName().equals(name)).findFirst()
-                    .orElseThrow(() -> new IllegalArgumentException("There is no admission '" + name + "': allowed are "
+                    .orElseThrow(() -> new IllegalArgumentException("unknown admission '" + name + "': allowed are "
                             + String.join(", ", Arrays.stream(values()).map(Kind::optionName).toList())));
         }
 
         /**
-         * @param items       that the tier holds
-         * @param probability with which an item is taken, where that is left to chance
+         * @param items number of items that the tier holds
+         * @param probability the probability of admission, for the random policy
          */
         Admission create(Arena arena, long items, double probability) {
             return switch (this) {
@@ -53,35 +56,35 @@ public interface Admission {
         }
     }
 
-    /** Remembers what fell, as many as the tier holds at the most, then forgets everything. */
+    /** Remembers demoted items, at most as many as the tier holds, then forgets all of them. */
     final class RejectFirst implements Admission {
         private static final int BITS_PER_ITEM = 4;
         private static final int HASHES = 3;
 
-        private final BloomFilter fallen;
+        private final BloomFilter demotedOnce;
         private final long items;
         private final AtomicLong remembered = new AtomicLong();
 
         private RejectFirst(Arena arena, long items) {
             this.items = items;
-            fallen = new BloomFilter(arena, items * BITS_PER_ITEM, HASHES);
+            demotedOnce = new BloomFilter(arena, items * BITS_PER_ITEM, HASHES);
         }
 
         @Override
         public boolean admits(long identity) {
-            if (fallen.mightContain(identity)) {
+            if (demotedOnce.mightContain(identity)) {
                 return true;
             }
             if (remembered.incrementAndGet() % items == 0) {
-                fallen.clear();
+                demotedOnce.clear();
             }
-            fallen.add(identity);
+            demotedOnce.add(identity);
             return false;
         }
 
         @Override
         public long ramBytes() {
-            return fallen.ramBytes();
+            return demotedOnce.ramBytes();
         }
     }
 }

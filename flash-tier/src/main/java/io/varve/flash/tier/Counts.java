@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.LongAdder;
 
 import org.HdrHistogram.ConcurrentHistogram;
 
-/** What happens in the tier, counted. Many threads. */
+/** The counters of the tier. Many threads. */
 final class Counts {
     private static final long LONGEST_READ_MICROS = TimeUnit.MINUTES.toMicros(1);
 
@@ -23,7 +23,7 @@ final class Counts {
     final LongAdder givenUp = new LongAdder();
     private final ConcurrentHistogram reads = new ConcurrentHistogram(LONGEST_READ_MICROS, 2);
 
-    /** A key was asked for so long ago. */
+    /** Records the duration since a key's request. */
     void read(long nanos) {
         reads.recordValue(Math.clamp(TimeUnit.NANOSECONDS.toMicros(nanos), 0, LONGEST_READ_MICROS));
     }

@@ -5,28 +5,28 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
-import io.varve.flash.policy.KeyHand;
+import io.varve.flash.policy.ClockHand;
 import io.varve.flash.policy.ReplacementPolicy;
 import io.varve.flash.record.ItemKey;
 import io.varve.flash.record.RecordKey;
 import io.varve.flash.store.FlashStore;
-import io.varve.flash.store.KeyWalk;
+import io.varve.flash.store.KeyCursor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who goes when flash holds more than it may: the policy, and its hand over the store's keys. Guarded by its own lock, but for
- * {@link #hit}.
+ * Chooses the victims when flash holds more than it may: the policy, and its hand over the store's keys. Guarded by its
+ * own lock, except {@link #hit}.
  */
 final class Evictor {
-    /** Keys that a search looks at, at the most. */
+    /** Maximum number of keys that a search visits. */
     private static final int MOST_STEPS = 1000;
-    /** Victims chosen at once. */
+    /** Maximum number of victims chosen at once. */
     private static final int MOST_VICTIMS = 64;
-    /** Of the store's files half at most is live, so that it can be cleaned. */
+    /** At most half of the store's files is live, so that they can be cleaned. */
     private static final int FILES_PER_LIVE = 2;
-    /** Records are as large as so many of them are on average. */
+    /** Number of records before their mean size is used. */
     private static final int LEAST_SAMPLE = 1000;
-    /** From nine tenths of what the files may take on, this part of the items is too many. */
+    /** From nine tenths of the files' maximum size on, this fraction of the items is evicted. */
     private static final int TEN = 10;
     private static final int NINE = 9;
     private static final int PART_WHEN_FULL = 16;
@@ -34,30 +34,33 @@ final class Evictor {
     private final FlashStore store;
     private final ReplacementPolicy policy;
     private final FlashTierSettings settings;
-    private final Departures departures;
+    private final PendingRemovals removals;
     private final ReentrantLock lock = new ReentrantLock();
     private final Hand hand;
-    private final KeyWalk finder;
+    private final KeyCursor finder;
     private final AtomicLong recordsWritten = new AtomicLong();
     private final AtomicLong bytesWritten = new AtomicLong();
     private volatile boolean filesFull;
 
-    Evictor(FlashStore store, ReplacementPolicy policy, FlashTierSettings settings, Departures departures) {
+    Evictor(FlashStore store, ReplacementPolicy policy, FlashTierSettings settings, PendingRemovals removals) {
         this.store = store;
         this.policy = policy;
         this.settings = settings;
-        this.departures = departures;
+        this.removals = removals;
         hand = new Hand(store.walk());
         finder = store.walk();
     }
 
-    /** The key was asked for, and leaves: by what the policy remembers of it, it may stay longer when it falls again. */
+    /**
+     * Reports a requested key, which leaves flash: if it is demoted again, the policy's memory of it may keep it
+     * longer.
+     */
     void hit(long place) {
         policy.hit(place);
         removed(place);
     }
 
-    /** The key is in the store from now on. */
+    /** Reports a key that was added to the store. */
     void inserted(long place) {
         lock.lock();
         try {
@@ -67,7 +70,7 @@ final class Evictor {
         }
     }
 
-    /** The key was taken out of the store, and not because it was chosen. */
+    /** Reports a key that was removed from the store, other than as a victim. */
     void removed(long place) {
         if (!policy.keepsKeys()) {
             return;
@@ -80,7 +83,7 @@ final class Evictor {
         }
     }
 
-    /** A record was written, of so many bytes. */
+    /** Reports a written record of this size. */
     void written(int bytes) {
         recordsWritten.incrementAndGet();
         bytesWritten.addAndGet(bytes);
@@ -90,7 +93,7 @@ final class Evictor {
         return bytesWritten.get();
     }
 
-    /** How many items the store may hold: fewer than the settings say where their mean size asks for it. */
+    /** Maximum number of items: lower than the setting if their mean size requires it. */
     long mostItems() {
         long records = recordsWritten.get();
         if (settings.maxBytes() == 0 || records < LEAST_SAMPLE) {
@@ -98,19 +101,19 @@ final class Evictor {
         }
         long mean = Math.max(1, bytesWritten.get() / records);
         long most = Math.clamp(settings.maxBytes() / FILES_PER_LIVE / mean, 1, settings.maxItems());
-        // What the store itself takes for a record is not known: the files tell.
+        // The store's own overhead per record is unknown, so the size of the files decides.
         return filesFull ? Math.max(1, Math.min(most, store.count() - store.count() / PART_WHEN_FULL)) : most;
     }
 
     /**
-     * The keys on flash that are to go so that no more are left than there may be, beside those that are leaving; the caller hands
-     * each to its lane.
+     * Chooses keys to evict, so that the number of items stays within its maximum, not counting pending removals; the
+     * caller passes each to its partition queue.
      *
-     * @param coming how many are about to be written
+     * @param coming number of records that are about to be written
      */
     List<byte[]> victims(int coming) {
         List<byte[]> victims = new ArrayList<>();
-        long over = store.count() + coming - departures.count() - mostItems();
+        long over = store.count() + coming - removals.count() - mostItems();
         if (over <= 0) {
             return victims;
         }
@@ -142,9 +145,9 @@ final class Evictor {
     }
 
     /**
-     * How much the files take was looked at.
+     * Reports the size of the files.
      *
-     * @return whether it is more than it may be
+     * @return whether it exceeds its maximum
      */
     boolean filesTake(long bytes) {
         filesFull = bytes > settings.maxBytes() / TEN * NINE;
@@ -159,14 +162,14 @@ final class Evictor {
         return policy.ramBytes();
     }
 
-    /** Over the store's keys, within the limits of a search. Guarded by the evictor's lock. */
-    private static final class Hand implements KeyHand {
-        private final KeyWalk walk;
+    /** The hand over the store's keys, within the limits of a search. Guarded by the evictor's lock. */
+    private static final class Hand implements ClockHand {
+        private final KeyCursor cursor;
         private int steps;
         private boolean looked;
 
-        Hand(KeyWalk walk) {
-            this.walk = walk;
+        Hand(KeyCursor cursor) {
+            this.cursor = cursor;
         }
 
         void begin() {
@@ -184,22 +187,22 @@ final class Evictor {
                 return false;
             }
             steps++;
-            looked = walk.next() || isAnyAtTheBeginning();
+            looked = cursor.next() || isAnyAtTheBeginning();
             return looked;
         }
 
-        /** Behind the last key comes the first, if there is one. */
+        /** After the last key the first one follows, if there is one. */
         private boolean isAnyAtTheBeginning() {
-            return walk.next();
+            return cursor.next();
         }
 
         @Override
         public long key() {
-            return ItemKey.placeOf(walk.key());
+            return ItemKey.placeOf(cursor.key());
         }
 
         byte[] recordKey() {
-            return walk.key();
+            return cursor.key();
         }
     }
 }

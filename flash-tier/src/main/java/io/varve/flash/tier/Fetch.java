@@ -7,25 +7,28 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.varve.flash.record.ItemKey;
 
 /**
- * Keys that may be on flash, asked for together: those that are there come back into memory. Made by one thread, which hands it
- * to {@link FlashTier#fetch} and reads the outcomes after it was told that all are known.
+ * A request for several keys that may be on flash: those that are present return to memory. One thread creates it,
+ * passes it to {@link FlashTier#fetch}, and reads the outcomes after the callback.
  */
 public final class Fetch {
-    /** What became of a key. */
+    /** The result for one key. */
     public enum Outcome {
-        /** It is in memory again, or somebody wrote it meanwhile. */
+        /** The key is in memory again: the item returned, or another client has written the key. */
         BROUGHT,
-        /** It was not on flash at some moment after it was asked for, or is not any more: none of it can come back. */
+        /** The key was absent from flash at some moment after the request, or was removed: it cannot return. */
         ABSENT,
-        /** It is on flash, and memory has no room for it. */
+        /** The key is on flash, and memory has no space for it. */
         NO_ROOM,
-        /** Nobody asked for it, and it stays on flash, if it is there: it is not of the class that is loaded, or others were in its way. */
+        /**
+         * The key was not requested, and stays on flash, if it is there: it is not of the class that is preloaded, or
+         * its shard was contended.
+         */
         OTHER,
-        /** Flash failed. What was on it is given up, so the database is in another epoch now, or will be. */
+        /** Flash failed. Its content is invalidated, so the database is or will be in another epoch. */
         UNKNOWN
     }
 
-    /** One key. Its outcome is written by the thread that finds it out, and read after all are known. */
+    /** One key. The worker that determines its outcome writes it; readers read it after all outcomes are known. */
     static final class Wanted {
         private final int database;
         private final long epoch;
@@ -70,21 +73,24 @@ public final class Fetch {
     private final List<Wanted> wanted = new ArrayList<>();
     private final AtomicInteger unknown = new AtomicInteger();
     private final Runnable whenKnown;
-    /** The class that is loaded; {@link #ASKED} if somebody waits for the keys. */
+    /** The class that is preloaded; {@link #ASKED} if a client waits for the keys. */
     private final int loadedClass;
 
-    /** @param whenKnown run once, by the thread that finds out the last outcome */
+    /** @param whenKnown run once, by the thread that determines the last outcome */
     public Fetch(Runnable whenKnown) {
         this(ASKED, whenKnown);
     }
 
-    /** Of keys for which nobody waits: they come back if they are of a class, and {@link io.varve.memory.Cache#admitLoaded there is room} for them. */
+    /**
+     * Creates a request for keys to preload: they return to memory if they are of a class, and {@link
+     * io.varve.memory.Cache#admitLoaded there is space} for them.
+     */
     Fetch(int loadedClass, Runnable whenKnown) {
         this.loadedClass = loadedClass;
         this.whenKnown = whenKnown;
     }
 
-    /** Whether nobody waits for the keys. */
+    /** Whether no client waits for the keys. */
     boolean isLoad() {
         return loadedClass != ASKED;
     }
@@ -93,29 +99,29 @@ public final class Fetch {
         return loadedClass;
     }
 
-    /** Adds a key of the store's. */
+    /** Adds a key of the store. */
     void add(int database, byte[] recordKey) {
         wanted.add(new Wanted(database, ItemKey.epochOf(recordKey), ItemKey.placeOf(recordKey), recordKey));
     }
 
     /**
-     * Asks for a key.
+     * Adds a requested key.
      *
-     * @param epoch of the database at this moment
-     * @param hash  as memory hashes the key
-     * @param key   its bytes, which nobody changes
+     * @param epoch current epoch of the database
+     * @param hash the key's hash in memory
+     * @param key its bytes, which must not change
      */
     public void add(int database, long epoch, long hash, byte[] key) {
         long place = ItemKey.place(hash);
         wanted.add(new Wanted(database, epoch, place, ItemKey.of(place, epoch, key)));
     }
 
-    /** How many were asked for. */
+    /** Number of keys. */
     public int size() {
         return wanted.size();
     }
 
-    /** What became of the key that was added as this one. */
+    /** The outcome of the key at this index. */
     public Outcome outcome(int index) {
         return wanted.get(index).outcome;
     }

@@ -22,29 +22,29 @@ import java.util.function.UnaryOperator;
 
 import io.varve.flash.record.ItemKey;
 import io.varve.flash.record.ItemRecord;
+import io.varve.flash.store.DurabilityLevel;
 import io.varve.flash.store.FlashStore;
-import io.varve.flash.store.Handover;
 import io.varve.memory.Cache;
-import io.varve.memory.Epochs;
 import io.varve.memory.item.Item;
-import io.varve.memory.item.LowerTier;
+import io.varve.memory.item.SecondaryTier;
 import io.varve.memory.offheap.Memory;
+import io.varve.memory.report.Epochs;
 
 /**
- * The second tier: what memory evicts falls to flash, and comes back when it is asked for. Many threads.
+ * The flash tier: it takes the items that memory evicts, and returns them to memory on request. Many threads.
  *
- * <p>A key is in memory or on flash, never in both: what comes back is taken out of the store, and that is handed to the system
- * before anybody sees it in memory. So whoever finds a key in memory may write it and owes flash nothing, and whoever does not,
- * and is told {@link #mightHold maybe}, has it {@link #fetch fetched} first, whatever is to be done with it. A process that is
- * killed leaves nothing on flash that was overwritten or deleted.
+ * <p>INVARIANT: a key is in memory or on flash, never in both. A returning item is removed from the store, and the
+ * removal is handed to the system before any thread sees the item in memory. So a thread that finds a key in memory may
+ * write it without regard to flash. A thread that does not find it, and gets {@link #mightHold maybe}, must {@link
+ * #fetch} it first, for any operation. A killed process leaves no overwritten or deleted item on flash.
  *
- * <p>Three kinds of threads touch files: each {@link Lane} has one, the keeper changes what the state file says and walks over
- * the store, and the walker looks at what is there. Whoever calls in here waits for none of them.
+ * <p>Three kinds of threads access files: each {@link FlashPartitionQueue} has one, the keeper changes the state file
+ * and walks over the store, and the walker scans items. Callers wait for none of them.
  */
-public final class FlashTier implements LowerTier, AutoCloseable {
+public final class FlashTier implements SecondaryTier, AutoCloseable {
     private static final System.Logger LOG = System.getLogger(FlashTier.class.getName());
     private static final Cleaner CLEANER = Cleaner.create();
-    /** A longer key never falls. */
+    /** Maximum length of a key: longer ones are never demoted. */
     public static final int MOST_KEY_BYTES = 16 << 10;
     private static final long CLOSING_SECONDS = 6;
     private static final long WATCH_MILLIS = 100;
@@ -53,25 +53,25 @@ public final class FlashTier implements LowerTier, AutoCloseable {
     private final FlashStore store;
     private final Cache cache;
     private final FlashTierSettings settings;
-    private final Handover handover;
+    private final DurabilityLevel durability;
     private final Arena arena = Arena.ofShared();
-    private final Departures departures = new Departures();
+    private final PendingRemovals removals = new PendingRemovals();
     private final Evictor evictor;
     private final Admission admission;
     private final Counts counts = new Counts();
-    private final Lane[] lanes;
+    private final FlashPartitionQueue[] partitionQueues;
     private final List<Thread> threads = new ArrayList<>();
     private final ScheduledExecutorService keeper;
     private final ExecutorService walker;
     private final Sweep sweep;
-    private final FilesWatch watch;
-    private final Window window;
-    private final Loading loading;
-    /** Bytes of items that lanes bring back although nobody asked for them, and that memory may not have yet. */
+    private final StoreHealth health;
+    private final FlashScan scan;
+    private final ClassPreload preload;
+    /** Bytes of items that workers preload, and that memory may not hold yet. */
     private final AtomicLong loadingBytes = new AtomicLong();
     private final long policyRamBytes;
     private final long capacity;
-    private volatile Holdings holdings;
+    private volatile ResidencyFilter residency;
     private volatile boolean ended;
 
     private FlashTier(TierFiles files, Cache cache, FlashTierSettings settings) {
@@ -79,52 +79,54 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         this.cache = cache;
         this.settings = settings;
         store = files.store();
-        handover = settings.sync() ? Handover.TO_DEVICE : Handover.TO_SYSTEM;
-        // There may be more on flash than there may be from now on.
+        durability = settings.sync() ? DurabilityLevel.TO_DEVICE : DurabilityLevel.TO_SYSTEM;
+        // The store may hold more items than the current maximum.
         capacity = Math.max(settings.maxItems(), store.count());
-        long policyCapacity = capacity + (long) settings.threads() * Lane.MOST_AT_ONCE;
+        long policyCapacity = capacity + (long) settings.threads() * FlashPartitionQueue.MOST_AT_ONCE;
         evictor = new Evictor(store, settings.policy().create(arena, policyCapacity, new SplittableRandom()), settings,
-                departures);
+                removals);
         admission = settings.admission().create(arena, settings.maxItems(), settings.probability());
         policyRamBytes = evictor.ramBytes();
         boolean empty = store.count() == 0;
-        holdings = newHoldings(0, empty);
-        lanes = new Lane[settings.threads()];
-        Arrays.setAll(lanes, _ -> new Lane(settings.queueBytes() / settings.threads(), departures));
+        residency = newHoldings(0, empty);
+        partitionQueues = new FlashPartitionQueue[settings.threads()];
+        Arrays.setAll(partitionQueues,
+                _ -> new FlashPartitionQueue(settings.queueBytes() / settings.threads(), removals));
         ScheduledThreadPoolExecutor one = new ScheduledThreadPoolExecutor(1,
                 Thread.ofPlatform().name("varve-flash-keeper").daemon().factory());
         one.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         keeper = one;
         walker = Executors.newSingleThreadExecutor(Thread.ofPlatform().name("varve-flash-walker").daemon().factory());
-        window = new Window(store, lanes);
+        scan = new FlashScan(store, partitionQueues);
         sweep = new Sweep(store, cache, evictor, keeper, this::holdings,
-                () -> new Turn(store, holdings, Handover.TO_SYSTEM), departures, dead -> leave(dead, false));
-        loading = new Loading(store, cache, keeper, this::fetch);
-        watch = new FilesWatch(files, evictor, settings, this::nanoTime, cache::epochs);
+                () -> new StoreWriteBatch(store, residency, DurabilityLevel.TO_SYSTEM), removals,
+                dead -> leave(dead, false));
+        preload = new ClassPreload(store, cache, keeper, this::fetch);
+        health = new StoreHealth(files, evictor, settings, this::nanoTime, cache::epochs);
     }
 
     /**
-     * Puts the tier below a cache in which nothing was written yet, and which was opened with the files' hash seed.
+     * Starts the tier below a cache that has no items yet and was opened with the files' hash seed.
      *
-     * @throws IllegalArgumentException if the settings cannot work
+     * @throws IllegalArgumentException if a setting is invalid
      */
     public static FlashTier start(TierFiles files, Cache cache, FlashTierSettings settings) {
         cache.resume(files.epochs());
         FlashTier tier = new FlashTier(files, cache, settings);
-        for (int i = 0; i < tier.lanes.length; i++) {
-            Lane lane = tier.lanes[i];
-            Carrier carrier = new Carrier(tier, lane, cache);
-            tier.threads.add(Thread.ofPlatform().name("varve-flash-" + i).daemon().start(carrier::run));
+        for (int i = 0; i < tier.partitionQueues.length; i++) {
+            FlashPartitionQueue partitionQueue = tier.partitionQueues[i];
+            FlashWorker worker = new FlashWorker(tier, partitionQueue, cache);
+            tier.threads.add(Thread.ofPlatform().name("varve-flash-" + i).daemon().start(worker::run));
         }
-        cache.lower(tier);
+        cache.attachSecondaryTier(tier);
         tier.sweep.begin();
-        ScheduledFuture<?> watching = tier.keeper.scheduleWithFixedDelay(tier.watch::look, 0, WATCH_MILLIS,
+        ScheduledFuture<?> watching = tier.keeper.scheduleWithFixedDelay(tier.health::check, 0, WATCH_MILLIS,
                 TimeUnit.MILLISECONDS);
         LOG.log(System.Logger.Level.TRACE, "Watches the files: {0}", watching);
         return tier;
     }
 
-    // --- what falls
+    // --- demotion
 
     @Override
     public boolean take(long epoch, long hash, Item item, int access, int penaltyClass) {
@@ -133,32 +135,34 @@ public final class FlashTier implements LowerTier, AutoCloseable {
             counts.notAdmitted.increment();
             return false;
         }
-        boolean falls = false;
+        boolean queued = false;
         try {
-            falls = isOpen() && lane(place).hasRoom(bytes(item)) && fall(place, epoch, item, access, penaltyClass);
+            queued = isOpen() && queueOf(place).hasRoom(bytes(item))
+                    && demote(place, epoch, item, access, penaltyClass);
         } finally {
-            if (!falls) {
+            if (!queued) {
                 counts.shed.increment();
             }
         }
-        return falls;
+        return queued;
     }
 
     /**
-     * What is chosen by chance, or seen twice, is not asked: an item that is offered is expected to be asked for again. While much is to be taken out that was not yet,
-     * what is offered might have to be given up: it is refused. If the last write has failed one is taken at a time, to see whether that is over.
+     * Offered items bypass the random and reject-first admission, since they are expected to be requested again. While
+     * many removals are pending, an offer is refused, because its item might have to be dropped. After a failed write
+     * one item is accepted at a time, to probe the store.
      */
     @Override
     public Answer offer(long epoch, long hash, Item item, int access, int penaltyClass) {
         long place = ItemKey.place(hash);
-        Lane lane = lane(place);
-        if (!isTakeable(item) || !lane.couldSpare(bytes(item))) {
+        FlashPartitionQueue partitionQueue = queueOf(place);
+        if (!isTakeable(item) || !partitionQueue.couldSpare(bytes(item))) {
             return Answer.NEVER;
         }
-        return isOpen() && (!watch.isFailing() || lane.depth() == 0) && !departures.areMany()
-                && holdings.count() < evictor.mostItems()
-                && lane.canSpare(bytes(item))
-                && fall(place, epoch, item, access, penaltyClass) ? Answer.TAKEN : Answer.LATER;
+        return isOpen() && (!health.isFailing() || partitionQueue.depth() == 0) && !removals.areMany()
+                && residency.count() < evictor.mostItems()
+                && partitionQueue.canSpare(bytes(item))
+                && demote(place, epoch, item, access, penaltyClass) ? Answer.TAKEN : Answer.LATER;
     }
 
     private static int bytes(Item item) {
@@ -170,98 +174,99 @@ public final class FlashTier implements LowerTier, AutoCloseable {
                 && evictor.keepsAnything();
     }
 
-    /** Whether anything is taken now. */
+    /** Whether items are accepted at this moment. */
     private boolean isOpen() {
-        return !watch.isRefusing() && holdings.hasRoom();
+        return !health.isRefusing() && residency.hasRoom();
     }
 
-    private boolean fall(long place, long epoch, Item item, int access, int penaltyClass) {
-        Holdings current = holdings;
+    private boolean demote(long place, long epoch, Item item, int access, int penaltyClass) {
+        ResidencyFilter current = residency;
         int length = item.valueLength();
         byte[] recordKey = ItemKey.of(place, epoch, Memory.toArray(item.keyAddress(), item.keyLength()));
         byte[] record = ItemRecord.begin(item.type().code(), item.encoding(), access, penaltyClass,
                 item.expireAtMillis(), length);
         Memory.copy(item.valueAddress(), record, ItemRecord.VALUE_OFFSET, length);
-        // Before it is there, so that whoever does not find it in memory asks.
-        current.fell(place, epoch);
-        boolean falls = false;
+        // Registered before it is visible, so that a reader that does not find it in memory asks flash.
+        current.addDemoted(place, epoch);
+        boolean queued = false;
         try {
-            falls = lane(place).fall(new Fallen(recordKey, record));
+            queued = queueOf(place).demote(new DemotedItem(recordKey, record));
         } finally {
-            if (!falls) {
+            if (!queued) {
                 current.left(place, epoch);
             }
         }
-        if (falls) {
+        if (queued) {
             current.canBeFound(place);
         }
-        return falls;
+        return queued;
     }
 
     @Override
     public void load(int penaltyClass) {
-        // What was on flash at the start and is not counted yet could not be written back.
-        sweep.whenComplete(() -> loading.load(penaltyClass));
+        // Items that were on flash at the start and are not registered yet could not be written back.
+        sweep.whenComplete(() -> preload.load(penaltyClass));
     }
 
-    /** A key on flash is to go: its lane takes it out, unless it is leaving already. */
+    /** Removes a key on flash by means of its worker, unless its removal is pending. */
     void leave(byte[] recordKey, boolean evicted) {
-        Fallen.Name name = new Fallen.Name(recordKey);
-        if (departures.begin(name)) {
-            lane(ItemKey.placeOf(recordKey)).leave(new Departures.Leaving(name, evicted));
+        DemotedItem.Name name = new DemotedItem.Name(recordKey);
+        if (removals.begin(name)) {
+            queueOf(ItemKey.placeOf(recordKey)).leave(new PendingRemovals.Leaving(name, evicted));
         }
     }
 
-    /** What the store had no room to take out is tried again when there may be some. */
-    void leaveLater(Lane lane, List<Departures.Leaving> keys) {
+    /** Retries removals for which the store had no space. */
+    void leaveLater(FlashPartitionQueue partitionQueue, List<PendingRemovals.Leaving> keys) {
         try {
-            ScheduledFuture<?> later = keeper.schedule(() -> keys.forEach(lane::leave), FilesWatch.REFUSAL_NANOS,
+            ScheduledFuture<?> later = keeper.schedule(() -> keys.forEach(partitionQueue::leave),
+                    StoreHealth.REFUSAL_NANOS,
                     TimeUnit.NANOSECONDS);
             LOG.log(System.Logger.Level.TRACE, "Later: {0}", later);
         } catch (RejectedExecutionException closing) {
-            LOG.log(System.Logger.Level.DEBUG, "The tier is being closed", closing);
+            LOG.log(System.Logger.Level.DEBUG, "The tier is closing", closing);
         }
     }
 
-    private Lane lane(long place) {
-        return lanes[(int) place & lanes.length - 1];
+    private FlashPartitionQueue queueOf(long place) {
+        return partitionQueues[(int) place & partitionQueues.length - 1];
     }
 
-    // --- what is asked for
+    // --- requests
 
     /**
-     * Whether a key that is not in memory may be on flash: false is sure, under the lock of the key's shard. One that is
-     * longer than {@link #MOST_KEY_BYTES} is not.
+     * Whether a key that is not in memory may be on flash: false is certain, under the lock of the key's shard. A key
+     * longer than {@link #MOST_KEY_BYTES} is never there.
      *
-     * @param hash as memory hashes it
+     * @param hash the key's hash in memory
      */
     public boolean mightHold(long epoch, long hash) {
-        return holdings.mightHold(ItemKey.place(hash), epoch);
+        return residency.mightHold(ItemKey.place(hash), epoch);
     }
 
     /**
-     * A count that grows whenever the key falls. Who was told that a key is {@link Fetch.Outcome#ABSENT} knows, as long as the
-     * count is what it was when it was asked for, that it still is. To be read under the lock of the key's shard to be sure.
+     * A counter that grows whenever the key is demoted. An outcome of {@link Fetch.Outcome#ABSENT} stays valid as long
+     * as the counter has its value from the request. To be sure, read it under the lock of the key's shard.
      */
-    public int falls(long hash) {
-        return holdings.falls(ItemKey.place(hash));
+    public int demotions(long hash) {
+        return residency.demotions(ItemKey.place(hash));
     }
 
-    /** Has keys brought back; returns at once. */
+    /** Requests that keys return to memory; does not wait. */
     public void fetch(Fetch fetch) {
         long now = nanoTime();
         for (Fetch.Wanted wanted : fetch.begin()) {
-            lane(wanted.place()).ask(fetch, wanted, now);
+            queueOf(wanted.place()).ask(fetch, wanted, now);
         }
     }
 
-    // --- whose items count
+    // --- epochs
 
     /**
-     * Empties a database, in both tiers. What flash has of it is of no account, whatever becomes of the process, before memory
+     * Empties a database, in both tiers. Its items on flash are invalid, whatever happens to the process, before memory
      * is emptied.
      *
-     * @return done when it is; fails if it could not be written down, and then nothing was changed
+     * @return completes afterwards; fails if the epochs could not be saved, and then nothing has changed
      */
     public CompletableFuture<Void> flush(int database) {
         return change(epochs -> with(epochs, database, epochs.next(), epochs.next() + 1), () -> cache.flush(database));
@@ -270,9 +275,9 @@ public final class FlashTier implements LowerTier, AutoCloseable {
     /** {@link #flush} for all databases. */
     public CompletableFuture<Void> flushAll() {
         return CompletableFuture.runAsync(() -> {
-            // On a full disk the state file can be taken away at least, and then nothing counts.
-            if (!watch.saveOrForget(renewed(cache.epochs()))) {
-                throw new IllegalStateException("The state file can neither be written nor taken away");
+            // On a full disk the state file can at least be deleted, and then no item is valid.
+            if (!health.saveOrForget(renewed(cache.epochs()))) {
+                throw new IllegalStateException("The state file can be neither written nor deleted");
             }
             cache.flushAll();
             sweep.begin();
@@ -290,7 +295,7 @@ public final class FlashTier implements LowerTier, AutoCloseable {
 
     private CompletableFuture<Void> change(UnaryOperator<Epochs> planned, Runnable inMemory) {
         return CompletableFuture.runAsync(() -> {
-            watch.save(planned.apply(cache.epochs()));
+            health.save(planned.apply(cache.epochs()));
             inMemory.run();
             sweep.begin();
         }, keeper);
@@ -311,105 +316,108 @@ public final class FlashTier implements LowerTier, AutoCloseable {
     }
 
     /**
-     * Gives up everything on flash: something could not be taken out of it, or read. What is in memory stays, and what falls later
-     * is taken again. Waits until that is so.
+     * Invalidates everything on flash, because a removal or a read failed. Items in memory stay, and later demotions
+     * are accepted again. Waits until that is done.
      *
-     * @param seen the holdings that are given up: if they were already, nothing is done
+     * @param seen the filter that is replaced: if it was replaced already, nothing is done
      */
-    void giveUp(Holdings seen, Throwable because) {
+    void giveUp(ResidencyFilter seen, Throwable because) {
         try {
             CompletableFuture.runAsync(() -> giveUpNow(seen, because), keeper).join();
         } catch (RejectedExecutionException closing) {
-            LOG.log(System.Logger.Level.WARNING, "Flash failed while it was being closed", because);
+            LOG.log(System.Logger.Level.WARNING, "The flash tier failed while it was closed", because);
         } catch (CompletionException failed) {
-            LOG.log(System.Logger.Level.ERROR, "Flash could not be given up", failed);
+            LOG.log(System.Logger.Level.ERROR, "The flash tier could not be dropped", failed);
         }
     }
 
-    private void giveUpNow(Holdings seen, Throwable because) {
+    private void giveUpNow(ResidencyFilter seen, Throwable because) {
         refuse();
-        if (holdings.isAfter(seen) || seen.isComplete() && seen.count() == 0) {
-            // Nothing is there that counts.
+        if (residency.isAfter(seen) || seen.isComplete() && seen.count() == 0) {
+            // There are no valid items.
             return;
         }
         LOG.log(System.Logger.Level.ERROR,
-                "Flash cannot be relied on: all that is there is given up, and the cache goes on in memory", because);
+                "The flash tier is unreliable: its content is dropped, and the cache continues in memory", because);
         Epochs renewed = renewed(cache.epochs());
-        Holdings fresh = newHoldings(renewed.ofDatabases().getFirst(), true);
-        // Where neither can be done it is tried again, and nothing is taken meanwhile.
-        watch.saveOrForget(renewed);
-        cache.renewEpochs(() -> holdings = fresh);
+        ResidencyFilter fresh = newHoldings(renewed.ofDatabases().getFirst(), true);
+        // If both fail, they are retried, and no item is accepted meanwhile.
+        health.saveOrForget(renewed);
+        cache.renewEpochs(() -> residency = fresh);
         counts.givenUp.increment();
         sweep.nothingIsUnknown();
         sweep.begin();
     }
 
-    /** Its memory goes with it: one that is given up is followed by another. */
-    private Holdings newHoldings(long firstEpoch, boolean complete) {
+    /** Creates a filter with its own memory: a replaced filter is followed by another. */
+    private ResidencyFilter newHoldings(long firstEpoch, boolean complete) {
         Arena own = Arena.ofShared();
-        Holdings made = new Holdings(own, capacity, firstEpoch, complete);
+        ResidencyFilter made = new ResidencyFilter(own, capacity, firstEpoch, complete);
         Cleaner.Cleanable freed = CLEANER.register(made, own::close);
         LOG.log(System.Logger.Level.TRACE, "Will be freed: {0}", freed);
         return made;
     }
 
-    /** A write was refused: for a while nothing is taken. */
+    /** Reports a refused write: for a while no item is accepted. */
     void refuse() {
-        watch.refuse();
+        health.refuse();
     }
 
-    /** A write was done. */
+    /** Reports a successful write. */
     void accepted() {
-        watch.accepted();
+        health.accepted();
     }
 
-    // --- what is there
+    // --- scans
 
     /**
-     * Has a thread of the tier's, which may wait for files, do something that looks at what is there; one thing after the other.
+     * Runs a scan on a thread of the tier's, which may wait for files; scans are serialized.
      *
-     * @return done when it is
+     * @return completes afterwards
      */
     public CompletableFuture<Void> look(Runnable looking) {
         return CompletableFuture.runAsync(looking, walker);
     }
 
-    /** From now on {@link #show} shows all that has moved since, until {@link #endLook}. */
+    /** Begins a scan: {@link #show} visits all items that are moved until {@link #endLook}. */
     public void beginLook() {
-        for (Lane lane : lanes) {
-            lane.beginLook();
+        for (FlashPartitionQueue partitionQueue : partitionQueues) {
+            partitionQueue.beginScan();
         }
     }
 
     public void endLook() {
-        for (Lane lane : lanes) {
-            lane.endLook();
+        for (FlashPartitionQueue partitionQueue : partitionQueues) {
+            partitionQueue.endScan();
         }
     }
 
-    /** {@link Window#show}; to be called by what {@link #look} was asked to do. */
+    /** {@link FlashScan#show}; may only be called within {@link #look}. */
     public void show(long epoch, int group, long from, long to, RecordVisitor visitor) {
-        window.show(epoch, group, from, to, wallMillis(), visitor);
+        scan.show(epoch, group, from, to, wallMillis(), visitor);
     }
 
-    /** {@link Window#showAny}; to be called by what {@link #look} was asked to do. */
+    /** {@link FlashScan#showAny}; may only be called within {@link #look}. */
     public boolean showAny(long epoch, RecordVisitor visitor) {
-        return window.showAny(epoch, wallMillis(), visitor);
+        return scan.showAny(epoch, wallMillis(), visitor);
     }
 
-    // --- facts
+    // --- counters
 
-    /** How many items are on flash, or falling. */
+    /** Number of items on flash, or in transit to it. */
     public long count() {
-        return holdings.count();
+        return residency.count();
     }
 
-    /** How many items of an epoch are. */
+    /** Number of items of an epoch. */
     public long count(long epoch) {
-        return holdings.count(epoch);
+        return residency.count(epoch);
     }
 
-    /** Runs it as soon as all that is on flash is known: at once, or some time after the start, by a thread of the tier's. */
+    /**
+     * Runs a callback once all items on flash are known: immediately, or some time after the start, on a thread of the
+     * tier's.
+     */
     public void whenComplete(Runnable told) {
         sweep.whenComplete(told);
     }
@@ -418,32 +426,32 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         int depth = 0;
         long bytes = 0;
         long waiting = 0;
-        for (Lane lane : lanes) {
-            depth += lane.depth();
-            bytes += lane.fallingBytes();
-            waiting += lane.waiting();
+        for (FlashPartitionQueue partitionQueue : partitionQueues) {
+            depth += partitionQueue.depth();
+            bytes += partitionQueue.demotingBytes();
+            waiting += partitionQueue.waiting();
         }
-        Holdings current = holdings;
+        ResidencyFilter current = residency;
         return new FlashTierStats(current.count(), evictor.mostItems(), counts.hits.sum(), counts.misses.sum(),
                 counts.promotions.sum(), counts.loaded.sum(), counts.evictions.sum(), counts.expired.sum(),
                 counts.corrupt.sum(),
                 counts.written.sum(), counts.shed.sum(), counts.notAdmitted.sum(), depth, bytes, waiting,
-                watch.fileBytes(), policyRamBytes, current.ramBytes() + admission.ramBytes(), evictor.bytesWritten(),
-                watch.deviceBytes(),
+                health.fileBytes(), policyRamBytes, current.ramBytes() + admission.ramBytes(), evictor.bytesWritten(),
+                health.deviceBytes(),
                 counts.bytesRead.sum(), counts.readMicros(50), counts.readMicros(99), current.isComplete(),
-                counts.givenUp.sum(), loading.isLoading(), watch.isFailing());
+                counts.givenUp.sum(), preload.isLoading(), health.isFailing());
     }
 
-    Holdings holdings() {
-        return holdings;
+    ResidencyFilter holdings() {
+        return residency;
     }
 
     FlashStore store() {
         return store;
     }
 
-    Departures departures() {
-        return departures;
+    PendingRemovals departures() {
+        return removals;
     }
 
     Evictor evictor() {
@@ -458,8 +466,8 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         return loadingBytes;
     }
 
-    Turn newTurn() {
-        return new Turn(store, holdings, handover);
+    StoreWriteBatch newTurn() {
+        return new StoreWriteBatch(store, residency, durability);
     }
 
     long nanoTime() {
@@ -470,13 +478,16 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         return cache.config().ticker().wallMillis();
     }
 
-    /** Writes what has fallen, says that nothing follows, and closes the store. To be called when nobody calls in here any more. */
+    /**
+     * Writes demoted items, marks a clean end, and closes the store. Must be called after all other calls to the tier
+     * have ended.
+     */
     @Override
     public void close() {
-        for (Lane lane : lanes) {
-            lane.close();
+        for (FlashPartitionQueue partitionQueue : partitionQueues) {
+            partitionQueue.close();
         }
-        window.stop();
+        scan.stop();
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSING_SECONDS);
         boolean all = true;
         for (Thread thread : threads) {
@@ -488,25 +499,25 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         all &= ends(keeper, deadline);
         ended = all;
         try {
-            files.end(cache.epochs(), all && !watch.isFailing());
+            files.end(cache.epochs(), all && !health.isFailing());
         } catch (io.varve.flash.store.StoreException | UncheckedIOException failed) {
-            LOG.log(System.Logger.Level.WARNING, "The end of the flash tier could not be written down", failed);
+            LOG.log(System.Logger.Level.WARNING, "The clean end of the flash tier could not be recorded", failed);
         } finally {
             files.close();
         }
     }
 
-    /** After {@link #close}: whether none of its threads uses the cache any more. */
+    /** After {@link #close}: whether all its threads have stopped using the cache. */
     public boolean hasEnded() {
         return ended;
     }
 
     private static boolean ends(Thread thread, long deadline) {
         boolean interrupted = false;
-        boolean gone = false;
-        while (!gone && deadline - System.nanoTime() > 0) {
+        boolean stopped = false;
+        while (!stopped && deadline - System.nanoTime() > 0) {
             try {
-                gone = thread.join(java.time.Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
+                stopped = thread.join(java.time.Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
             } catch (InterruptedException again) {
                 interrupted = true;
             }
@@ -514,7 +525,7 @@ public final class FlashTier implements LowerTier, AutoCloseable {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-        return gone;
+        return stopped;
     }
 
     private static boolean ends(ExecutorService executor, long deadline) {

@@ -3,22 +3,22 @@ package io.varve.flash.tier;
 import io.varve.flash.policy.Policies;
 
 /**
- * How the tier is to be. Immutable.
+ * The settings of the flash tier. Immutable.
  *
- * @param maxItems     items that it holds at the most, 1 or more
- * @param maxBytes     that its files take at the most, about; 0 for no limit
- * @param policy       who goes when there are more
- * @param admission    what of that which falls is taken
- * @param probability  with which it is, where that is left to chance: above 0 and at most 1
- * @param sync         whether what is invalidated, and what fell, is on the device before anybody is told
- * @param threads      that read and write, a power of two
- * @param queueBytes   of what has fallen and is not written yet: what falls beyond is gone
- * @param maxItemBytes the largest value that is taken
- * @param leastFreeBytes of the device: while less is free nothing is taken
+ * @param maxItems maximum number of items, 1 or more
+ * @param maxBytes approximate maximum size of its files; 0 for no limit
+ * @param policy chooses the items to evict
+ * @param admission chooses the demoted items to take
+ * @param probability the probability of admission, if admission is random: above 0 and at most 1
+ * @param sync whether invalidations and demoted items are on the device before they are acknowledged
+ * @param threads number of workers, a power of two
+ * @param queueBytes maximum size of demoted items that are not written yet: further ones are lost
+ * @param maxItemBytes largest value that is taken
+ * @param leastFreeBytes minimum free space of the device: while less is free, no item is taken
  */
 public record FlashTierSettings(long maxItems, long maxBytes, Policies policy, Admission.Kind admission,
         double probability, boolean sync, int threads, long queueBytes, int maxItemBytes, long leastFreeBytes) {
-    /** A store that keeps less than this free for itself can still take things out when nothing is put in any more. */
+    /** A store that keeps less than this free for itself can still remove items when none are added. */
     private static final long LEAST_FREE_BYTES = 128L << 20;
     private static final int THREADS = 2;
     private static final long QUEUE_BYTES = 8L << 20;
@@ -29,13 +29,13 @@ public record FlashTierSettings(long maxItems, long maxBytes, Policies policy, A
         if (maxItems < 1 || maxBytes < 0 || threads < 1 || Integer.bitCount(threads) != 1 || queueBytes < 1
                 || maxItemBytes < 1 || !(probability > 0 && probability <= 1)) {
             throw new IllegalArgumentException(
-                    "A flash tier of " + maxItems + " items and " + maxBytes + " bytes, with "
+                    "Invalid settings of a flash tier: " + maxItems + " items and " + maxBytes + " bytes, with "
                             + threads + " threads, a queue of " + queueBytes + " bytes, items of up to " + maxItemBytes
-                            + " bytes and a probability of " + probability + " cannot be");
+                            + " bytes and a probability of " + probability);
         }
     }
 
-    /** For so many items, with TBF, everything taken, handed to the system. */
+    /** The settings for a number of items, with TBF, full admission, and writes handed to the system. */
     public static FlashTierSettings of(long maxItems) {
         return new FlashTierSettings(maxItems, 0, Policies.TBF, Admission.Kind.ALL, 1, false, THREADS, QUEUE_BYTES,
                 MAX_ITEM_BYTES, LEAST_FREE_BYTES);

@@ -1,35 +1,35 @@
 package io.varve.flash.tier;
 
 /**
- * What has happened in the tier so far. Immutable.
+ * The counters of the tier since its start. Immutable.
  *
- * @param items           that it holds, those that are falling included
- * @param mostItems       that it may hold: less than was set where their size asks for it
- * @param hits            keys that were asked for and were there
- * @param misses          keys that were asked for and were not
- * @param promotions      items that came back into memory
- * @param loaded          of those, items for which nobody had asked yet
- * @param evictions       items that went because there were too many
- * @param expired         items that were past their time when they were asked for
- * @param corrupt         records that were not as they were written
- * @param written         records written
- * @param shed            items that fell and were not taken for want of room or time
- * @param notAdmitted     items that fell and were not to be taken
- * @param queueDepth      items that have fallen and are not written yet, and what is on its way back
- * @param queueBytes      bytes of those
- * @param fetchesWaiting  keys that are asked for and not looked at yet
- * @param fileBytes       that the store's files take
- * @param policyRamBytes  of memory that the policy keeps
- * @param memberRamBytes  of memory that tells what may be on flash
- * @param recordBytes     bytes of the records written
- * @param deviceBytes     bytes that the store wrote for them and for itself
- * @param bytesRead       bytes of the values that were brought back
- * @param readP50Micros   time from when a key was asked for until it was in memory, the median
- * @param readP99Micros   the same, of the slowest of a hundred
- * @param complete        whether it knows all that is on flash: a start takes a while
- * @param givenUp         how often everything on flash was given up because something could not be invalidated
- * @param loading         whether the items of a class are being loaded
- * @param failing         whether the last write failed, and nothing is taken until one succeeds
+ * @param items current number of items, those in the queues included
+ * @param mostItems current maximum: lower than configured if the items' size requires it
+ * @param hits requested keys that were present
+ * @param misses requested keys that were absent
+ * @param promotions items that returned to memory
+ * @param loaded those among them that were preloaded, before a request
+ * @param evictions items that were evicted because there were too many
+ * @param expired items that were past their expiry time when they were requested
+ * @param corrupt records that did not match their checksum
+ * @param written records written
+ * @param shed demoted items that were not taken for lack of space or time
+ * @param notAdmitted demoted items that the admission rejected
+ * @param queueDepth demoted items that are not written yet, and items that are returning
+ * @param queueBytes bytes of those
+ * @param fetchesWaiting requested keys that are not read yet
+ * @param fileBytes size of the store's files
+ * @param policyRamBytes memory of the policy
+ * @param memberRamBytes memory of the filter of keys that may be on flash
+ * @param recordBytes bytes of the records written
+ * @param deviceBytes bytes that the store wrote for them and for itself
+ * @param bytesRead bytes of the values that were read back
+ * @param readP50Micros time from a key's request until it was in memory, the median
+ * @param readP99Micros its 99th percentile
+ * @param complete whether the start's walk over all keys on flash is complete
+ * @param givenUp how often everything on flash was invalidated because a removal failed
+ * @param loading whether the items of a class are being loaded
+ * @param failing whether the last write failed, and nothing is taken until one succeeds
  */
 public record FlashTierStats(long items, long mostItems, long hits, long misses, long promotions, long loaded,
         long evictions,
@@ -38,7 +38,7 @@ public record FlashTierStats(long items, long mostItems, long hits, long misses,
         long deviceBytes,
         long bytesRead, long readP50Micros, long readP99Micros, boolean complete, long givenUp, boolean loading,
         boolean failing) {
-    /** Bytes written to the device for each that fell; 0 before anything was written. */
+    /** Bytes written to the device per byte of records; 0 before anything was written. */
     public double writeAmplification() {
         return recordBytes == 0 ? 0 : (double) deviceBytes / recordBytes;
     }

@@ -1,12 +1,12 @@
 package io.varve.flash.tier;
 
-/** Is shown what is on flash. */
+/** Visits items on flash. Confined to the thread that scans. */
 @FunctionalInterface
 public interface RecordVisitor {
     /**
-     * @param key  an item's key, which is the visitor's to keep
+     * @param key an item's key, owned by the visitor
      * @param type the code of its type
-     * @return whether it is to be shown more
+     * @return whether it wants more
      */
     boolean visit(byte[] key, int type);
 }

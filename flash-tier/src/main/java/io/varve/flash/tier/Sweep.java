@@ -14,17 +14,18 @@ import java.util.function.Supplier;
 
 import io.varve.flash.record.ItemKey;
 import io.varve.flash.store.FlashStore;
-import io.varve.flash.store.KeyWalk;
+import io.varve.flash.store.KeyCursor;
 import io.varve.memory.Cache;
-import io.varve.memory.Epochs;
+import io.varve.memory.report.Epochs;
 
 /**
- * The keeper's walk over the store's keys, some at a time: after a start it tells the holdings what is there; and whenever a database
- * was emptied it hands what was left of it to the lanes, which take it out. Confined to the keeper's thread, but for {@link #begin} and {@link #whenComplete}.
+ * The keeper's walk over the store's keys, slice by slice. Confined to the keeper's thread, except {@link #begin} and
+ * {@link #whenComplete}. After a start it registers all keys in the residency filter. After a flush of a database it
+ * passes the database's old keys to the partition queues, which remove them.
  */
 final class Sweep {
     private static final System.Logger LOG = System.getLogger(Sweep.class.getName());
-    /** Keys under one hold of the walk's lock, and holds in one task. */
+    /** Number of keys under one hold of the walk's lock, and of holds in one task. */
     private static final int KEYS_AT_ONCE = 16;
     private static final int HOLDS_AT_ONCE = 32;
     private static final long PAUSE_MILLIS = 1;
@@ -35,33 +36,34 @@ final class Sweep {
     private final Cache cache;
     private final Evictor evictor;
     private final ScheduledExecutorService keeper;
-    private final Supplier<Holdings> holdings;
-    private final Supplier<Turn> turns;
-    private final Departures departures;
+    private final Supplier<ResidencyFilter> holdings;
+    private final Supplier<StoreWriteBatch> writeBatches;
+    private final PendingRemovals removals;
     private final Consumer<byte[]> leave;
-    private final KeyWalk walk;
+    private final KeyCursor cursor;
     private final List<Runnable> waiting = new ArrayList<>();
     private boolean running;
     private boolean again;
-    /** Where the next slice begins. */
+    /** Start of the next slice. */
     private byte[] from = BEGINNING;
     private Set<Long> living = Set.of();
     private long firstUnused;
 
-    /** @param leave hands a key to its lane, which takes it out */
-    Sweep(FlashStore store, Cache cache, Evictor evictor, ScheduledExecutorService keeper, Supplier<Holdings> holdings,
-            Supplier<Turn> turns, Departures departures, Consumer<byte[]> leave) {
+    /** @param leave passes a key to its queue, whose worker removes it */
+    Sweep(FlashStore store, Cache cache, Evictor evictor, ScheduledExecutorService keeper,
+            Supplier<ResidencyFilter> holdings,
+            Supplier<StoreWriteBatch> writeBatches, PendingRemovals removals, Consumer<byte[]> leave) {
         this.cache = cache;
         this.evictor = evictor;
         this.keeper = keeper;
         this.holdings = holdings;
-        this.turns = turns;
-        this.departures = departures;
+        this.writeBatches = writeBatches;
+        this.removals = removals;
         this.leave = leave;
-        walk = store.walk();
+        cursor = store.walk();
     }
 
-    /** A walk over everything begins soon. */
+    /** Schedules a walk over all keys. */
     void begin() {
         submit(this::start, 0);
     }
@@ -69,9 +71,9 @@ final class Sweep {
     private void submit(Runnable task, long delayMillis) {
         try {
             ScheduledFuture<?> scheduled = keeper.schedule(task, delayMillis, TimeUnit.MILLISECONDS);
-            LOG.log(System.Logger.Level.TRACE, "Goes on: {0}", scheduled);
+            LOG.log(System.Logger.Level.TRACE, "Continues: {0}", scheduled);
         } catch (RejectedExecutionException closing) {
-            LOG.log(System.Logger.Level.DEBUG, "The tier is being closed", closing);
+            LOG.log(System.Logger.Level.DEBUG, "The tier is closing", closing);
         }
     }
 
@@ -92,7 +94,7 @@ final class Sweep {
     private void step() {
         try {
             boolean more = true;
-            for (int i = 0; i < HOLDS_AT_ONCE && more && !departures.areMany(); i++) {
+            for (int i = 0; i < HOLDS_AT_ONCE && more && !removals.areMany(); i++) {
                 more = slice();
             }
             if (more) {
@@ -105,33 +107,33 @@ final class Sweep {
                 start();
             }
         } catch (RuntimeException | Error failed) {
-            LOG.log(System.Logger.Level.WARNING, "The walk over the flash tier's keys is interrupted", failed);
+            LOG.log(System.Logger.Level.WARNING, "The sweep over the keys of the flash tier is interrupted", failed);
             submit(this::step, PAUSE_AFTER_FAILURE_MILLIS);
         }
     }
 
     /**
-     * One hold of the walk's lock. What is met is counted, and what is to go handed over, when nothing can fail any more: a slice
-     * that failed is done again from its beginning.
+     * Processes the keys of one hold of the walk's lock. Keys are registered, or passed on for removal, after the last
+     * step that can fail: a failed slice is repeated from its beginning.
      *
      * @return whether there is more
      */
     private boolean slice() {
-        Holdings current = holdings.get();
-        boolean telling = !current.isComplete();
+        ResidencyFilter current = holdings.get();
+        boolean completing = !current.isComplete();
         List<byte[]> fresh = new ArrayList<>();
         List<byte[]> dead = new ArrayList<>();
         boolean more;
-        if (telling) {
+        if (completing) {
             current.lockWalk();
         }
         try {
-            more = slice(current, telling, fresh, dead);
-            if (telling && !more) {
+            more = slice(current, completing, fresh, dead);
+            if (completing && !more) {
                 complete(current);
             }
         } finally {
-            if (telling) {
+            if (completing) {
                 current.unlockWalk();
             }
         }
@@ -142,35 +144,35 @@ final class Sweep {
         return more;
     }
 
-    private boolean slice(Holdings current, boolean telling, List<byte[]> fresh, List<byte[]> dead) {
-        // What the walk read ahead before may be gone.
-        walk.seek(from);
-        Turn turn = turns.get();
+    private boolean slice(ResidencyFilter current, boolean completing, List<byte[]> fresh, List<byte[]> dead) {
+        // Prefetched keys of the cursor may be gone.
+        cursor.seek(from);
+        StoreWriteBatch writeBatch = writeBatches.get();
         List<byte[]> met = new ArrayList<>();
         boolean more = true;
         byte[] last = from;
         for (int i = 0; i < KEYS_AT_ONCE && more; i++) {
-            more = walk.next();
+            more = cursor.next();
             if (more) {
-                last = walk.key();
+                last = cursor.key();
                 if (ItemKey.isKey(last)) {
                     met.add(last);
                 } else {
-                    turn.discard(last);
+                    writeBatch.discard(last);
                 }
             }
         }
-        turn.run();
+        writeBatch.run();
         for (byte[] recordKey : met) {
-            // What is to go is counted too, until its lane says that it has left.
-            boolean isFresh = telling && current.met(recordKey);
+            // A key to remove is registered too, until its worker reports its removal.
+            boolean isFresh = completing && current.met(recordKey);
             if (isDead(recordKey)) {
                 dead.add(recordKey);
             } else if (isFresh) {
                 fresh.add(recordKey);
             }
         }
-        // Right behind the last key.
+        // The position after the last key.
         from = more ? Arrays.copyOf(last, last.length + 1) : BEGINNING;
         return more;
     }
@@ -180,7 +182,7 @@ final class Sweep {
         return !living.contains(epoch) && epoch < firstUnused;
     }
 
-    private void complete(Holdings current) {
+    private void complete(ResidencyFilter current) {
         List<Runnable> told;
         synchronized (waiting) {
             current.completed();
@@ -190,7 +192,7 @@ final class Sweep {
         told.forEach(Runnable::run);
     }
 
-    /** The holdings were replaced by such that know everything: who waits for the walk need not. */
+    /** Completes the waiting callbacks, because a complete filter has replaced the old one. */
     void nothingIsUnknown() {
         List<Runnable> told;
         synchronized (waiting) {
@@ -200,7 +202,7 @@ final class Sweep {
         told.forEach(Runnable::run);
     }
 
-    /** Runs it once the holdings know all that is there. */
+    /** Runs a callback once the filter knows all keys. */
     void whenComplete(Runnable told) {
         synchronized (waiting) {
             if (!holdings.get().isComplete()) {

@@ -20,40 +20,41 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 
+import io.varve.flash.store.DurabilityLevel;
 import io.varve.flash.store.FlashStore;
-import io.varve.flash.store.Handover;
 import io.varve.flash.store.StoreException;
-import io.varve.memory.Epochs;
+import io.varve.memory.report.Epochs;
 
 /**
- * What the tier has in its directory: the store, and a small file that says whose items are in it: the seed of the keys' hashes,
- * and the epochs of the databases. Guarded by itself.
+ * The tier's directory: the store, and a small state file with the seed of the keys' hashes and the epochs of the
+ * databases. Guarded by {@code this}.
  *
  * <pre>
  *   state           one line each: format, seed, epochs, next, clean, sync, boot, checksum
  *   items/          the store's files
- *   items.damaged/  those that could not be read when they were opened last: nobody needs them
+ *   items.damaged/  files that could not be read at an earlier start; safe to delete
  * </pre>
  *
- * <p>What the store holds counts after a clean end, and after the process was killed: then the system had what was handed over.
- * After the system itself went down without writing all of it, old values may be there again, so everything is of an epoch that
- * has ended, unless what was invalidated has always been on the device first ({@code sync}, in that life and not only in this one).
+ * <p>The store's items are valid after a clean end, and after a kill of the process: the system then had everything
+ * that was handed over. If the system itself went down before it wrote all of that, overwritten values may reappear. So
+ * everything then belongs to an ended epoch, unless every invalidation was on the device first ({@code sync}, in the
+ * earlier run and not only in this one).
  *
- * <p>A clean end is noted in the store as the last that is written there. Where that note is missing, so may be what was invalidated before
- * it; and nothing is believed of a store that cannot be read. Either way it starts empty.
+ * <p>The last write of a clean end is a note in the store. If the note is missing, earlier invalidations may be missing
+ * too, and a store that cannot be read is not trusted at all. In both cases the tier starts empty.
  */
 public final class TierFiles implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(TierFiles.class.getName());
     private static final String STATE = "state";
     private static final String ITEMS = "items";
     private static final String DAMAGED = "items.damaged";
-    /** The name of the note behind all that was written. */
+    /** The name of the note after the last write. */
     private static final String END = "end";
     private static final String FORMAT = "1";
     private static final int FIELDS = 7;
-    /** Which start of the system this is, where it tells. */
+    /** Identifies the current boot of the system, where available. */
     private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
-    /** As many epochs may be used before the file says so. */
+    /** Number of epochs that may be used before the file is saved again. */
     private static final long EPOCHS_AHEAD = 1L << 20;
     private static final int MILLIS_SHIFT = 20;
 
@@ -62,13 +63,13 @@ public final class TierFiles implements AutoCloseable {
     private final String boot;
     private final long seed;
     private final Epochs resumed;
-    /** Whether all that was ever acknowledged and counts is on the device. */
+    /** Whether everything valid that was ever acknowledged is on the device. */
     private final boolean synced;
 
-    /** What the file says. Immutable. */
+    /** The content of the state file. Immutable. */
     private record State(long seed, Epochs epochs, boolean clean, boolean sync, String boot) {}
 
-    /** A store that was opened, whether it has the note of a clean end, and whether it is another than before. Immutable. */
+    /** An opened store, whether it has the note of a clean end, and whether it is new. Immutable. */
     private record Opened(FlashStore store, boolean ended, boolean fresh) {}
 
     private TierFiles(Path directory, Opened opened, int databases, boolean sync, String boot, long wallMillis) {
@@ -84,11 +85,11 @@ public final class TierFiles implements AutoCloseable {
         if (store.count() > 0 && !counts) {
             LOG.log(System.Logger.Level.WARNING, "{0}: {1}; the flash tier starts empty", directory,
                     whole
-                            ? "the system went down before all was written"
-                            : "what was written last is not there any more");
+                            ? "the system stopped before all data was written"
+                            : "the last written data is missing");
         }
         resumed = epochs(read.map(State::epochs), counts, databases, wallMillis);
-        // What another life left with the system alone does not get to the device by being asked for now.
+        // A sync at this point would not cover changes that an earlier run left with the system only.
         synced = sync && (!counts || read.get().clean() || read.get().sync());
         save(resumed, false);
         if (opened.ended()) {
@@ -96,24 +97,27 @@ public final class TierFiles implements AutoCloseable {
         }
     }
 
-    /** From now on more may be written. The state says so already, so the note is of no account if it stays. */
+    /**
+     * Deletes the note of the clean end, since more may be written from here on. The state file says so already, so the
+     * note is irrelevant if it stays.
+     */
     private void forgetEnd() {
         try {
             store.note(END, false);
         } catch (StoreException refused) {
-            LOG.log(System.Logger.Level.WARNING, "The note of the last end stays where it is", refused);
+            LOG.log(System.Logger.Level.WARNING, "The record of the last clean end stays", refused);
         }
     }
 
     /**
-     * Opens the directory, which is made if it is not there.
+     * Opens the directory, which is created if necessary.
      *
-     * @param opener     opens the store in a directory
-     * @param databases  how many there are
-     * @param sync       whether everything that was acknowledged is on the device
-     * @param wallMillis now, ms since the epoch
-     * @throws StoreException       if somebody else has it open, or there is no room
-     * @throws UncheckedIOException if the directory cannot be made or the file not be written
+     * @param opener opens the store in a directory
+     * @param databases number of databases
+     * @param sync whether everything acknowledged is on the device
+     * @param wallMillis current time, ms since the epoch
+     * @throws StoreException if another process has it open, or there is no space
+     * @throws UncheckedIOException if the directory or the file cannot be written
      */
     public static TierFiles open(Path directory, Function<Path, FlashStore> opener, int databases, boolean sync,
             long wallMillis) {
@@ -125,7 +129,7 @@ public final class TierFiles implements AutoCloseable {
         try {
             Files.createDirectories(directory);
         } catch (IOException refused) {
-            throw new UncheckedIOException("The directory " + directory + " cannot be made", refused);
+            throw new UncheckedIOException("The directory " + directory + " cannot be created", refused);
         }
         Opened opened = openOrSetAside(directory, opener);
         try {
@@ -136,7 +140,7 @@ public final class TierFiles implements AutoCloseable {
         }
     }
 
-    /** A store whose files are damaged can be done without; a server that does not start because of them cannot. */
+    /** Sets a damaged store aside: the server can run without it, and must start. */
     private static Opened openOrSetAside(Path directory, Function<Path, FlashStore> opener) {
         Path items = directory.resolve(ITEMS);
         try {
@@ -147,7 +151,7 @@ public final class TierFiles implements AutoCloseable {
             }
             Path aside = directory.resolve(DAMAGED);
             LOG.log(System.Logger.Level.ERROR,
-                    items + " cannot be read: it becomes " + aside
+                    items + " cannot be read: it is renamed to " + aside
                             + ", which may be deleted, and the flash tier starts empty",
                     damaged);
             setAside(items, aside);
@@ -169,11 +173,11 @@ public final class TierFiles implements AutoCloseable {
         try {
             store.close();
         } catch (StoreException again) {
-            LOG.log(System.Logger.Level.DEBUG, "A store that cannot be read fails to be closed too", again);
+            LOG.log(System.Logger.Level.DEBUG, "An unreadable store could not be closed", again);
         }
     }
 
-    /** What was set aside before goes: it may be as large as the device. */
+    /** Deletes the store that was set aside earlier, which may be as large as the device. */
     private static void setAside(Path items, Path aside) {
         try {
             if (Files.exists(aside)) {
@@ -185,20 +189,20 @@ public final class TierFiles implements AutoCloseable {
             }
             Files.move(items, aside, StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException failed) {
-            throw new UncheckedIOException(items + " cannot be set aside as " + aside, failed);
+            throw new UncheckedIOException(items + " cannot be renamed to " + aside, failed);
         }
     }
 
     private static String boot() {
         try {
             return Files.readString(BOOT).strip();
-        } catch (IOException untold) {
-            LOG.log(System.Logger.Level.DEBUG, "The system does not tell which start this is", untold);
+        } catch (IOException failed) {
+            LOG.log(System.Logger.Level.DEBUG, "The system does not report its boot", failed);
             return "";
         }
     }
 
-    /** Those that were, and new ones for databases that were not; all new if what was there does not count. */
+    /** The earlier epochs, with new ones for additional databases; all new if the earlier items are invalid. */
     private static Epochs epochs(Optional<Epochs> before, boolean counts, int databases, long wallMillis) {
         long next = Math.max(before.map(Epochs::next).orElse(0L), counts ? 0 : wallMillis << MILLIS_SHIFT);
         List<Long> ofDatabases = new ArrayList<>();
@@ -216,21 +220,21 @@ public final class TierFiles implements AutoCloseable {
         return store;
     }
 
-    /** Of the keys' hashes: what is on flash is found with this one only. */
+    /** The seed of the keys' hashes: keys on flash can be found only with this one. */
     public long hashSeed() {
         return seed;
     }
 
-    /** The epochs to go on with. */
+    /** The epochs to continue with. */
     public Epochs epochs() {
         return resumed;
     }
 
     /**
-     * Says whose items count from now on. It is on the device when this returns.
+     * Saves the valid epochs. They are on the device when this returns.
      *
-     * @param clean whether nothing follows
-     * @throws UncheckedIOException if it could not be written: what was there before may still be
+     * @param clean whether no further write follows
+     * @throws UncheckedIOException if it could not be written: the earlier state may still be there
      */
     synchronized void save(Epochs epochs, boolean clean) {
         List<String> lines = new ArrayList<>(List.of(FORMAT, Long.toString(seed),
@@ -256,27 +260,27 @@ public final class TierFiles implements AutoCloseable {
     }
 
     /**
-     * Says that nothing follows, once all that was changed is on the device.
+     * Marks the end, once all changes are on the device.
      *
-     * @param clean whether all that counts was written
+     * @param clean whether all valid items were written
      * @throws UncheckedIOException if it could not be written
-     * @throws StoreException       if the store failed
+     * @throws StoreException if the store failed
      */
     void end(Epochs epochs, boolean clean) {
-        store.handOver(Handover.TO_DEVICE);
+        store.handOver(DurabilityLevel.TO_DEVICE);
         if (clean) {
             store.note(END, true);
         }
         save(epochs, clean);
     }
 
-    /** Takes the file away, which needs no room: nothing on flash counts without it. */
+    /** Deletes the state file, which needs no space: without it no item on flash is valid. */
     synchronized void forget() {
         try {
             Files.deleteIfExists(directory.resolve(STATE));
             forceDirectory();
         } catch (IOException failed) {
-            throw new UncheckedIOException("The file " + directory.resolve(STATE) + " could not be taken away", failed);
+            throw new UncheckedIOException("The file " + directory.resolve(STATE) + " could not be deleted", failed);
         }
     }
 
@@ -295,7 +299,7 @@ public final class TierFiles implements AutoCloseable {
             List<String> lines = Files.readAllLines(file, StandardCharsets.UTF_8);
             if (lines.size() != FIELDS + 1 || !lines.getFirst().equals(FORMAT)
                     || Long.parseLong(lines.get(FIELDS)) != checksum(lines.subList(0, FIELDS))) {
-                LOG.log(System.Logger.Level.WARNING, "{0} is not as it was written; the flash tier starts empty", file);
+                LOG.log(System.Logger.Level.WARNING, "{0} is damaged; the flash tier starts empty", file);
                 return Optional.empty();
             }
             List<Long> epochs = Arrays.stream(lines.get(2).split(",", -1)).map(Long::parseLong).toList();
@@ -314,22 +318,22 @@ public final class TierFiles implements AutoCloseable {
         return crc.getValue();
     }
 
-    /** Bytes that the store's files take. */
+    /** Size of the store's files in bytes. */
     long fileBytes() {
         try (Stream<Path> all = Files.list(directory.resolve(ITEMS))) {
             return all.mapToLong(file -> file.toFile().length()).sum();
-        } catch (IOException untold) {
-            LOG.log(System.Logger.Level.DEBUG, "The files cannot be listed", untold);
+        } catch (IOException failed) {
+            LOG.log(System.Logger.Level.DEBUG, "The files cannot be listed", failed);
             return 0;
         }
     }
 
-    /** Bytes that are free on the device; as many as can be where the system does not tell. */
+    /** Free bytes on the device; the largest number if the system does not report it. */
     long freeBytes() {
         try {
             return Files.getFileStore(directory).getUsableSpace();
-        } catch (IOException untold) {
-            LOG.log(System.Logger.Level.DEBUG, "The system does not tell how much room is left", untold);
+        } catch (IOException failed) {
+            LOG.log(System.Logger.Level.DEBUG, "The system does not report the free space", failed);
             return Long.MAX_VALUE;
         }
     }

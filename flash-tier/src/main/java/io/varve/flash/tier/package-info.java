@@ -1,8 +1,8 @@
 /**
- * The tier below memory: items that memory evicts, kept on flash until they are asked for.
+ * The tier below memory: items that memory evicts, kept on flash until they are requested.
  *
- * <p>Lives here: what is where, who does what in which order, what survives. Must not live here: how a policy chooses, where a
- * byte is, what a database is.
+ * <p>Lives here: the location of items, the order of steps, durability. Must not live here: the choice of a policy, the
+ * layout of bytes, a database's library.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.flash.tier;

@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-/** What a filter says of what was added and of what was not. Confined to the test's threads. */
+/** Tests queries for added hashes and for others. Confined to the test's threads. */
 class BloomFilterTest {
     private static final int KEYS = 20_000;
 
@@ -19,7 +19,7 @@ class BloomFilterTest {
 
     @ParameterizedTest
     @CsvSource({"1,1", "64,3", "100,8", "160000,5"})
-    void neverForgetsWhatWasAdded(long bits, int hashes) {
+    void hasNoFalseNegatives(long bits, int hashes) {
         BloomFilter filter = new BloomFilter(Arena.ofAuto(), bits, hashes);
         long[] added = random.longs(KEYS / 10).toArray();
         for (long key : added) {
@@ -33,7 +33,7 @@ class BloomFilterTest {
     /** As many bits are set as the formula says, and so many others seem to be there: the functions are independent. */
     @ParameterizedTest
     @CsvSource({"4,3", "8,5", "2,2", "10,5", "8,1"})
-    void saysYesToOthersAsOftenAsTheFormulaTells(int bitsAKey, int hashes) {
+    void falsePositiveRatioMatchesFormula(int bitsAKey, int hashes) {
         BloomFilter filter = new BloomFilter(Arena.ofAuto(), (long) KEYS * bitsAKey, hashes);
         random.longs(KEYS).forEach(filter::add);
         double set = 1 - Math.exp(-(double) hashes / bitsAKey);
@@ -42,7 +42,10 @@ class BloomFilterTest {
         assertThat(yes / (10.0 * KEYS)).isCloseTo(Math.pow(set, hashes), within(0.01));
     }
 
-    /** Keys that follow each other, as those of small numbers do that were never mixed, must not share their bits either. */
+    /**
+     * Keys that follow each other, as those of small numbers do that were never mixed, must not share their bits
+     * either.
+     */
     @Test
     void keysThatDifferLittleHaveOtherBits() {
         BloomFilter filter = new BloomFilter(Arena.ofAuto(), 8L * KEYS, 5);
@@ -78,14 +81,14 @@ class BloomFilterTest {
     }
 
     @Test
-    void takesWhatItWasGiven() {
+    void acceptsSettings() {
         assertThat(new BloomFilter(Arena.ofAuto(), 40_000_000, 3).ramBytes()).isEqualTo(5_000_000);
         assertThat(new BloomFilter(Arena.ofAuto(), 1, 1).ramBytes()).isEqualTo(8);
     }
 
     @ParameterizedTest
     @CsvSource({"0,3", "-1,3", "64,0", "64,9"})
-    void whatCannotBeIsRefused(long bits, int hashes) {
+    void invalidValueIsRefused(long bits, int hashes) {
         assertThatThrownBy(() -> new BloomFilter(Arena.ofAuto(), bits, hashes)).isInstanceOf(
                 IllegalArgumentException.class);
     }

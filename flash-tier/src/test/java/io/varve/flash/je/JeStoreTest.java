@@ -9,8 +9,8 @@ import com.sleepycat.je.DbInternal;
 import com.sleepycat.je.Environment;
 import com.sleepycat.je.EnvironmentConfig;
 import com.sleepycat.je.EnvironmentFailureException;
+import io.varve.flash.store.DurabilityLevel;
 import io.varve.flash.store.FlashStore;
-import io.varve.flash.store.Handover;
 import io.varve.flash.store.StoreContract;
 import io.varve.flash.store.StoreException;
 import org.junit.jupiter.api.Test;
@@ -57,19 +57,19 @@ class JeStoreTest extends StoreContract {
     }
 
     /**
-     * The entry may lie anywhere in the windows through which the log is read: values of 3,500 bytes cross the ends of some
-     * of them, those of 20,000 bytes of two.
+     * The entry may lie anywhere in the windows through which the log is read: values of 3,500 bytes cross the ends of
+     * some of them, those of 20,000 bytes of two.
      */
     @ParameterizedTest
     @ValueSource(ints = {100, 3_500, 7_000, 20_000})
-    void doesNotOpenWhatIsDamagedBeforeItsEnd(int valueBytes) throws IOException {
+    void open_damageBeforeEnd_isRefused(int valueBytes) throws IOException {
         for (int life = 0; life < LIVES; life++) {
             Path where = directory.resolve(valueBytes + "-" + life);
             byte[] value = "damaged ".repeat(valueBytes / 8).getBytes(StandardCharsets.ISO_8859_1);
             try (FlashStore written = open(where, Limits.NONE)) {
-                written.put(bytes("before"), new byte[life * valueBytes], Handover.TO_SYSTEM);
-                written.put(bytes("damaged"), value, Handover.TO_SYSTEM);
-                written.put(bytes("behind"), bytes("value"), Handover.TO_SYSTEM);
+                written.put(bytes("before"), new byte[life * valueBytes], DurabilityLevel.TO_SYSTEM);
+                written.put(bytes("damaged"), value, DurabilityLevel.TO_SYSTEM);
+                written.put(bytes("behind"), bytes("value"), DurabilityLevel.TO_SYSTEM);
             }
             Path log = where.resolve("00000000.jdb");
             byte[] content = Files.readAllBytes(log);

@@ -15,7 +15,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** What a filter says of what is in it, of what was taken out, and of what never was in it. Confined to the test's threads. */
+/**
+ * Tests queries for hashes in the filter, for removed ones, and for hashes that were never added. Confined to the
+ * test's threads.
+ */
 class CuckooFilterTest {
     private static final int MANY = 200_000;
 
@@ -24,7 +27,7 @@ class CuckooFilterTest {
     /** Beside a model, with the same hashes added more than once, and fuller than it was made for. */
     @ParameterizedTest
     @CsvSource({"1,3", "10,10", "300,300", "300,450", "5000,4000"})
-    void neverForgetsWhatIsInIt(int capacity, int most) {
+    void hasNoFalseNegatives(int capacity, int most) {
         CuckooFilter filter = new CuckooFilter(Arena.ofAuto(), capacity);
         long[] hashes = random.longs(2L * most).toArray();
         Map<Long, Integer> model = new HashMap<>();
@@ -97,7 +100,7 @@ class CuckooFilterTest {
 
     /** One thread adds and takes out, so that fingerprints move; others ask for what is in it all the time. */
     @Test
-    void whoAsksWhileOthersMoveIsNeverToldNo() throws InterruptedException {
+    void lookupDuringMovesHasNoFalseNegatives() throws InterruptedException {
         int lasting = 8000;
         CuckooFilter filter = new CuckooFilter(Arena.ofShared(), 10_000);
         long[] there = random.longs(lasting).toArray();

@@ -2,8 +2,8 @@ package io.varve.flash.mvstore;
 
 import java.nio.file.Path;
 
+import io.varve.flash.store.DurabilityLevel;
 import io.varve.flash.store.FlashStore;
-import io.varve.flash.store.Handover;
 import io.varve.flash.store.StoreContract;
 import io.varve.flash.store.StoreException;
 import org.h2.mvstore.DataUtils;
@@ -49,7 +49,7 @@ class MvStoreTest extends StoreContract {
         for (int i = 0; i < 2000; i++) {
             value[0] = (byte) i;
             try {
-                store.put(number(i % 40), value, Handover.TO_SYSTEM);
+                store.put(number(i % 40), value, DurabilityLevel.TO_SYSTEM);
             } catch (StoreException full) {
                 assertThat(full.kind()).isEqualTo(StoreException.Kind.FULL);
                 refused++;

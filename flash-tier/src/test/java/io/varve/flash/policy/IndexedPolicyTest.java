@@ -21,8 +21,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The policies that know each key, victim by victim against the plainest model of each that can be written down. Confined to the
- * test's thread.
+ * Compares the policies that store each key, victim by victim, with the simplest possible model of each. Confined to
+ * the test's thread.
  */
 class IndexedPolicyTest {
     private static final int CAPACITY = 60;
@@ -66,7 +66,9 @@ class IndexedPolicyTest {
         }
     }
 
-    /** Places in a row, the lowest free one taken last of all that are free: those that were left last are taken first. */
+    /**
+     * Places in a row, the lowest free one taken last of all that are free: those that were left last are taken first.
+     */
     private static final class Clock implements Model {
         private final boolean markInserted;
         private final Map<Long, Integer> places = new HashMap<>();

@@ -2,8 +2,8 @@ package io.varve.flash.policy;
 
 import java.util.List;
 
-/** A hand over a list that the test writes down; the list may change under it. Confined to the test's thread. */
-final class ListHand implements KeyHand {
+/** A hand over a list of the test, which may change meanwhile. Confined to the test's thread. */
+final class ListHand implements ClockHand {
     private final List<Long> keys;
     private final int mostSteps;
     private int at = -1;

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** What holds for every policy. Confined to the test's threads. */
+/** Tests the common contract of all policies. Confined to the test's threads. */
 class PoliciesTest {
     private static final int CAPACITY = 300;
 
@@ -110,7 +110,7 @@ class PoliciesTest {
     }
 
     @Test
-    void whatThereIsNotIsAnErrorThatNamesWhatThereIs() {
+    void unknownNameIsRefusedWithKnownNames() {
         assertThatThrownBy(() -> Policies.of("mru")).isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("'mru'").hasMessageContaining("tbf, ").hasMessageContaining("s3-fifo");
         for (Policies policy : Policies.values()) {

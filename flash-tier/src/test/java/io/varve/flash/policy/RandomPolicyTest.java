@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Who goes by chance. Confined to the test's thread. */
+/** Tests the victims of random replacement. Confined to the test's thread. */
 class RandomPolicyTest {
     private static final int KEYS = 50;
     private static final int SEARCHES = 200_000;
@@ -22,7 +22,7 @@ class RandomPolicyTest {
 
     /** The keys' own places in the order, be they near to each other or far, do not matter. */
     @Test
-    void eachKeyGoesAsOftenAsAnyOther() {
+    void allKeysAreEvictedEquallyOften() {
         long place = 0;
         for (int i = 0; i < KEYS; i++) {
             place += i % 5 == 0 ? 1_000_000 : 1;
@@ -51,7 +51,7 @@ class RandomPolicyTest {
     }
 
     @Test
-    void nobodyGoesWhereNobodyIs() {
+    void emptyStackEvictsNothing() {
         assertThat(policy.findVictim(new ListHand(keys, STEPS))).isFalse();
     }
 }

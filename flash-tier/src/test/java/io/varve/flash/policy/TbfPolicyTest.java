@@ -38,7 +38,7 @@ class TbfPolicyTest {
     }
 
     @Test
-    void theSearchGoesOnWhereTheLastOneStopped() {
+    void searchContinuesWhereTheLastOneStopped() {
         List<Long> keys = keys(4);
         TbfPolicy policy = policy(100);
         ListHand hand = new ListHand(keys, 10);
@@ -68,7 +68,7 @@ class TbfPolicyTest {
     }
 
     @Test
-    void filtersFlipWhenAsManyKeysWereLookedAtAsTheCacheHolds() {
+    void filtersFlipAfterAsManyVisitsAsTheCapacity() {
         List<Long> keys = keys(10);
         TbfPolicy policy = policy(10);
         ListHand hand = new ListHand(keys, 1);
@@ -88,7 +88,7 @@ class TbfPolicyTest {
     }
 
     @Test
-    void whoHasToTakeAMarkedKeyTakesOneThatOnlyThePreviousFilterKnows() {
+    void forcedVictimIsMarkedOnlyInPreviousFilter() {
         List<Long> keys = keys(5);
         TbfPolicy policy = policy(5);
         ListHand hand = new ListHand(keys, 5);
@@ -105,7 +105,7 @@ class TbfPolicyTest {
     }
 
     @Test
-    void markingOnInsertionSparesWhatIsNew() {
+    void markOnInsertionProtectsNewKeys() {
         List<Long> keys = keys(3);
         TbfPolicy policy = new TbfPolicy(Arena.ofAuto(), 100, 64, 3, true);
         policy.inserted(keys.get(0));
@@ -114,17 +114,17 @@ class TbfPolicyTest {
     }
 
     @Test
-    void whereNothingIsCachedNobodyGoes() {
+    void noPolicyEvictsNothing() {
         assertThat(policy(10).findVictim(new ListHand(new ArrayList<>(), 10))).isFalse();
     }
 
     /**
-     * Never a false negative: what was hit since the flip before the last is a victim only where the search had to end. Small
-     * filters, so that false positives are many, and searches of all lengths.
+     * Never a false negative: what was hit since the flip before the last is a victim only where the search had to end.
+     * Small filters, so that false positives are many, and searches of all lengths.
      */
     @ParameterizedTest
     @CsvSource({"50,4,3,10", "50,2,2,50", "200,4,3,200", "200,1,1,3"})
-    void neverTakesWhatWasHitSinceTheFlipBeforeTheLast(int capacity, int bits, int hashes, int mostSteps) {
+    void neverEvictsKeysHitSinceSecondLastFlip(int capacity, int bits, int hashes, int mostSteps) {
         SplittableRandom random = new SplittableRandom(capacity + bits);
         List<Long> cached = new ArrayList<>();
         TbfPolicy policy = new TbfPolicy(Arena.ofAuto(), capacity, bits, hashes, false);

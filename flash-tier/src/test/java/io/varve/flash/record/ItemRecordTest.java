@@ -9,12 +9,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+/** Records of items are written, read back and checked. Confined to the test's thread. */
 class ItemRecordTest {
     private static final byte[] KEY = ItemKey.of(1, 2, new byte[] {3});
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 7, 15})
-    void everyFieldIsWhatWasWritten(int each) {
+    void everyFieldIsReadBack(int each) {
         byte[] record = ItemRecord.begin(each, each, 0xABCDEF, 15 - each, 1_700_000_000_123L, 4);
         ItemRecord.seal(KEY, record);
         assertThat(ItemRecord.isWhole(KEY, record)).isTrue();

@@ -9,12 +9,12 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** Bytes on flash, there and back. Confined to the test's thread. */
+/** Tests the round trip of values on flash. Confined to the test's thread. */
 class StoredValueTest {
     private static final byte[] KEY = RecordKey.of("key".getBytes(StandardCharsets.UTF_8));
 
     @Test
-    void whatIsEncodedIsDecoded() {
+    void encodedValueIsDecoded() {
         SplittableRandom random = new SplittableRandom(3);
         for (int length : new int[] {0, 1, 7, 256, 100_000}) {
             byte[] value = new byte[length];
@@ -38,7 +38,7 @@ class StoredValueTest {
     }
 
     @Test
-    void whatIsCutOffOrAnothersIsSeen() {
+    void truncatedOrForeignRecordIsDetected() {
         byte[] bytes = new StoredValue(new byte[] {1, 2, 3}, true).encode(KEY);
         for (int length = 0; length < bytes.length; length++) {
             assertThat(StoredValue.decode(KEY, Arrays.copyOf(bytes, length))).isEmpty();

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What a policy forgets, beside an exact account. Confined to the test's thread. */
+/** Compares a policy's marks with an exact account. Confined to the test's thread. */
 class AuditedPolicyTest {
     private static final int CAPACITY = 2000;
     private static final int KEYS = 10_000;

@@ -9,14 +9,14 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Confined to the test's thread. */
+/** Tests {@link CacheSimulator}. Confined to the test's thread. */
 class CacheSimulatorTest {
     private static final int CAPACITY = 500;
 
     /** CLOCK's hand goes round in an order of its own, not in the store's. */
     @ParameterizedTest
     @EnumSource(names = {"TBF", "CLOCK", "RANDOM"})
-    void eachSearchIsCountedByTheKeysItLookedAt(Policies policies) {
+    void searchesCountVisitedKeys(Policies policies) {
         try (Arena arena = Arena.ofConfined()) {
             SplittableRandom random = new SplittableRandom(7);
             CacheSimulator simulator = new CacheSimulator(policies.create(arena, CAPACITY, random.split()), CAPACITY,

@@ -13,7 +13,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-/** Theory against the simulation of what it describes. Confined to the test's thread. */
+/** Compares the theory with a simulation of its model. Confined to the test's thread. */
 class CheApproximationTest {
     private static double[] zipf(int keys, double exponent) {
         double[] popularity = new double[keys];
@@ -27,7 +27,7 @@ class CheApproximationTest {
     }
 
     @Test
-    void whereAllKeysAreAlikeACacheHitsWhatItHolds() {
+    void uniformKeys_hitRatioIsCachedShare() {
         double[] alike = zipf(1000, 0);
         assertThat(CheApproximation.lru(Popularity.of(alike), 100)).isCloseTo(0.1, within(1e-9));
         assertThat(CheApproximation.random(Popularity.of(alike), 250)).isCloseTo(0.25, within(1e-9));
@@ -47,7 +47,7 @@ class CheApproximationTest {
 
     @ParameterizedTest
     @CsvSource({"0.99,0.005", "0.99,0.02", "0.99,0.1", "0.7,0.1"})
-    void theSimulationHitsWhatTheoryTells(double exponent, double share) {
+    void simulationMatchesTheory(double exponent, double share) {
         int keys = 50_000;
         double[] popularity = zipf(keys, exponent);
         double[] cumulated = popularity.clone();

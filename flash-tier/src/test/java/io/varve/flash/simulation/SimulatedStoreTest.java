@@ -30,7 +30,7 @@ class SimulatedStoreTest {
     }
 
     @Test
-    void holdsWhatASetHolds() {
+    void behavesLikeASet() {
         Set<Long> model = new HashSet<>();
         for (int i = 0; i < 100_000; i++) {
             long key = (long) random.nextInt(CAPACITY * 3) << 40 | 7;
@@ -66,7 +66,7 @@ class SimulatedStoreTest {
     }
 
     @Test
-    void whatIsRemovedUnderTheHandHidesNobody() {
+    void removalAtHandHidesNoKey() {
         Set<Long> left = fill(CAPACITY);
         SimulatedStore.Hand hand = store.hand(1);
         for (int i = 0; i < CAPACITY; i++) {
@@ -82,7 +82,7 @@ class SimulatedStoreTest {
     }
 
     @Test
-    void whatIsNotThereCannotBeRemoved() {
+    void removalOfAbsentKeyFails() {
         assertThatThrownBy(() -> store.remove(5)).isInstanceOf(IllegalStateException.class);
     }
 }

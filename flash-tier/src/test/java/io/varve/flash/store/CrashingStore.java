@@ -13,8 +13,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store in memory that forgets, when it is told that its process was killed, all that was changed since something was handed
- * over last; and that refuses calls by name when it is told to. Guarded by itself.
+ * A store in memory that simulates a kill: it drops all changes since the last handover, and refuses calls by name on
+ * request. Guarded by {@code this}.
  */
 public final class CrashingStore implements FlashStore {
     private final TreeMap<byte[], byte[]> now = new TreeMap<>(Arrays::compareUnsigned);
@@ -32,7 +32,7 @@ public final class CrashingStore implements FlashStore {
         refuse(StoreException.Kind.FULL, calls);
     }
 
-    /** The same, for a reason. */
+    /** Refuses matching calls with a failure of this kind. */
     public synchronized void refuse(StoreException.Kind because, Predicate<String> calls) {
         refusal = because;
         refuses = calls;
@@ -80,38 +80,38 @@ public final class CrashingStore implements FlashStore {
     }
 
     @Override
-    public synchronized boolean put(byte[] key, byte[] value, Handover handover) {
+    public synchronized boolean put(byte[] key, byte[] value, DurabilityLevel durability) {
         call("put");
         if (now.size() >= limit && !now.containsKey(key)) {
             throw new StoreException(StoreException.Kind.FULL, "full, for the test", null);
         }
         byte[] before = now.put(key.clone(), value.clone());
         written += key.length + value.length;
-        changed(key, before, handover);
+        changed(key, before, durability);
         return before == null;
     }
 
     @Override
-    public synchronized boolean delete(byte[] key, Handover handover) {
+    public synchronized boolean delete(byte[] key, DurabilityLevel durability) {
         call("delete");
         byte[] before = now.remove(key);
         if (before == null) {
-            handOver(handover);
+            handOver(durability);
             return false;
         }
-        changed(key, before, handover);
+        changed(key, before, durability);
         return true;
     }
 
-    private void changed(byte[] key, byte @Nullable [] before, Handover handover) {
+    private void changed(byte[] key, byte @Nullable [] before, DurabilityLevel durability) {
         byte[] owned = key.clone();
         buffered.add(before == null ? () -> now.remove(owned) : () -> now.put(owned, before));
-        handOver(handover);
+        handOver(durability);
     }
 
     @Override
-    public synchronized void handOver(Handover handover) {
-        if (handover != Handover.BUFFERED) {
+    public synchronized void handOver(DurabilityLevel durability) {
+        if (durability != DurabilityLevel.BUFFERED) {
             buffered.clear();
         }
     }
@@ -139,7 +139,7 @@ public final class CrashingStore implements FlashStore {
         } else {
             notes.remove(name);
         }
-        handOver(Handover.TO_DEVICE);
+        handOver(DurabilityLevel.TO_DEVICE);
     }
 
     @Override
@@ -148,8 +148,8 @@ public final class CrashingStore implements FlashStore {
     }
 
     @Override
-    public KeyWalk walk() {
-        return new KeyWalk() {
+    public KeyCursor walk() {
+        return new KeyCursor() {
             private byte[] from = {};
             private byte[] key = {};
 

@@ -11,13 +11,13 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Files that are given up all the time, seen by another thread. */
+/** Tests files that are given up repeatedly while another thread uses them. */
 class ReopeningTest {
     private static final int TIMES = 300_000;
 
     /** Who works with new files without knowing that they are would take what was lost with the old ones for done. */
     @Test
-    void whoSeesNewFilesIsToldThatTheyAreNew() throws Exception {
+    void reopenedFilesAreReportedToCaller() throws Exception {
         AtomicLong opened = new AtomicLong();
         Reopening<Long> files = new Reopening<>("The files",
                 new Reopening.Handling<>(opened::getAndIncrement, (_, _) -> false, _ -> {}), 0, System::nanoTime);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A tier whose files a device has changed between two lives. Confined to the test's thread. */
+/** Tests a tier whose files a device has corrupted between two runs. Confined to the test's thread. */
 class DamagedFilesTest {
     private static final FlashTierSettings AMPLE = FlashTierSettings.of(100_000).withQueueBytes(1L << 28)
             .withLeastFreeBytes(0);
@@ -66,7 +66,7 @@ class DamagedFilesTest {
 
     /** A log that is read up to the damage and no further has the key once more. */
     @Test
-    void whatWasDeletedBehindTheDamageDoesNotComeBack() throws IOException {
+    void deletionsBehindDamageStayDeleted() throws IOException {
         try (TierFixture fixture = open()) {
             fixture.set(0, "key", "old");
             fixture.pushDown(1, "one ");
@@ -93,7 +93,7 @@ class DamagedFilesTest {
 
     /** Nothing is damaged, but the end is missing: after a clean end there is nothing that could be. */
     @Test
-    void whatWasDeletedInAnEndThatIsMissingDoesNotComeBack() throws IOException {
+    void deletionsBeforeUncleanEndStayDeleted() throws IOException {
         long bytes;
         try (TierFixture fixture = open()) {
             fixture.set(0, "key", "old");
@@ -116,7 +116,7 @@ class DamagedFilesTest {
 
     /** The library finds it when it reads there, and from then on does not open its files any more. */
     @Test
-    void whatIsDamagedInAnEarlierFileDoesNotEndTheServerForGood() throws IOException {
+    void damageInEarlierFileDoesNotPreventRestart() throws IOException {
         try (TierFixture fixture = open()) {
             fixture.set(0, "damaged", MARK + "y".repeat(100));
             for (int i = 0; logs().size() < 3; i++) {
@@ -140,7 +140,7 @@ class DamagedFilesTest {
 
     /** One set of damaged files is kept, whatever happens: they may be as large as the device. */
     @Test
-    void whatWasSetAsideLastIsKept() throws IOException {
+    void lastRenamedDirectoryIsKept() throws IOException {
         for (int life = 0; life < 2; life++) {
             try (TierFixture fixture = open()) {
                 fixture.set(0, "life " + life, "value");
@@ -160,7 +160,7 @@ class DamagedFilesTest {
         }
     }
 
-    /** The same, whatever the store is. */
+    /** A missing note of a clean end empties the tier with any store. */
     @Test
     void anEndThatIsNotNotedAnyMoreIsMissing() {
         CrashingStore device = new CrashingStore();

@@ -25,7 +25,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What a client sees of two tiers, whatever falls, comes back, is killed or fails. Confined to the test's thread. */
+/**
+ * Tests the view of a client on two tiers under demotion, promotion, kills and failures. Confined to the test's thread.
+ */
 class FlashTierTest {
     private static final int KEYS = 6000;
     private static final int STEPS = 60_000;
@@ -98,7 +100,7 @@ class FlashTierTest {
     /** What is killed has lost what memory had; what it overwrote or deleted does not come back. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void whatWasOverwrittenOrDeletedDoesNotComeBack(boolean full) {
+    void overwrittenOrDeletedItemsAreNotPromoted(boolean full) {
         FlashTierSettings settings = full ? FlashTierSettings.of(1500) : AMPLE;
         Map<String, @Nullable String> model = new HashMap<>();
         long back = 0;
@@ -140,7 +142,7 @@ class FlashTierTest {
     }
 
     @Test
-    void itComesBackWarmAfterACleanEnd() {
+    void contentSurvivesCleanEnd() {
         try (TierFixture fixture = open(AMPLE)) {
             for (int i = 0; i < 500; i++) {
                 fixture.put(i % 2, name(i), ItemType.HASH, 1, "value " + i,
@@ -162,9 +164,11 @@ class FlashTierTest {
         }
     }
 
-    /** What comes back is brought once, however many ask for it at a time: it may be gone from memory before the second. */
+    /**
+     * What comes back is brought once, however many ask for it at a time: it may be gone from memory before the second.
+     */
     @Test
-    void whoAsksTogetherGetsItOnce() throws InterruptedException {
+    void concurrentFetchesOfAKeyReadItOnce() throws InterruptedException {
         CountDownLatch reached = new CountDownLatch(1);
         CountDownLatch slow = new CountDownLatch(1);
         try (TierFixture fixture = open(AMPLE.withThreads(1))) {
@@ -226,7 +230,7 @@ class FlashTierTest {
 
     /** Who waits for the walk after a start does not wait for ever if all is given up meanwhile. */
     @Test
-    void whatIsGivenUpNeedsNoWalk() {
+    void droppedTierNeedsNoSweep() {
         try (TierFixture fixture = open(AMPLE)) {
             fixture.set(0, "key", "value");
             fixture.pushDown(2, "other ");
@@ -279,7 +283,7 @@ class FlashTierTest {
     }
 
     @Test
-    void whatIsPastItsTimeIsNotThere() {
+    void expiredItemIsAbsent() {
         try (TierFixture fixture = open(AMPLE)) {
             long soon = System.currentTimeMillis() + 300;
             fixture.set(0, "short", "value", soon);
@@ -339,7 +343,7 @@ class FlashTierTest {
 
     /** Full: memory goes on, what is below stays to be read, and it takes again when there is room. */
     @Test
-    void aFullDeviceTakesNothingUntilItHasRoom() {
+    void fullDeviceAcceptsNothingUntilItHasSpace() {
         try (TierFixture fixture = open(AMPLE)) {
             fixture.set(0, "early", "value");
             fixture.pushDown(2, "other ");
@@ -364,9 +368,11 @@ class FlashTierTest {
         }
     }
 
-    /** The store has no room to say that something is gone: it stays where it is, and is there when there is room again. */
+    /**
+     * The store has no room to say that something is gone: it stays where it is, and is there when there is room again.
+     */
     @Test
-    void whatCannotBeTakenOutForWantOfRoomStays() {
+    void removalWithoutSpaceKeepsRecord() {
         try (TierFixture fixture = open(AMPLE)) {
             fixture.set(0, "key", "value");
             fixture.pushDown(2, "other ");
@@ -383,7 +389,7 @@ class FlashTierTest {
 
     /** However many ask all the time, what falls is written. */
     @Test
-    void whoAsksAllTheTimeLeavesTurnsForWhatFalls() {
+    void demotionsAreServedDuringConstantFetches() {
         try (TierFixture fixture = open(AMPLE.withThreads(1).withQueueBytes(100_000))) {
             List<CompletableFuture<List<Fetch.Outcome>>> asked = new ArrayList<>();
             for (int round = 0; round < 300; round++) {
@@ -403,7 +409,7 @@ class FlashTierTest {
     /** Where nothing can be taken out, a write could not be acknowledged: so all that is below is given up. */
     @ParameterizedTest
     @ValueSource(strings = {"delete", "get"})
-    void whatCannotBeInvalidatedIsGivenUp(String refused) {
+    void tierIsDroppedIfStateFileCannotBeInvalidated(String refused) {
         Function<Path, FlashStore> opener = _ -> device;
         try (TierFixture fixture = new TierFixture(directory, opener, AMPLE)) {
             fixture.set(0, "old", "old value");
@@ -426,7 +432,7 @@ class FlashTierTest {
 
     /** A library gave its files up, and what was buffered is lost: it is done again. */
     @Test
-    void whatWasLostWhenFilesWereOpenedAnewIsDoneAgain() {
+    void writesLostByReopeningAreRepeated() {
         Map<String, String> model = new HashMap<>();
         FlashStore losing = new LosingStore(device, new SplittableRandom(3));
         try (TierFixture fixture = new TierFixture(directory, _ -> losing, AMPLE)) {
@@ -479,7 +485,7 @@ class FlashTierTest {
     }
 
     @Test
-    void whatFallsForTheFirstTimeMayBeRejected() {
+    void firstDemotionMayBeRejected() {
         try (TierFixture fixture = open(AMPLE.withAdmission(Admission.Kind.REJECT_FIRST, 1))) {
             fixture.set(0, "key", "first");
             fixture.pushDown(2, "other ");
@@ -503,7 +509,7 @@ class FlashTierTest {
     }
 
     @Test
-    void aDirectoryThatSaysNonsenseStartsEmpty() throws java.io.IOException {
+    void damagedDirectoryStartsEmpty() throws java.io.IOException {
         try (TierFixture fixture = open(AMPLE)) {
             fixture.set(0, "key", "value");
             fixture.pushDown(2, "other ");

@@ -7,12 +7,12 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import io.varve.flash.record.ItemKey;
 import io.varve.flash.store.CrashingStore;
+import io.varve.flash.store.DurabilityLevel;
 import io.varve.flash.store.FlashStore;
-import io.varve.flash.store.Handover;
-import io.varve.flash.store.KeyWalk;
+import io.varve.flash.store.KeyCursor;
 import org.jspecify.annotations.Nullable;
 
-/** A store in which whoever has read a key is held up until he is let go. Many threads. */
+/** A store that blocks each reader of a key until the test releases it. Many threads. */
 final class HeldStore implements FlashStore {
     private final CrashingStore device;
     private final CountDownLatch reached = new CountDownLatch(1);
@@ -37,7 +37,7 @@ final class HeldStore implements FlashStore {
         held = null;
     }
 
-    void letGo() {
+    void releaseAll() {
         goOn.countDown();
     }
 
@@ -64,15 +64,15 @@ final class HeldStore implements FlashStore {
     }
 
     @Override
-    public boolean put(byte[] key, byte[] value, Handover handover) {
-        boolean fresh = device.put(key, value, handover);
+    public boolean put(byte[] key, byte[] value, DurabilityLevel durability) {
+        boolean fresh = device.put(key, value, durability);
         puts.incrementAndGet();
         return fresh;
     }
 
     @Override
-    public boolean delete(byte[] key, Handover handover) {
-        return device.delete(key, handover);
+    public boolean delete(byte[] key, DurabilityLevel durability) {
+        return device.delete(key, durability);
     }
 
     @Override
@@ -81,13 +81,13 @@ final class HeldStore implements FlashStore {
     }
 
     @Override
-    public KeyWalk walk() {
+    public KeyCursor walk() {
         return device.walk();
     }
 
     @Override
-    public void handOver(Handover handover) {
-        device.handOver(handover);
+    public void handOver(DurabilityLevel durability) {
+        device.handOver(durability);
     }
 
     @Override

@@ -3,12 +3,12 @@ package io.varve.flash.tier;
 import java.util.SplittableRandom;
 
 import io.varve.flash.store.CrashingStore;
+import io.varve.flash.store.DurabilityLevel;
 import io.varve.flash.store.FlashStore;
-import io.varve.flash.store.Handover;
-import io.varve.flash.store.KeyWalk;
+import io.varve.flash.store.KeyCursor;
 import org.jspecify.annotations.Nullable;
 
-/** A store whose files are given up and opened anew now and then, between two calls. Guarded by itself. */
+/** A store whose files are occasionally given up and reopened between two calls. Guarded by {@code this}. */
 final class LosingStore implements FlashStore {
     private static final int SELDOM = 500;
     /** More calls than a turn has: the tier gives everything up where files are lost again and again in one. */
@@ -39,13 +39,13 @@ final class LosingStore implements FlashStore {
     }
 
     @Override
-    public synchronized boolean put(byte[] key, byte[] value, Handover handover) {
-        return store().put(key, value, handover);
+    public synchronized boolean put(byte[] key, byte[] value, DurabilityLevel durability) {
+        return store().put(key, value, durability);
     }
 
     @Override
-    public synchronized boolean delete(byte[] key, Handover handover) {
-        return store().delete(key, handover);
+    public synchronized boolean delete(byte[] key, DurabilityLevel durability) {
+        return store().delete(key, durability);
     }
 
     @Override
@@ -54,13 +54,13 @@ final class LosingStore implements FlashStore {
     }
 
     @Override
-    public KeyWalk walk() {
+    public KeyCursor walk() {
         return store.walk();
     }
 
     @Override
-    public synchronized void handOver(Handover handover) {
-        store().handOver(handover);
+    public synchronized void handOver(DurabilityLevel durability) {
+        store().handOver(durability);
     }
 
     @Override

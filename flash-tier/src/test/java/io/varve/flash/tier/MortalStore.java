@@ -4,14 +4,14 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 import io.varve.flash.store.CrashingStore;
+import io.varve.flash.store.DurabilityLevel;
 import io.varve.flash.store.FlashStore;
-import io.varve.flash.store.Handover;
-import io.varve.flash.store.KeyWalk;
+import io.varve.flash.store.KeyCursor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process's way to a store that outlives it: when the process is killed, whoever of it calls does nothing any more, for ever, and
- * what was buffered is lost. Guarded by the store.
+ * A process's view of a store that outlives it. Guarded by the store. After the process's kill its callers block for
+ * ever, and buffered changes are lost.
  */
 final class MortalStore implements FlashStore {
     private final CrashingStore device;
@@ -45,13 +45,13 @@ final class MortalStore implements FlashStore {
     }
 
     @Override
-    public boolean put(byte[] key, byte[] value, Handover handover) {
-        return live(() -> device.put(key, value, handover));
+    public boolean put(byte[] key, byte[] value, DurabilityLevel durability) {
+        return live(() -> device.put(key, value, durability));
     }
 
     @Override
-    public boolean delete(byte[] key, Handover handover) {
-        return live(() -> device.delete(key, handover));
+    public boolean delete(byte[] key, DurabilityLevel durability) {
+        return live(() -> device.delete(key, durability));
     }
 
     @Override
@@ -60,30 +60,30 @@ final class MortalStore implements FlashStore {
     }
 
     @Override
-    public KeyWalk walk() {
-        KeyWalk walk = device.walk();
-        return new KeyWalk() {
+    public KeyCursor walk() {
+        KeyCursor cursor = device.walk();
+        return new KeyCursor() {
             @Override
             public boolean next() {
-                return live(walk::next);
+                return live(cursor::next);
             }
 
             @Override
             public byte[] key() {
-                return walk.key();
+                return cursor.key();
             }
 
             @Override
             public void seek(byte[] from) {
-                walk.seek(from);
+                cursor.seek(from);
             }
         };
     }
 
     @Override
-    public void handOver(Handover handover) {
+    public void handOver(DurabilityLevel durability) {
         boolean handed = live(() -> {
-            device.handOver(handover);
+            device.handOver(durability);
             return true;
         });
         assert handed;

@@ -16,20 +16,20 @@ import java.util.stream.IntStream;
 
 import io.varve.flash.store.FlashStore;
 import io.varve.memory.Cache;
-import io.varve.memory.CacheConfig;
 import io.varve.memory.CacheSession;
+import io.varve.memory.config.CacheConfig;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
-import io.varve.memory.item.LowerTier;
+import io.varve.memory.item.SecondaryTier;
 import io.varve.memory.offheap.Memory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A small cache with a tier below, and a client that does with keys what a server does: it looks under the lock, and fetches what
- * may be below before it does anything. Confined to the test's thread, but for the tier's own.
+ * A small cache with a flash tier, and a client that acts as a server does: it looks up keys under the lock, and
+ * fetches keys that may be on flash first. Confined to the test's thread, except the tier's own.
  */
 final class TierFixture implements AutoCloseable {
     static final int DATABASES = 3;
@@ -62,7 +62,7 @@ final class TierFixture implements AutoCloseable {
         TierFiles files = TierFiles.open(directory, opener, DATABASES, settings.sync(), System.currentTimeMillis(),
                 boot);
         cache = Cache.open(more.apply(CacheConfig.defaults(MEMORY_BYTES).withDatabases(DATABASES).withShards(SHARDS)
-                .withSegmentSizeBytes(SEGMENT_BYTES).withHeads(1).withHashSeed(files.hashSeed())
+                .withSegmentSizeBytes(SEGMENT_BYTES).withMaxOpenSegments(1).withHashSeed(files.hashSeed())
                 .withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU)));
         tier = FlashTier.start(files, cache, settings);
         session = cache.newSession();
@@ -107,12 +107,12 @@ final class TierFixture implements AutoCloseable {
                 session.bind(key, database, memory.address(), bytes.length);
                 session.lock(key);
                 long epoch;
-                int falls;
+                int demotions;
                 try {
                     epoch = session.epoch(database);
-                    falls = tier.falls(key.hash());
+                    demotions = tier.demotions(key.hash());
                     if (session.peek(key, item) || !tier.mightHold(epoch, key.hash())
-                            || epoch == absentInEpoch && falls == absentAt) {
+                            || epoch == absentInEpoch && demotions == absentAt) {
                         return action.get();
                     }
                 } finally {
@@ -125,7 +125,7 @@ final class TierFixture implements AutoCloseable {
                 join(known);
                 if (fetch.outcome(0) == Fetch.Outcome.ABSENT) {
                     absentInEpoch = epoch;
-                    absentAt = falls;
+                    absentAt = demotions;
                 }
             }
             throw new IllegalStateException("The key " + name + " was not to be had");
@@ -161,7 +161,7 @@ final class TierFixture implements AutoCloseable {
         assert set;
     }
 
-    /** The same for a key that never was: nothing is asked for. */
+    /** Sets a key that has never existed, without a lookup on flash. */
     void setNew(int database, String name, String value) {
         byte[] bytes = value.getBytes(StandardCharsets.UTF_8);
         if (!cache.admit(name.length() + bytes.length + 200L)) {
@@ -192,16 +192,18 @@ final class TierFixture implements AutoCloseable {
         return found[0];
     }
 
-    /** What the tier answers that is offered what is in memory; null if it is not there. What is taken leaves memory. */
-    LowerTier.@Nullable Answer offer(int database, String name) {
-        LowerTier.@Nullable Answer[] answer = new LowerTier.Answer[1];
+    /**
+     * What the tier answers that is offered what is in memory; null if it is not there. What is taken leaves memory.
+     */
+    SecondaryTier.@Nullable Answer offer(int database, String name) {
+        SecondaryTier.@Nullable Answer[] answer = new SecondaryTier.Answer[1];
         boolean gone = withBound(database, name, () -> {
             if (session.peek(key, item)) {
                 answer[0] = tier.offer(session.epoch(database), key.hash(), item, 0, 0);
             }
-            return answer[0] == LowerTier.Answer.TAKEN && session.delete(key);
+            return answer[0] == SecondaryTier.Answer.TAKEN && session.delete(key);
         });
-        assert gone == (answer[0] == LowerTier.Answer.TAKEN);
+        assert gone == (answer[0] == SecondaryTier.Answer.TAKEN);
         return answer[0];
     }
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The tier's own threads, when something fails that nobody has reckoned with. Confined to the test's thread. */
+/** Tests the tier's own threads under unexpected failures. Confined to the test's thread. */
 class TierThreadsTest {
     private static final FlashTierSettings AMPLE = FlashTierSettings.of(100_000).withQueueBytes(1L << 30)
             .withThreads(1);
@@ -51,7 +51,7 @@ class TierThreadsTest {
     }
 
     @Test
-    void aLaneGoesOnWhenSomebodyWhoAskedFails() {
+    void workerContinuesAfterFailureOfRequester() {
         try (TierFixture fixture = new TierFixture(directory, _ -> device, AMPLE)) {
             fixture.set(0, "key", "value");
             fixture.pushDown(1, "one ");
@@ -65,7 +65,7 @@ class TierThreadsTest {
     }
 
     @Test
-    void theFilesAreWatchedOnWhateverFails() {
+    void filesAreCheckedAfterAnyFailure() {
         FlashStore store = failing("bytesWritten", 1);
         try (TierFixture fixture = new TierFixture(directory, _ -> store, AMPLE)) {
             fixture.set(0, "key", "value");

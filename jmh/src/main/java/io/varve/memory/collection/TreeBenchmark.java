@@ -4,8 +4,9 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 import io.varve.memory.Cache;
-import io.varve.memory.CacheConfig;
 import io.varve.memory.CacheSession;
+import io.varve.memory.collection.tree.TreeFiller;
+import io.varve.memory.config.CacheConfig;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
@@ -24,11 +25,12 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does it cost to do something to an element of a large collection that has so many, the look at its key and the lock counted in?
- * The elements are drawn evenly and are named as those of redis-benchmark. Confined to the thread that measures.
+ * How much does an operation on an element of a large collection cost, including the key's lookup and the lock?
+ * Confined to the thread that measures.
  *
- * <p>All four collections are used before anything is measured, so that no method is compiled for one of them alone. It
- * cannot see what a request costs around that.
+ * <p>Elements are drawn uniformly and named as those of redis-benchmark. All four collections are used before the
+ * measurement, so that no method is compiled for one of them alone. The benchmark cannot see the cost of a request
+ * around the operation.
  *
  * <p>Run: {@code ./varve jmh TreeBenchmark}
  */
@@ -104,7 +106,7 @@ public class TreeBenchmark {
         regions.free(buffer, Regions.MIN_BYTES);
     }
 
-    /** What is counted in everywhere: the way to the collection. */
+    /** The part that all others include: the way to the collection. */
     @Benchmark
     public long openAlone() {
         draw();
@@ -115,7 +117,7 @@ public class TreeBenchmark {
         }
     }
 
-    /** What SISMEMBER and SADD of a member that is there do. */
+    /** The work of SISMEMBER, and of SADD of an existing member. */
     @Benchmark
     public boolean findMember() {
         draw();
@@ -126,7 +128,7 @@ public class TreeBenchmark {
         }
     }
 
-    /** What HSET of a field that is there does. */
+    /** The work of HSET of an existing field. */
     @Benchmark
     public boolean replaceField() {
         draw();
@@ -137,7 +139,7 @@ public class TreeBenchmark {
         }
     }
 
-    /** What ZADD of a member that is there does, which gets another score. */
+    /** The work of ZADD of an existing member, which gets another score. */
     @Benchmark
     public boolean moveMember() {
         draw();
@@ -148,7 +150,7 @@ public class TreeBenchmark {
         }
     }
 
-    /** What LPUSH and RPOP do, both once. */
+    /** The work of one LPUSH and one RPOP. */
     @Benchmark
     public long listTurn() {
         draw();
@@ -174,7 +176,7 @@ public class TreeBenchmark {
     private <T extends CollectionTree> T open(T tree) {
         lock(tree);
         if (!session.findForWriting(key, item)) {
-            throw new IllegalStateException("The " + tree.type() + " has gone");
+            throw new IllegalStateException("The " + tree.type() + " does not exist");
         }
         session.open(key, item, tree);
         return tree;

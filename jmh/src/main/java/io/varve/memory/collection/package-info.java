@@ -1,5 +1,5 @@
 /**
- * What large collections cost by the element.
+ * Benchmarks of large collections, per element.
  *
  * <p>Mirrors the package that it measures. Must not live here: anything that another module calls.
  */

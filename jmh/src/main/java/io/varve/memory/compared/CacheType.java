@@ -1,12 +1,12 @@
 package io.varve.memory.compared;
 
-/** The caches that are compared. Immutable. */
+/** The compared caches. Immutable. */
 public enum CacheType {
     VARVE, OHC, CHRONICLE, EHCACHE, MAPDB,
-    /** On the heap: no rival, a measure of what leaving the heap costs. */
+    /** On the heap: not a competitor, but a baseline for the cost of off-heap storage. */
     CAFFEINE;
 
-    /** An empty cache with room for so many entries. */
+    /** Creates an empty cache with space for this many entries. */
     public ComparedCache open(long entries) {
         return switch (this) {
             case VARVE -> new VarveCache(entries);

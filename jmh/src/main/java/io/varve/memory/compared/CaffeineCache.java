@@ -3,7 +3,7 @@ package io.varve.memory.compared;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 
-/** Caffeine, bounded by its count of entries; keys and values are objects on the heap. Thread-safe. */
+/** Adapts Caffeine, bounded by its count of entries; keys and values are objects on the heap. Thread-safe. */
 final class CaffeineCache implements ComparedCache {
     private final Cache<Key16, byte[]> cache;
 
@@ -13,8 +13,8 @@ final class CaffeineCache implements ComparedCache {
     }
 
     @Override
-    public Door open() {
-        return new CaffeineDoor(cache);
+    public CacheHandle open() {
+        return new CaffeineHandle(cache);
     }
 
     @Override
@@ -27,11 +27,11 @@ final class CaffeineCache implements ComparedCache {
         cache.invalidateAll();
     }
 
-    private static final class CaffeineDoor implements Door {
+    private static final class CaffeineHandle implements CacheHandle {
         private final Cache<Key16, byte[]> cache;
         private final Key16 key = new Key16(0);
 
-        CaffeineDoor(Cache<Key16, byte[]> cache) {
+        CaffeineHandle(Cache<Key16, byte[]> cache) {
             this.cache = cache;
         }
 
@@ -45,7 +45,7 @@ final class CaffeineCache implements ComparedCache {
             return true;
         }
 
-        /** What it keeps has to be its own. */
+        /** Copies the value, since the cache keeps it. */
         @Override
         public void put(long number, byte[] value) {
             cache.put(new Key16(number), value.clone());

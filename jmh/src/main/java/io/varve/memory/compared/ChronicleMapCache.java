@@ -6,7 +6,7 @@ import java.nio.ByteOrder;
 
 import net.openhft.chronicle.map.ChronicleMap;
 
-/** Chronicle Map, in memory, with keys and values of constant size. It evicts nothing. Thread-safe. */
+/** Adapts Chronicle Map, in memory, with keys and values of constant size. Thread-safe. It evicts nothing. */
 final class ChronicleMapCache implements ComparedCache {
     private static final double ROOM = 1.05;
 
@@ -19,8 +19,8 @@ final class ChronicleMapCache implements ComparedCache {
     }
 
     @Override
-    public Door open() {
-        return new ChronicleDoor(map);
+    public CacheHandle open() {
+        return new ChronicleHandle(map);
     }
 
     @Override
@@ -33,14 +33,14 @@ final class ChronicleMapCache implements ComparedCache {
         map.close();
     }
 
-    private static final class ChronicleDoor implements Door {
+    private static final class ChronicleHandle implements CacheHandle {
         private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class,
                 ByteOrder.nativeOrder());
 
         private final ChronicleMap<byte[], byte[]> map;
         private final byte[] key = new byte[KEY_BYTES];
 
-        ChronicleDoor(ChronicleMap<byte[], byte[]> map) {
+        ChronicleHandle(ChronicleMap<byte[], byte[]> map) {
             this.map = map;
             LONG.set(key, 0, KEY_PREFIX);
         }
@@ -50,7 +50,7 @@ final class ChronicleMapCache implements ComparedCache {
             return key;
         }
 
-        /** It fills the array it is given, of the same size, rather than a new one. */
+        /** Fills the given array, which has the value's size, instead of a new one. */
         @Override
         public boolean get(long number, byte[] into) {
             return map.getUsing(key(number), into) != null;

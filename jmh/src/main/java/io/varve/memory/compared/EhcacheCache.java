@@ -11,7 +11,7 @@ import org.ehcache.config.builders.ResourcePoolsBuilder;
 import org.ehcache.config.units.MemoryUnit;
 import org.ehcache.spi.serialization.Serializer;
 
-/** Ehcache with its off-heap tier alone. Thread-safe. */
+/** Adapts Ehcache with its off-heap tier alone. Thread-safe. */
 final class EhcacheCache implements ComparedCache {
     private static final String NAME = "compared";
     private static final long BYTES_PER_ENTRY = 320;
@@ -68,11 +68,11 @@ final class EhcacheCache implements ComparedCache {
     }
 
     @Override
-    public Door open() {
-        return new EhcacheDoor(cache);
+    public CacheHandle open() {
+        return new EhcacheHandle(cache);
     }
 
-    /** It tells no size: counts. */
+    /** Counts the entries, since the cache reports no size. */
     @Override
     public long size() {
         long size = 0;
@@ -87,11 +87,11 @@ final class EhcacheCache implements ComparedCache {
         manager.close();
     }
 
-    private static final class EhcacheDoor implements Door {
+    private static final class EhcacheHandle implements CacheHandle {
         private final Cache<Key16, byte[]> cache;
         private final Key16 key = new Key16(0);
 
-        EhcacheDoor(Cache<Key16, byte[]> cache) {
+        EhcacheHandle(Cache<Key16, byte[]> cache) {
             this.cache = cache;
         }
 

@@ -5,7 +5,10 @@ import java.nio.ByteOrder;
 
 import org.jspecify.annotations.Nullable;
 
-/** A key as an object, for caches that take no bytes. Confined to the door that owns it unless it is stored: then immutable. */
+/**
+ * A key as an object, for caches that take no bytes. Confined to the {@link ComparedCache.Door} that owns it; immutable
+ * once a cache stores it.
+ */
 final class Key16 {
     private long number;
 
@@ -13,7 +16,7 @@ final class Key16 {
         this.number = number;
     }
 
-    /** Makes it another key. Never called on one that a cache keeps. */
+    /** Changes it to another key. Must not be called on one that a cache keeps. */
     Key16 of(long other) {
         number = other;
         return this;

@@ -7,7 +7,9 @@ import org.mapdb.DataOutput2;
 import org.mapdb.HTreeMap;
 import org.mapdb.Serializer;
 
-/** MapDB's hash map in direct memory, values within the leaves of its tree. It evicts nothing. Thread-safe. */
+/**
+ * Adapts MapDB's hash map in direct memory, with values within the leaves of its tree. Thread-safe. It evicts nothing.
+ */
 final class MapDbCache implements ComparedCache {
     /** Segments of the map, children of a tree's node and levels: two keys hardly ever share a leaf. */
     private static final int SEGMENTS = 8;
@@ -95,8 +97,8 @@ final class MapDbCache implements ComparedCache {
     }
 
     @Override
-    public Door open() {
-        return new MapDbDoor(map);
+    public CacheHandle open() {
+        return new MapDbHandle(map);
     }
 
     @Override
@@ -109,11 +111,11 @@ final class MapDbCache implements ComparedCache {
         database.close();
     }
 
-    private static final class MapDbDoor implements Door {
+    private static final class MapDbHandle implements CacheHandle {
         private final HTreeMap<Key16, byte[]> map;
         private final Key16 key = new Key16(0);
 
-        MapDbDoor(HTreeMap<Key16, byte[]> map) {
+        MapDbHandle(HTreeMap<Key16, byte[]> map) {
             this.map = map;
         }
 

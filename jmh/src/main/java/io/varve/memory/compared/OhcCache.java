@@ -10,7 +10,7 @@ import org.caffinitas.ohc.Eviction;
 import org.caffinitas.ohc.OHCache;
 import org.caffinitas.ohc.OHCacheBuilder;
 
-/** OHC, which evicts the least recently used. Thread-safe. */
+/** Adapts OHC, which evicts the least recently used entry. Thread-safe. */
 final class OhcCache implements ComparedCache {
     private static final long BYTES_PER_ENTRY = 256;
     private static final int SEGMENTS = 16;
@@ -61,8 +61,8 @@ final class OhcCache implements ComparedCache {
     }
 
     @Override
-    public Door open() {
-        return new OhcDoor(cache);
+    public CacheHandle open() {
+        return new OhcHandle(cache);
     }
 
     @Override
@@ -79,15 +79,15 @@ final class OhcCache implements ComparedCache {
         }
     }
 
-    private static final class OhcDoor implements Door {
+    private static final class OhcHandle implements CacheHandle {
         private final OHCache<Key16, byte[]> cache;
         private final Key16 key = new Key16(0);
 
-        OhcDoor(OHCache<Key16, byte[]> cache) {
+        OhcHandle(OHCache<Key16, byte[]> cache) {
             this.cache = cache;
         }
 
-        /** Reads the value where it lies. */
+        /** Reads the value in place. */
         @Override
         public boolean get(long number, byte[] into) {
             try (DirectValueAccess value = cache.getDirect(key.of(number))) {

@@ -6,24 +6,25 @@ import org.apache.commons.math3.distribution.ZipfDistribution;
 import org.apache.commons.math3.random.Well19937c;
 
 /**
- * What to do with which key, drawn ahead of measuring: 80 % reads; of the rest a third each updates, removals, and puts of
- * keys that were removed. Immutable.
+ * A precomputed stream of operations and keys: 80 % reads; the rest is one third each of updates, removals, and puts of
+ * removed keys. Immutable.
  *
- * <p>Keys to read and to update follow a zipfian distribution with YCSB's constant 0.99, scattered over all numbers so that
- * neighbours are not equally hot. The keys that go are drawn evenly, as hot ones seldom leave a cache, and come back when
- * {@value #AWAY} others have gone: so the number of entries stays, the stream may be repeated without end, and few reads miss.
+ * <p>Keys to read and to update follow a zipfian distribution with YCSB's constant 0.99, scattered over all numbers so
+ * that neighbours are not equally hot. Removed keys are drawn uniformly, because a cache rarely evicts hot ones, and
+ * return after {@value #AWAY} further removals. So the number of entries stays constant, the stream may be repeated
+ * without end, and few reads miss.
  */
 public final class Operations {
-    /** Kinds, in the top bits of an operation; the key's number is in the others. */
+    /** Kinds, in the top bits of an operation; the other bits are the key's number. */
     public static final int READ = 0;
     public static final int UPDATE = 1;
     public static final int REMOVE = 2;
     public static final int PUT_NEW = 3;
 
-    /** Keys that are not there at any time, at most. */
+    /** Maximum number of absent keys at any time. */
     public static final int AWAY = 1024;
 
-    /** Enough of them that their keys do not stay in a cache; fewer keys need fewer. */
+    /** Large enough that the keys do not stay in a processor's cache; fewer keys need fewer operations. */
     private static final int MOST = 1 << 21;
     private static final int PER_ENTRY = 16;
     private static final int READ_PERCENT = 80;
@@ -33,9 +34,7 @@ public final class Operations {
 
     private final int[] operations;
 
-    /**
-     * @param entries keys are numbers from 0 to below it, at most 2^30
-     */
+    /** @param entries number of keys, which are numbered from 0, at most 2^30 */
     public Operations(int entries, int seed) {
         if (entries < 1 || entries > 1 << KIND_SHIFT) {
             throw new IllegalArgumentException(entries + " entries: allowed are 1 to " + (1 << KIND_SHIFT));
@@ -48,7 +47,7 @@ public final class Operations {
             boolean read = random.nextInt(100) < READ_PERCENT;
             int kind = read ? READ : 1 + random.nextInt(3);
             if (kind == PUT_NEW || kind == REMOVE) {
-                // In turn, so that there are as many of either.
+                // Alternates, so that there are as many of either.
                 kind = (removals++ & 1) == 0 ? REMOVE : PUT_NEW;
             }
             int number = kind == REMOVE ? random.nextInt(entries) : scatter(ranks.sample(), entries);
@@ -63,7 +62,7 @@ public final class Operations {
         return (int) Math.unsignedMultiplyHigh(mixed, entries);
     }
 
-    /** Lets each put take the key that was removed {@link #AWAY} removals before it, the stream being a ring. */
+    /** Assigns to each put the key that was removed {@link #AWAY} removals before it; the stream is a ring. */
     private void putBack(int entries) {
         int[] removed = new int[operations.length];
         int removals = 0;
@@ -82,12 +81,12 @@ public final class Operations {
         }
     }
 
-    /** One of them, of a ring without end. */
+    /** An operation of the endless ring. */
     public int get(int index) {
         return operations[index & operations.length - 1];
     }
 
-    /** How many there are in the ring, a power of two. */
+    /** Number of operations in the ring, a power of two. */
     public int count() {
         return operations.length;
     }

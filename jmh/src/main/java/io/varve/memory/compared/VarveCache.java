@@ -3,17 +3,17 @@ package io.varve.memory.compared;
 import java.util.concurrent.locks.LockSupport;
 
 import io.varve.memory.Cache;
-import io.varve.memory.CacheConfig;
 import io.varve.memory.CacheSession;
+import io.varve.memory.config.CacheConfig;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.offheap.Regions;
 
-/** Varve's own, with the thread of maintenance that a server has. Thread-safe. */
+/** Adapts Varve's own cache, with a maintenance thread as in a server. Thread-safe. */
 final class VarveCache implements ComparedCache {
-    /** Far over what an entry takes: memory is taken when it is written. */
+    /** Far above the memory of an entry: memory is taken when it is written. */
     private static final long MOST_BYTES_PER_ENTRY = 320;
     private static final long LEAST_BYTES = 64L << 20;
     /** As a server reads the clock once for a batch. */
@@ -41,8 +41,8 @@ final class VarveCache implements ComparedCache {
     }
 
     @Override
-    public Door open() {
-        return new VarveDoor(cache, regions.allocate(Regions.MIN_BYTES));
+    public CacheHandle open() {
+        return new VarveHandle(cache, regions.allocate(Regions.MIN_BYTES));
     }
 
     @Override
@@ -68,7 +68,7 @@ final class VarveCache implements ComparedCache {
         cache.close();
     }
 
-    private static final class VarveDoor implements Door {
+    private static final class VarveHandle implements CacheHandle {
         private final Cache cache;
         private final CacheSession session;
         private final Key key = new Key();
@@ -77,7 +77,7 @@ final class VarveCache implements ComparedCache {
         private final long valueAddress;
         private int operations;
 
-        VarveDoor(Cache cache, long buffer) {
+        VarveHandle(Cache cache, long buffer) {
             this.cache = cache;
             session = cache.newSession();
             keyAddress = buffer;
@@ -110,7 +110,7 @@ final class VarveCache implements ComparedCache {
 
         @Override
         public void put(long number, byte[] value) {
-            if (!cache.hasRoom(WRITE_BYTES) && !cache.admit(WRITE_BYTES)) {
+            if (!cache.hasFreeMemory(WRITE_BYTES) && !cache.admit(WRITE_BYTES)) {
                 throw new IllegalStateException("The cache is full");
             }
             bind(number);

@@ -1,5 +1,5 @@
 /**
- * The caches that are measured beside each other, Varve's own among them, each as fast as its own interface allows.
+ * The caches of the comparison, Varve's own among them, each as fast as its own interface allows.
  *
  * <p>Must not live here: anything that measures.
  */

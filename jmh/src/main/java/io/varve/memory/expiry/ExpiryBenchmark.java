@@ -22,12 +22,12 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does the bookkeeping of one TTL cost: to set and remove it, to give it another time, to sample an item, and to
- * let a time bucket of items go? Confined to the thread that measures.
+ * How much does the bookkeeping of one TTL cost: to set and remove it, to change its time, to sample an item, and to
+ * expire a time bucket of items? Confined to the thread that measures.
  *
- * <p>Items stand in two arrays, 12 bytes each and apart from the entries, so a back link that moves costs a cache miss
- * as in a shard. It cannot see what the shard does with an expired item, nor the TTLs of real traffic: times are
- * uniform over 100 seconds ahead, well within 120 buckets of one second, so the far levels stay empty.
+ * <p>Items are in two arrays, 12 bytes each and apart from the entries, so that an update of a back link costs a cache
+ * miss as in a shard. The benchmark cannot see the shard's work on an expired item, nor the TTLs of real traffic. Times
+ * are uniform over 100 seconds ahead, well within 120 buckets of one second, so the far levels stay empty.
  *
  * <p>Run: {@code ./varve jmh ExpiryBenchmark}
  */
@@ -77,7 +77,7 @@ public class ExpiryBenchmark {
             expired++;
         }
 
-        /** The premise of every number here: the entries are all there and where they belong. */
+        /** Proves the premise of all numbers here: all entries exist and are in their places. */
         void proveSound(long expectedSize) {
             expiry.checkIntegrity(problem -> {
                 throw new IllegalStateException(problem);
@@ -120,10 +120,13 @@ public class ExpiryBenchmark {
         }
     }
 
-    /** One time bucket's worth of items that have just become due, beside others that have not. Confined likewise. */
+    /**
+     * A time bucket of items that have just become due, beside others that have not. Confined to the thread that
+     * measures.
+     */
     @State(Scope.Thread)
     public static class DueBucket {
-        /** Sampling has no buckets, so it is not asked. */
+        /** Sampling has no buckets, so it is excluded. */
         @Param({"WHEEL", "BUCKET"})
         public ExpireAlgorithm algorithm = ExpireAlgorithm.WHEEL;
 
@@ -185,13 +188,13 @@ public class ExpiryBenchmark {
         return entry;
     }
 
-    /** What an eviction policy over volatile items asks for. */
+    /** The query of an eviction policy over volatile items. */
     @Benchmark
     public long sample(Population population) {
         return population.items.expiry.sample(population.random.nextLong());
     }
 
-    /** A cycle of one slice that lets a bucket of 10,000 go; the number is for one item. */
+    /** A cycle of one slice that expires a bucket of 10,000; the number is for one item. */
     @Benchmark
     @OperationsPerInvocation(IN_BUCKET)
     public CycleStatus expireBucket(DueBucket due) {

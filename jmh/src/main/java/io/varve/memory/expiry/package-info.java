@@ -1,5 +1,5 @@
 /**
- * What a TTL costs: setting one, moving one, letting a time bucket of items go.
+ * Benchmarks of TTLs: setting one, moving one, expiring a time bucket of items.
  *
  * <p>Mirrors the package that it measures. Must not live here: anything that another module calls.
  */

@@ -22,15 +22,16 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * How long do a hit, a miss, a put and a removal take in the index alone, hash of the key included? Confined to the
- * thread that measures.
+ * How long do a hit, a miss, a put and a removal take in the index alone, including the hash of the key? Confined to
+ * the thread that measures.
  *
- * <p>Keys are 16 bytes, visited in random order; an item here is its key alone, compared in place. It cannot see the
- * price of a real item's header and value, of the lock, or of overlapping cache misses in a batch. A put is measured
- * together with the removal of the key put before, so that the index keeps its size: {@code putAndRemove} is both.
+ * <p>Keys are 16 bytes, visited in random order; an item here is its key alone, compared in place. The benchmark cannot
+ * see the cost of a real item's header and value, of the lock, or of overlapping cache misses in a batch. A put is
+ * measured together with the removal of the previously put key, so that the index keeps its size: {@code putAndRemove}
+ * is both.
  *
- * <p>Run: {@code ./varve jmh IndexBenchmark}; how the entries stand, and so how many lines a lookup reads, is told by
- * {@code ./varve jmh --probes}.
+ * <p>Run: {@code ./varve jmh IndexBenchmark}. {@code ./varve jmh --probes} prints the distribution of entries, and so
+ * the number of lines that a lookup reads.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -42,7 +43,7 @@ public class IndexBenchmark {
     private static final int KEY_BYTES = 16;
     private static final long ABSENT = 1L << 40;
 
-    /** How the tags of a bucket are compared. One in each run, as a server has one. */
+    /** The comparison of a bucket's tags. Each run uses one, as a server does. */
     public enum Scanner {
         VECTOR {
             @Override
@@ -67,7 +68,7 @@ public class IndexBenchmark {
     @Param
     public Scanner scanner = Scanner.VECTOR;
 
-    /** Entries in the index: in the caches of a core, and well beyond them. */
+    /** Entries in the index: within the caches of a core, and well beyond them. */
     @Param({"10000", "1000000", "10000000"})
     public int keys;
 
@@ -80,7 +81,7 @@ public class IndexBenchmark {
     private long random = 1;
     private long removed;
 
-    /** Items are keys in a row; a location is the position of one. */
+    /** Items are keys in a row; a location is a position in it. */
     private final class Keys implements KeyVerifier {
         @Override
         public boolean matches(long location, long keyAddress, int keyLength) {
@@ -132,7 +133,7 @@ public class IndexBenchmark {
         regions.free(probe, Regions.MIN_BYTES);
     }
 
-    /** Hits are hits, misses are misses, and the index holds what it should. */
+    /** Proves that hits are hits, misses are misses, and the index holds the right entries. */
     private void provePremises() {
         SplittableRandom sample = new SplittableRandom(5);
         for (int i = 0; i < 1_000; i++) {
@@ -156,7 +157,7 @@ public class IndexBenchmark {
         return find(nextKey() + ABSENT);
     }
 
-    /** What an overwrite does: finds the entry and puts a location into its slot. */
+    /** The work of an overwrite: finds the entry and puts a location into its slot. */
     @Benchmark
     public long replace() {
         long location = find(nextKey());
@@ -177,7 +178,7 @@ public class IndexBenchmark {
         return removed;
     }
 
-    /** The price of the key's hash and of choosing a key, to be subtracted from the others. */
+    /** The cost of the key's hash and of choosing a key, to be subtracted from the others. */
     @Benchmark
     public long hashAlone() {
         write(probe, nextKey());
@@ -189,7 +190,7 @@ public class IndexBenchmark {
         return index.find(keyHash.hash(probe, KEY_BYTES), probe, KEY_BYTES);
     }
 
-    /** A multiplicative generator: cheap, and its high bits are good enough to leave the prefetchers without a guess. */
+    /** A multiplicative generator: it is cheap, and its high bits are random enough to defeat the prefetchers. */
     private long nextKey() {
         random = random * 0x5851_F42D_4C95_7F2DL + 1;
         return Math.unsignedMultiplyHigh(random, keys);

@@ -22,11 +22,11 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What do keys cost, and what do they cost the others, that somebody has chosen to meet in one home bucket, or to have one
- * hash? Confined to the thread that measures.
+ * How much do keys cost, for themselves and for the others, if an attacker has chosen them for one home bucket or for
+ * one hash? Confined to the thread that measures.
  *
- * <p>Hashes are those of the benchmark's choice, looked up rather than computed; the second hash, which only an overflow
- * asks for, is computed. It cannot see locks, nor what a key of a server costs beside the index.
+ * <p>The benchmark chooses the hashes and looks them up rather than computing them; the second hash, which only an
+ * overflow uses, is computed. It cannot see locks, or the cost of a server's key beside the index.
  *
  * <p>Run: {@code ./varve jmh IndexFloodBenchmark}
  */
@@ -41,9 +41,9 @@ public class IndexFloodBenchmark {
     private static final int ITEM_BYTES = 32;
     private static final long SAME = 0x1234_5678_9ABC_DEF0L;
 
-    /** What the chosen keys have in common. */
+    /** The common property of the chosen keys. */
     public enum Flood {
-        /** There are none: what the others cost alone. */
+        /** There are none: the cost of the others alone. */
         NONE(0),
         /** All bits of the home bucket. */
         ONE_HOME_BUCKET(100_000),
@@ -76,7 +76,7 @@ public class IndexFloodBenchmark {
     private Index index;
     private long random = 1;
 
-    /** Items are keys in a row, each with its hash; a location is the position of one. */
+    /** Items are keys in a row, each with its hash; a location is a position in it. */
     private final class Keys implements KeyVerifier {
         @Override
         public boolean matches(long location, long keyAddress, int keyLength) {
@@ -143,7 +143,7 @@ public class IndexFloodBenchmark {
         return find(next(keys));
     }
 
-    /** Without chosen keys, one of the others. */
+    /** Without chosen keys it looks up one of the others. */
     @Benchmark
     public long getChosen() {
         return find(nextChosen());
@@ -168,7 +168,7 @@ public class IndexFloodBenchmark {
         return flood.count == 0 ? next(keys) : keys + next(flood.count);
     }
 
-    /** A multiplicative generator: cheap, and its high bits are good enough to leave the prefetchers without a guess. */
+    /** A multiplicative generator: it is cheap, and its high bits are random enough to defeat the prefetchers. */
     private long next(int bound) {
         random = random * 0x5851_F42D_4C95_7F2DL + 1;
         return Math.unsignedMultiplyHigh(random, bound);

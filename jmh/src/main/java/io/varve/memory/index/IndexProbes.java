@@ -8,11 +8,12 @@ import io.varve.memory.offheap.MemoryBudget;
 import io.varve.memory.offheap.Regions;
 
 /**
- * How many lines of the index does a lookup read? Fills an index with random keys, walks it before and after each of its last
- * doublings and at the end, and prints how the entries stand. Confined to its caller's thread.
+ * How many lines of the index does a lookup read? Confined to its caller's thread.
  *
- * <p>A hit reads the home bucket, and the extension bucket or the overflow if its entry stands there; a miss reads all that its
- * home bucket has. It counts no lines of items, which every hit reads and a miss only where a tag is equal by chance.
+ * <p>It fills an index with random keys, walks it before and after each of its last doublings and at the end, and
+ * prints the distribution of entries. A hit reads the home bucket, and the extension bucket or the overflow if its
+ * entry is there; a miss reads all that its home bucket has. It cannot see lines of items: every hit reads some, a miss
+ * only if a tag is equal by chance.
  *
  * <p>Run: {@code ./varve jmh --probes [KEYS]}
  */
@@ -20,7 +21,7 @@ public final class IndexProbes {
     public static final int DEFAULT_KEYS = 10_000_000;
     public static final int MOST_KEYS = 200_000_000;
 
-    /** A shard doubles its table at this load, or, by its number, at up to a ninth less. */
+    /** A shard doubles its table at this load, or, depending on its number, at up to a ninth less. */
     private static final double GROW_LOAD = 0.87;
     private static final int DOUBLINGS_SHOWN = 3;
     private static final int KEY_BYTES = 16;
@@ -34,7 +35,7 @@ public final class IndexProbes {
             GROW_LOAD);
     private final PrintStream out;
 
-    /** A location stands for the random key that is made of it, so that ten million take no memory. */
+    /** A location determines its random key, so that ten million keys take no memory. */
     private final class Keys implements KeyVerifier {
         @Override
         public boolean matches(long location, long keyAddress, int keyLength) {
@@ -81,7 +82,7 @@ public final class IndexProbes {
 
     private void fill(int keys) {
         out.println("| state | keys | buckets | load | hit: 1 line | 2 lines | overflow | miss: 1 line | 2 lines "
-                + "| overflow asked | lines a hit | lines a miss | longest overflow |");
+                + "| overflow searched | lines per hit | lines per miss | longest overflow |");
         out.println("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
         Keys all = new Keys();
         boolean rehashing = false;

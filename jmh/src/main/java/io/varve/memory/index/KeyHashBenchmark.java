@@ -22,11 +22,11 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does the hash of a key in native memory cost, compared with a library's of the same bytes, there or in an array? Confined to the thread
- * that measures.
+ * How much does the hash of a key in native memory cost, compared with a library's hash of these bytes, there or in an
+ * array? Confined to the thread that measures.
  *
- * <p>The key stays in the first-level cache and its length is the same in each run, so it cannot see cache misses or
- * mispredicted lengths.
+ * <p>The key stays in the first-level cache and its length is constant in each run, so the benchmark cannot see cache
+ * misses or mispredicted lengths.
  *
  * <p>Run: {@code ./varve jmh KeyHashBenchmark}
  */

@@ -1,5 +1,5 @@
 /**
- * What the index costs: lookups, insertions, removals.
+ * Benchmarks of the index: lookups, insertions, removals.
  *
  * <p>Mirrors the package that it measures. Must not live here: anything that another module calls.
  */

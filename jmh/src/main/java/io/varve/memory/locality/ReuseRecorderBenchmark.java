@@ -3,6 +3,8 @@ package io.varve.memory.locality;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
+import io.varve.memory.locality.curve.ReuseRecorder;
+import io.varve.memory.locality.curve.Sampling;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -17,10 +19,11 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does it cost to record a read, on average over those that are drawn and those that are not, and what a curve? Confined to the thread
- * that measures.
+ * How much does it cost to record a read, on average over sampled and unsampled ones, and to compute a curve? Confined
+ * to the thread that measures.
  *
- * <p>It cannot see that a server's other work takes the table out of the processor's caches, nor what a lock costs that others hold.
+ * <p>The benchmark cannot see that a server's other work evicts the table from the processor's caches, nor the cost of
+ * a contended lock.
  *
  * <p>Run: {@code ./varve jmh ReuseRecorderBenchmark}
  */
@@ -34,18 +37,21 @@ public class ReuseRecorderBenchmark {
     private static final int HASHES = 1 << 20;
     private static final int ITEM_BYTES = 100;
 
-    /** Keys that are asked for, each as often as any other: at 10 million the table is full at 1 %, and what is read is in no cache. */
+    /**
+     * Number of uniformly requested keys: at 10 million the table is full at 1 %, and no processor cache holds the
+     * accessed lines.
+     */
     @Param({"1000000", "10000000"})
     public int keys;
 
     private final ReuseRecorder recorder = new ReuseRecorder(16, Sampling.DEFAULT, 1);
-    /** As a server has it: one access in a hundred is drawn from the start. */
+    /** As in a server: one access in a hundred is sampled from the start. */
     private final AccessRecorder shared = new AccessRecorder(1, AccessRecorder.samplingFor(1L << 40), 1);
     private final AccessProbe probe = shared.newProbe();
     private final SplittableRandom random = new SplittableRandom(2);
     private final long[] hashes = new long[HASHES];
-    private final int[] asked = new int[HASHES];
-    /** What an item has in its header, by key. */
+    private final int[] sequence = new int[HASHES];
+    /** The flag in an item's header, by key. */
     private boolean[] followed = {};
     private int next;
     private long reads;
@@ -59,8 +65,8 @@ public class ReuseRecorderBenchmark {
             tellProbe(key, hash(key));
         }
         for (int i = 0; i < HASHES; i++) {
-            asked[i] = random.nextInt(keys);
-            hashes[i] = hash(asked[i]);
+            sequence[i] = random.nextInt(keys);
+            hashes[i] = hash(sequence[i]);
         }
         reads = (long) recorder.reads();
         proveThatKeysAreFollowed();
@@ -90,11 +96,11 @@ public class ReuseRecorderBenchmark {
         recorder.read(hashes[next], next & 15, ITEM_BYTES, ReuseRecorder.NEVER, 0);
     }
 
-    /** The same through a session's probe, with the lock that it takes where it has to. */
+    /** Records a read through a session's probe, including its lock where needed. */
     @Benchmark
     public void probe() {
         next = next + 1 & HASHES - 1;
-        tellProbe(asked[next], hashes[next]);
+        tellProbe(sequence[next], hashes[next]);
     }
 
     private void tellProbe(int key, long hash) {
@@ -104,7 +110,7 @@ public class ReuseRecorderBenchmark {
         }
     }
 
-    /** Of one class among sixteen. */
+    /** Computes the curve of one class among sixteen. */
     @Benchmark
     public double curve() {
         return recorder.curve(3, 0).missRatio(1e6);

@@ -1,5 +1,5 @@
 /**
- * What an access that is recorded costs, and a division of memory.
+ * Benchmarks of access recording and of memory division.
  *
  * <p>Mirrors the package that it measures. Must not live here: anything that another module calls.
  */

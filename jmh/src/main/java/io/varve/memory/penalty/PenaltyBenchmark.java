@@ -21,11 +21,11 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does a miss cost that is noted, a write that looks for one, a class that is looked up, and an eviction that is remembered? Confined to the
- * thread that measures.
+ * How much does it cost to note a miss, to match a write with a miss, to look up a class, and to remember an eviction?
+ * Confined to the thread that measures.
  *
- * <p>All shards' memory is one here: 1 MiB of misses, 16 MiB of classes. It cannot see what a lock costs, nor that a server's other work takes these lines out of the
- * processor's caches.
+ * <p>The memory of all shards is one here: 1 MiB of misses, 16 MiB of classes. The benchmark cannot see the cost of a
+ * lock, nor that a server's other work evicts these lines from the processor's caches.
  *
  * <p>Run: {@code ./varve jmh PenaltyBenchmark}
  */
@@ -40,7 +40,7 @@ public class PenaltyBenchmark {
     private static final int HASHES = 1 << 20;
     private static final long STRANGERS = 1L << 40;
 
-    /** That are remembered: both generations are full then, with keys of all classes. */
+    /** Number of remembered keys: both generations are then full, with keys of all classes. */
     @Param("2600000")
     public int keys;
 
@@ -78,9 +78,15 @@ public class PenaltyBenchmark {
     @TearDown
     public void proveThatMissesAreMeasured() {
         monitor.missed(1, 0);
-        if (monitor.written(1) < 0) {
+        if (written(1) < 0) {
             throw new IllegalStateException("A miss was not noted");
         }
+    }
+
+    private long written(long hash) {
+        long waited = monitor.waited(hash);
+        monitor.end();
+        return waited;
     }
 
     private int next() {
@@ -88,24 +94,24 @@ public class PenaltyBenchmark {
         return next;
     }
 
-    /** A read that misses, and the write that follows at once. */
+    /** A read that misses, and the write that follows immediately. */
     @Benchmark
     public long missAndWrite() {
         long hash = known[next()];
         monitor.missed(hash, 0);
-        return monitor.written(hash);
+        return written(hash);
     }
 
-    /** Reads that miss and are followed by nothing. */
+    /** Reads that miss without a subsequent write. */
     @Benchmark
     public void miss() {
         monitor.missed(strangers[next()], 0);
     }
 
-    /** A write of a key that was not missed. */
+    /** A write of a key without a miss. */
     @Benchmark
     public long write() {
-        return monitor.written(strangers[next()]);
+        return written(strangers[next()]);
     }
 
     @Benchmark
@@ -118,7 +124,7 @@ public class PenaltyBenchmark {
         return classes.classOf(strangers[next()]);
     }
 
-    /** Of a new key each time, new generations among them. */
+    /** Remembers a new key each time, including new generations. */
     @Benchmark
     public void evict() {
         evicted++;

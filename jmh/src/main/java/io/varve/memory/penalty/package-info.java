@@ -1,3 +1,3 @@
-/** Benchmarks of what is measured and remembered of misses: in the package that they measure. */
+/** Benchmarks of the measurement of misses and of remembered classes, in the package that they measure. */
 @org.jspecify.annotations.NullMarked
 package io.varve.memory.penalty;

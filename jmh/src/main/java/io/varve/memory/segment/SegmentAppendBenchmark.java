@@ -22,11 +22,11 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does it cost to write an item into a segment while the oldest dies, and to find key and value of one that is
- * there? Confined to the thread that measures.
+ * How much does it cost to append an item to a segment while the oldest dies, and to locate key and value of an
+ * existing one? Confined to the thread that measures.
  *
- * <p>Items die in the order in which they were written, so every segment is freed whole and nothing is ever cleaned: it
- * cannot see the cost of cleaning, nor that of the index, the lock and the expiry around it.
+ * <p>Items die in the order in which they were written, so every segment is freed whole and nothing is ever cleaned.
+ * The benchmark cannot see the cost of cleaning, nor that of the index, the lock and the expiry around it.
  *
  * <p>Run: {@code ./varve jmh SegmentAppendBenchmark}
  */
@@ -77,7 +77,7 @@ public class SegmentAppendBenchmark {
         pool.close();
     }
 
-    /** As many items live as were written and did not die, and the accounts are right. */
+    /** Proves that the number of live items is right, and so is the accounting. */
     private void prove() {
         segments.checkIntegrity(failure -> {
             throw new IllegalStateException(failure);
@@ -87,19 +87,19 @@ public class SegmentAppendBenchmark {
         }
     }
 
-    /** A write of an item without an expiry time, and the death of the oldest. */
+    /** Appends an item without an expiry time, while the oldest dies. */
     @Benchmark
     public long append() {
         return replaceOldest(false);
     }
 
-    /** The same with an expiry time. */
+    /** Appends an item with an expiry time, while the oldest dies. */
     @Benchmark
     public long appendWithTtl() {
         return replaceOldest(true);
     }
 
-    /** Where key and value of a random item are: what a GET reads of the header, the cache miss included. */
+    /** Locates key and value of a random item: a GET's accesses to the header, including the cache miss. */
     @Benchmark
     public long locate() {
         long address = pool.address(locations[order[next]]);

@@ -1,5 +1,5 @@
 /**
- * What the segment room costs: appending, reading a header, cleaning.
+ * Benchmarks of segments: appending, reading a header, cleaning.
  *
  * <p>Mirrors the package that it measures. Must not live here: anything that another module calls.
  */

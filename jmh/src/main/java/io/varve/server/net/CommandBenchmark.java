@@ -12,8 +12,8 @@ import io.varve.memory.Cache;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.command.CommandTable;
-import io.varve.server.command.ServerContext;
-import io.varve.server.command.registry.Families;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.registry.CommandFamilies;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.resp.LargeBulks;
 import org.jspecify.annotations.Nullable;
@@ -32,15 +32,17 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does a command cost from the bytes received to the bytes to be sent, alone and in pipelines of 16 and 64?
+ * How much does a command cost from the bytes received to the bytes to be sent, alone and in pipelines of 16 and 64?
  * Confined to the thread that measures.
  *
- * <p>The connection handler runs in an embedded channel, over a cache that holds every key; keys are drawn at random and the
- * requests encoded before, and each batch is copied once into a buffer, as a socket's would be. It cannot see the price of
- * system calls, nor of the other threads of a server. Time and allocation are per command: those of the buffers, received and
- * replied, are among them. Settings and kind of thread are those of a server that {@code ./varve serve} starts.
+ * <p>The connection handler runs in an embedded channel, over a cache that holds every key. Keys are drawn at random
+ * and the requests encoded in advance, and each batch is copied once into a buffer, as from a socket. The benchmark
+ * cannot see the cost of system calls, nor of a server's other threads. Time and allocation are per command and include
+ * the buffers for input and replies. Settings and kind of thread are those of a server that {@code ./varve serve}
+ * starts.
  *
- * <p>Run: {@code ./varve jmh CommandBenchmark -prof gc}; what recording costs: {@code -p mrcTracking=no,yes}, or {@code penaltyTracking}
+ * <p>Run: {@code ./varve jmh CommandBenchmark -prof gc}; for the cost of recording: {@code -p mrcTracking=no,yes}, or
+ * {@code penaltyTracking}
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -50,14 +52,16 @@ import org.openjdk.jmh.annotations.Warmup;
 @Fork(value = 1, jvmArgsAppend = {"--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED",
         "-XX:+UseSerialGC", "-XX:+UseCompactObjectHeaders", "-XX:MaxInlineLevel=30",
         "-XX:CompileCommand=quiet",
-        "-XX:CompileCommand=dontinline,*Commands.*(Lio/varve/server/command/Invocation;)V",
+        "-XX:CompileCommand=dontinline,*Commands.*(Lio/varve/server/command/CommandContext;)V",
         "-Dio.netty.leakDetection.level=disabled",
         "-Djmh.executor=CUSTOM",
         "-Djmh.executor.class=io.varve.server.net.EventLoopThreads"})
 public class CommandBenchmark {
     private static final int LONG_PIPELINE = 64;
     private static final int PIPELINE = 16;
-    /** Requests are encoded once and sent again and again: enough of them that their keys do not stay in a cache. */
+    /**
+     * Requests are encoded once and sent repeatedly: enough of them that their keys do not stay in a processor's cache.
+     */
     private static final int REQUESTS = 1 << 19;
 
     private static final class SmallBulksOnly implements LargeBulks {
@@ -115,13 +119,13 @@ public class CommandBenchmark {
     @Param({"no"})
     public String mrcTracking = "no";
 
-    /** Whether it is measured what misses cost. */
+    /** Whether the cost of misses is measured. */
     @Param({"no"})
     public String penaltyTracking = "no";
 
     private Cache cache;
     private EmbeddedChannel channel;
-    /** All requests in a row; they have the same length, so that a batch of any size starts at any of them. */
+    /** All requests in a row; they have equal lengths, so that a batch of any size can start at any of them. */
     private ByteBuf requests;
     private int requestBytes;
     private int next;
@@ -130,8 +134,8 @@ public class CommandBenchmark {
     public void fill() {
         cache = Cache.open(ServerConfig.defaults().with("maxmemory", "4gb").with("mrc-tracking", mrcTracking)
                 .with("penalty-tracking", penaltyTracking).cacheConfig());
-        ServerContext server = new ServerContext(cache, ServerConfig.defaults(), cache.config().ticker(), _ -> {});
-        CommandTable table = Families.table(server);
+        ServerState server = new ServerState(cache, ServerConfig.defaults(), cache.config().ticker(), _ -> {});
+        CommandTable table = CommandFamilies.table(server);
         channel = new EmbeddedChannel();
         ConnectionBuffers buffers = new ConnectionBuffers(ByteBufAllocator.DEFAULT, cache, server.argumentMemory());
         channel.config().setAllocator(buffers);
@@ -174,9 +178,9 @@ public class CommandBenchmark {
         exchange(in);
     }
 
-    /** @return bytes replied */
+    /** @return bytes of the replies */
     private long exchange(ByteBuf in) {
-        // As an event loop does; writeInbound would make an array of its argument.
+        // As an event loop does; writeInbound would allocate an array for its argument.
         channel.pipeline().fireChannelRead(in);
         channel.pipeline().fireChannelReadComplete();
         channel.runPendingTasks();

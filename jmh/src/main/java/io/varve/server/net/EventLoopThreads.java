@@ -7,10 +7,11 @@ import java.util.concurrent.TimeUnit;
 import io.netty.util.concurrent.DefaultThreadFactory;
 
 /**
- * Has JMH measure on threads of the kind that a server's event loops are. Thread-safe, as its superclass is.
+ * An executor that makes JMH measure on threads of the same kind as a server's event loops. Thread-safe, as its
+ * superclass is.
  *
- * <p>Netty keeps its pools of objects and of buffers by thread, and only for its own kind: on another it makes each object
- * anew and shares the pools. JMH makes it by its name, in {@code -Djmh.executor.class}.
+ * <p>Netty keeps its pools of objects and of buffers by thread, and only for its own kind of thread: on another it
+ * allocates each object anew and shares the pools. JMH creates this class by its name, in {@code -Djmh.executor.class}.
  */
 public final class EventLoopThreads extends ThreadPoolExecutor {
     /** Called by JMH. */

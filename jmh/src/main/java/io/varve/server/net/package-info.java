@@ -1,5 +1,5 @@
 /**
- * What a command costs on its way through the server, without a network.
+ * Benchmarks of a command's path through the server, without a network.
  *
  * <p>Mirrors the package that it measures. Must not live here: anything that another module calls.
  */

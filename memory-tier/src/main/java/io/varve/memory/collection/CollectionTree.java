@@ -3,35 +3,41 @@ package io.varve.memory.collection;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 
+import io.varve.memory.collection.tree.CountedTree;
+import io.varve.memory.collection.tree.NodeSpace;
+import io.varve.memory.collection.tree.TreeHeader;
+import io.varve.memory.collection.tree.TreeIntegrity;
+import io.varve.memory.collection.tree.TreePath;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.offheap.Memory;
 
 /**
- * A large collection as its commands see it: elements in an order, and a position among them. Confined to one thread, and valid as
- * an item is: while that thread holds the lock of the item's shard, until the key is written by other means.
+ * A large collection as its commands see it: ordered elements, and a position among them. Confined to one thread. It is
+ * valid as long as an item is: while that thread holds the lock of the item's shard, and until the key is written by
+ * other means.
  *
- * <p>One object serves one collection after the other. It stands at an element or at the end, behind the last; at first at
- * the end. Addresses that it tells are valid until the next write to the collection, and addresses that it is given to put do not lie in
- * the collection itself.
+ * <p>One object serves successive collections. Its position is at an element or at the end, behind the last element;
+ * initially it is at the end. Addresses that it returns are valid until the next write to the collection. Addresses
+ * passed to a write must not lie in the collection itself.
  *
- * <p>A write is all or nothing: what is refused ({@link CacheFullException}) has changed nothing. Removals are never refused. Several
- * writes are one between {@link #begin} and {@link #keep} or {@link #undo}; there any of them may be refused, and is to be
- * undone then.
+ * <p>A write is all or nothing: a refused one ({@link CacheFullException}) has changed nothing. Removals are never
+ * refused. The writes between {@link #begin} and {@link #keep} or {@link #undo} are one atomic write. There any of them
+ * may be refused, and the caller must then undo.
  *
- * <p>A collection without elements is to be deleted by who removed the last.
+ * <p>The caller that removes the last element must delete the collection.
  */
 public abstract sealed class CollectionTree permits ListTree, HashedTree, SortedSetTree {
-    /** A packed value of more entries, or of more bytes, is to become a tree. */
+    /** A packed value with more entries, or with more bytes, must become a tree. */
     public static final int MOST_PACKED_ENTRIES = 128;
     public static final int MOST_PACKED_BYTES = 8 << 10;
 
-    /** What an entry of a leaf may have beside the bytes of its element. */
+    /** The most overhead of a leaf entry beyond the bytes of its element. */
     private static final int ENTRY_BYTES = 64;
 
     final CountedTree tree;
     final TreePath path = new TreePath();
-    /** Whether it stands at an element, and whether the path does. */
+    /** Whether the position is at an element, and whether the path is at the position. */
     boolean atElement;
     boolean pathKnown;
     private final ItemType type;
@@ -40,7 +46,7 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
     private boolean begun;
     private long header;
 
-    /** @param mostTrees how many it has, unless it is told of fewer */
+    /** @param mostTrees the number of its trees, unless {@link #trees(int)} sets fewer */
     CollectionTree(ItemType type, int mostTrees, CountedTree tree) {
         this.type = type;
         this.trees = mostTrees;
@@ -49,9 +55,9 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
     }
 
     /**
-     * A tree object for collections of a type.
+     * A new tree object for collections of a type.
      *
-     * @throws IllegalArgumentException if there are none of it
+     * @throws IllegalArgumentException if the type has no trees
      */
     public static CollectionTree of(ItemType type) {
         return switch (type) {
@@ -59,15 +65,15 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
             case SET -> new SetTree();
             case HASH -> new HashTree();
             case SORTED_SET -> new SortedSetTree();
-            case STRING, STREAM -> throw new IllegalArgumentException("There is no tree of a " + type);
+            case STRING, STREAM -> throw new IllegalArgumentException("A " + type + " has no tree");
         };
     }
 
     /**
-     * Called by the shard, which knows where the value of the root item is.
+     * Opens a collection; called by the shard, which knows the value of the root item.
      *
      * @param headerBytes bytes of that value
-     * @param nowMillis   what is due then is hidden, where elements have times
+     * @param nowMillis elements that are due at this time are hidden, if elements have times
      */
     public final void open(NodeSpace space, long newHeader, int headerBytes, long nowMillis) {
         trees(TreeHeader.trees(headerBytes));
@@ -75,7 +81,7 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
         asOf(nowMillis);
     }
 
-    /** The same for one that has as many trees as this object was told last, and nothing that is due. */
+    /** Opens a collection with the number of trees last set, and without due elements. */
     public final void open(NodeSpace space, long newHeader) {
         header = newHeader;
         begun = false;
@@ -93,15 +99,15 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
         return type;
     }
 
-    /** How many trees the header is of. */
+    /** The number of trees of the header. */
     public final int trees() {
         return trees;
     }
 
-    /** How many trees the next has that it looks at. */
+    /** Sets the number of trees of the next collection. */
     final void trees(int count) {
         if (TreeHeader.bytes(count) > before.length) {
-            throw new IllegalArgumentException("A " + type + " with " + count + " trees");
+            throw new IllegalArgumentException("A " + type + " cannot have " + count + " trees");
         }
         trees = count;
     }
@@ -111,22 +117,17 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
         return TreeHeader.bytes(trees);
     }
 
-    /** What is due at that time is hidden from now on. */
+    /** Hides elements that are due at this time. */
     void asOf(long nowMillis) {}
 
-    // --- what is known of it
+    // --- facts
 
-    /** How many elements it has. */
+    /** The number of elements. */
     public final long size() {
         return tree.count();
     }
 
-    /** Bytes that its nodes take. */
-    public final long bytes() {
-        return TreeHeader.nodeBytes(header, TreeHeader.bytes(trees));
-    }
-
-    /** 32 bits that belong to the type; 0 at first. */
+    /** 32 bits that belong to the type; initially 0. */
     public final int flags() {
         return TreeHeader.flags(header);
     }
@@ -137,7 +138,7 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
 
     // --- the position
 
-    /** Goes to the element of a rank, from 0 on; false, and at the end, if there is none. */
+    /** Moves to the element of a rank, from 0 on; false, and at the end, if there is none. */
     public final boolean seek(long rank) {
         if (rank < 0 || rank >= size()) {
             toEnd();
@@ -158,7 +159,7 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
         return seek(size() - 1);
     }
 
-    /** Goes to the next element; false, and at the end, if there is none. */
+    /** Moves to the next element; false, and at the end, if there is none. */
     public final boolean next() {
         requireElement();
         needPath();
@@ -166,7 +167,7 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
         return atElement;
     }
 
-    /** Goes to the element before, from the end to the last; false, and at the end, if there is none. */
+    /** Moves to the previous element, from the end to the last; false, and at the end, if there is none. */
     public final boolean previous() {
         needPath();
         if (!tree.previous(path)) {
@@ -181,7 +182,7 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
         return atElement;
     }
 
-    /** How many elements are before the position. */
+    /** The number of elements before the position. */
     public final long rank() {
         if (!atElement) {
             return size();
@@ -195,7 +196,7 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
         pathKnown = false;
     }
 
-    /** Has the path stand where the position is. */
+    /** Moves the path to the position. */
     void needPath() {
         if (!pathKnown) {
             path.forget();
@@ -204,7 +205,7 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
         }
     }
 
-    /** A search has left the path where what was sought is or would be. */
+    /** Sets the position after a search, which has left the path at the sought element or where it would be. */
     final boolean found() {
         path.forget();
         pathKnown = true;
@@ -214,13 +215,13 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
 
     final void requireElement() {
         if (!atElement) {
-            throw new IllegalStateException("At the end there is no element");
+            throw new IllegalStateException("No element: the position is at the end");
         }
     }
 
     // --- removals
 
-    /** Removes the element at the position, which then is at what was behind it. Never refused. */
+    /** Removes the element at the position, which moves to the next one. Never refused. */
     public void remove() {
         requireElement();
         needPath();
@@ -229,10 +230,10 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
     }
 
     /**
-     * Removes the elements from a rank to before another, and stands at what is behind them. Never refused.
+     * Removes the elements from one rank up to another, and moves to the next one. Never refused.
      *
      * @param from 0 to {@code to}
-     * @param to   at most {@link #size}
+     * @param to an exclusive bound, at most {@link #size}
      */
     public final void removeRange(long from, long to) {
         if (from < 0 || to > size()) {
@@ -248,11 +249,11 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
         tree.removeRange(from, to);
     }
 
-    // --- all or nothing
+    // --- atomic groups of writes
 
     /**
-     * The writes from here to {@link #keep} are one. Meanwhile nothing else of the key's shard is written. Each leaf that is
-     * written to is copied once: not for a single write.
+     * Begins an atomic group of writes, up to {@link #keep}. Meanwhile no other key of the shard may be written. Each
+     * modified leaf is copied once, so it is not worth it for a single write.
      */
     public final void begin() {
         Memory.copy(header, before, 0, TreeHeader.bytes(trees));
@@ -261,7 +262,7 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
         generous(true);
     }
 
-    /** Called by the shard: whether much is written before the lock is let go of. */
+    /** Sets whether many writes follow before the lock is released. Called by the shard. */
     public void generous(boolean isGenerous) {
         tree.generous(isGenerous);
     }
@@ -274,14 +275,14 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
     }
 
     /**
-     * Everything is as it was at {@link #begin}; the position is at the end.
+     * Restores the state of {@link #begin}; the position is at the end.
      *
-     * @param full why
-     * @return what to throw: it says how much room the writes need together
+     * @param full the refusal
+     * @return the exception to throw: it has the memory that the writes need together
      */
     public final CacheFullException undo(CacheFullException full) {
         long written = undo();
-        // What was taken is given back: as much again, at the least, is what they need.
+        // The memory taken is freed now: the writes need at least as much again.
         return full.inAll(full.bytes() + 2 * written);
     }
 
@@ -297,7 +298,7 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
     }
 
     /**
-     * Writes that are one: they stay if the writer returns, and are undone whatever it throws.
+     * Runs an atomic group of writes: they are kept if the writer returns, and undone whatever it throws.
      *
      * @throws CacheFullException if one of them was refused
      */
@@ -315,12 +316,12 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
     }
 
     /**
-     * The same for writers of whom it is known how much they write: where there is room for all of it, nothing is copied to be able to
-     * undo it. Then what a writer has written stays if it throws anything else than a refusal. One write is all or nothing by itself: no
-     * room is taken for it first.
+     * Runs an atomic group of writes of known size. If all the memory can be reserved, nothing is copied for an undo.
+     * The writes then stay if the writer throws anything other than a refusal. A single write is atomic by itself, so
+     * no memory is reserved for it.
      *
-     * @param writes  how many elements are put, at the most
-     * @param longest bytes of the longest of them, at the most
+     * @param writes the most elements that are put
+     * @param longest bytes of the longest of them, at most
      */
     public final void together(int writes, long longest, Runnable writer) {
         if (writes == 1) {
@@ -336,14 +337,14 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
         try {
             writer.run();
         } catch (CacheFullException full) {
-            throw new IllegalStateException("More was written than was said: " + writes + " elements of at most "
+            throw new IllegalStateException("More was written than announced: " + writes + " elements of at most "
                     + longest + " bytes", full);
         } finally {
             tree.space().endReserve();
         }
     }
 
-    /** How many nodes so many elements take, at the most. */
+    /** The most nodes that this number of elements takes. */
     long nodesFor(int writes) {
         return tree.nodesFor(writes);
     }
@@ -354,13 +355,13 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
 
     private void requireBegun() {
         if (!begun) {
-            throw new IllegalStateException("Nothing was begun");
+            throw new IllegalStateException("No group of writes was begun");
         }
     }
 
     // --- integrity
 
-    /** Walks everything and reports what is not as it should be; tells of each node. For tests. */
+    /** Walks everything and reports violated invariants; shows each node. For tests. */
     public void checkIntegrity(IntConsumer nodes, Consumer<String> problems) {
         TreeIntegrity.check(tree, nodes, problems);
     }

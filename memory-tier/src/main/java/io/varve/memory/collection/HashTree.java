@@ -3,20 +3,28 @@ package io.varve.memory.collection;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 
+import io.varve.memory.collection.tree.CountedTree;
+import io.varve.memory.collection.tree.Element;
+import io.varve.memory.collection.tree.FieldTimeFormat;
+import io.varve.memory.collection.tree.HashedFormat;
+import io.varve.memory.collection.tree.NodeSpace;
+import io.varve.memory.collection.tree.TreeHeader;
+import io.varve.memory.collection.tree.TreeIntegrity;
+import io.varve.memory.collection.tree.TreePath;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 
 /**
- * A large hash, in the order of a seeded hash of its fields. Confined to one thread, which holds the lock of the item's shard: see
- * {@link CollectionTree}.
+ * A large hash, ordered by a seeded hash of its fields. Confined to one thread, which holds the lock of the item's
+ * shard: see {@link CollectionTree}.
  *
- * <p>If fields have times there is a second tree, of those times in their order ({@link FieldTimeFormat}): so it is known at once how many
- * fields are due at a moment, and which goes next. A field that is due is hidden: {@link #find} does not find it, a walk is to pass
- * over it ({@link #isDue}), and {@link #visible} does not count it. It is removed when somebody has the time for that.
+ * <p>If fields have times, a second tree orders those times ({@link FieldTimeFormat}). It gives the number of due
+ * fields at a moment, and the next one to become due. A due field is hidden: {@link #find} does not find it, a walk
+ * must skip it ({@link #isDue}), and {@link #visible} does not count it. The expiry cycle removes it later.
  */
 public final class HashTree extends HashedTree {
-    /** From here on a value has a leaf of its own, or nearly so. */
+    /** From this size on, a value has a leaf of its own, or nearly so. */
     private static final int LARGE_BYTES = 4096;
     private static final int LARGE_COUNTS = 8;
 
@@ -26,7 +34,7 @@ public final class HashTree extends HashedTree {
     private final RecordOfField recordOf = new RecordOfField();
     private final FieldOfRecord fieldOf = new FieldOfRecord();
     private long nowMillis;
-    /** How many fields are due. */
+    /** The number of due fields. */
     private long due;
 
     public HashTree() {
@@ -34,12 +42,12 @@ public final class HashTree extends HashedTree {
         trees(1);
     }
 
-    /** Whether the next that is made is to have room for times of fields. */
+    /** Sets whether the next collection is created with a tree for times of fields. */
     public void keepTimes(boolean keeps) {
         trees(keeps ? 2 : 1);
     }
 
-    /** Whether there is room for times of fields. */
+    /** Whether the collection has a tree for times of fields. */
     public boolean keepsTimes() {
         return trees() == 2;
     }
@@ -55,7 +63,7 @@ public final class HashTree extends HashedTree {
         if (keepsTimes()) {
             times.open(space, TreeHeader.record(header, 1));
         }
-        // At the beginning of time nothing was due: it need not be searched for.
+        // At time 0 nothing is due, so no search is needed.
         nowMillis = 0;
         due = 0;
     }
@@ -78,9 +86,9 @@ public final class HashTree extends HashedTree {
         return super.nodesFor(writes) + (keepsTimes() ? times.nodesFor(writes) : 0);
     }
 
-    // --- what is due
+    // --- due fields
 
-    /** Fields that are due at that time are hidden from now on. */
+    /** Hides fields that are due at this time. */
     @Override
     public void asOf(long millis) {
         nowMillis = millis;
@@ -97,7 +105,7 @@ public final class HashTree extends HashedTree {
         return keepsTimes() && times.count() > 0;
     }
 
-    /** How many fields there are that are not due. */
+    /** The number of fields that are not due. */
     public long visible() {
         return size() - due;
     }
@@ -108,9 +116,10 @@ public final class HashTree extends HashedTree {
     }
 
     /**
-     * Goes to a field that is not due, where {@linkplain #allHaveTimes each has a time}.
+     * Moves to a field that is not due, if {@linkplain #allHaveTimes each has a time}.
      *
-     * @param number 0 to before {@link #visible}; each is a field of its own, in the order of their times
+     * @param number 0 to {@link #visible} less 1, in the order of the fields' times; each number is a distinct
+     *     field
      */
     public void seekByTime(long number) {
         spot.forget();
@@ -118,7 +127,8 @@ public final class HashTree extends HashedTree {
         long entry = times.entry(spot);
         long time = FieldTimeFormat.time(entry);
         long hash = FieldTimeFormat.hash(entry);
-        // Fields of one hash with one time are told apart by how many stand in front; others may stand between them.
+        // Fields with equal hash and time are distinguished by the number of such entries before them; others may lie
+        // between.
         int same = 0;
         while (times.previous(spot) && isLike(times.entry(spot), time, hash)) {
             same += FieldTimeFormat.hash(times.entry(spot)) == hash ? 1 : 0;
@@ -127,7 +137,7 @@ public final class HashTree extends HashedTree {
         for (; there && same > 0; same--) {
             there = fieldOf.findNext(hash);
         }
-        assert there : "a field has been lost";
+        assert there : "a field is missing";
         path.copyFrom(fieldOf.path);
         standing(true);
     }
@@ -136,7 +146,7 @@ public final class HashTree extends HashedTree {
         return FieldTimeFormat.INSTANCE.orderAt(entry) == FieldTimeFormat.order(time, hash);
     }
 
-    /** Whether there are fields that are due. */
+    /** Whether any field is due. */
     public boolean hides() {
         return due > 0;
     }
@@ -174,7 +184,7 @@ public final class HashTree extends HashedTree {
         return hasTimes() ? earliest(0) : Item.NEVER;
     }
 
-    /** Goes to a field; false, and at the end, if it is not there or due. */
+    /** Moves to a field; false, and at the end, if it is missing or due. */
     @Override
     public boolean find(long field, int length) {
         return super.find(field, length) && (!isDue() || standing(false));
@@ -182,16 +192,16 @@ public final class HashTree extends HashedTree {
 
     // --- writes
 
-    /** Gives a field a value and no time, and stands at it; false if the field was there. */
+    /** Sets a field's value without a time, and moves to it; false if the field existed. */
     public boolean put(long field, int length, long value, int valueLength) {
         return put(field, length, value, valueLength, Item.NEVER);
     }
 
     /**
-     * The same with a time from which on the field is due, up to {@link TimedHashLayout#LATEST_TIME}, or with {@link Item#NEVER}; a
-     * time only where there is {@linkplain #keepTimes room} for it.
+     * Sets a field's value and the time from which on it is due, up to {@link TimedHashLayout#LATEST_TIME}, or
+     * {@link Item#NEVER}. A time requires {@linkplain #keepTimes a tree} for it.
      *
-     * @return false if the field was there, and not due
+     * @return false if the field existed and was not due
      */
     public boolean put(long field, int length, long value, int valueLength, long time) {
         long hash = tree.space().hash(field, length);
@@ -223,15 +233,15 @@ public final class HashTree extends HashedTree {
         }
         boolean wasDue = isDue(old);
         if (old != Item.NEVER && old != time) {
-            leave(old, hash);
+            removeTime(old, hash);
         }
         return !there || wasDue;
     }
 
-    /** A field has no longer this time. */
-    private void leave(long time, long hash) {
+    /** Removes a field's entry from the tree of times. */
+    private void removeTime(long time, long hash) {
         boolean there = recordOf.find(time, hash);
-        assert there : "a time has been lost";
+        assert there : "a field time is missing";
         times.remove(recordOf.path, 1);
         due -= isDue(time) ? 1 : 0;
     }
@@ -242,7 +252,7 @@ public final class HashTree extends HashedTree {
         long hash = HashedFormat.hash(entry());
         super.remove();
         if (time != Item.NEVER) {
-            leave(time, hash);
+            removeTime(time, hash);
         }
     }
 
@@ -259,10 +269,10 @@ public final class HashTree extends HashedTree {
     }
 
     /**
-     * Removes fields that are due, those that were due first; the position is at the end then. Never refused.
+     * Removes due fields, in the order of their times; the position is then at the end. Never refused.
      *
-     * @param most how many at most, of which one whose value is large, and whose memory goes back at once, counts as eight
-     * @return how many
+     * @param most the most fields to remove; one with a large value, whose memory is freed at once, counts as eight
+     * @return the number of removed fields
      */
     public int removeDue(int most) {
         int removed = 0;
@@ -272,7 +282,7 @@ public final class HashTree extends HashedTree {
             times.seek(0, spot);
             long entry = times.entry(spot);
             boolean there = fieldOf.find(FieldTimeFormat.time(entry), FieldTimeFormat.hash(entry));
-            assert there : "a field has been lost";
+            assert there : "a field is missing";
             work += format.valueLength(tree.entry(fieldOf.path)) < LARGE_BYTES ? 1 : LARGE_COUNTS;
             tree.remove(fieldOf.path, 1);
             times.remove(spot, 1);
@@ -283,7 +293,7 @@ public final class HashTree extends HashedTree {
         return removed;
     }
 
-    /** Looks for what stands for a field among the times. Confined to its tree. */
+    /** Searches for a field's entry in the tree of times. Confined to its tree. */
     private final class RecordOfField extends SameHash {
         private long hash;
 
@@ -302,7 +312,7 @@ public final class HashTree extends HashedTree {
         }
     }
 
-    /** Looks for a field of a hash that has a time: of those of which both are equal any. Confined to its tree. */
+    /** Searches for a field with a hash and a time; if several match, any of them. Confined to its tree. */
     private final class FieldOfRecord extends SameHash {
         private long time;
 
@@ -323,7 +333,7 @@ public final class HashTree extends HashedTree {
 
     // --- the field at the position
 
-    /** Where the field at the position is. */
+    /** The address of the field at the position. */
     public long fieldAddress() {
         return format.memberAddress(entry());
     }
@@ -333,7 +343,7 @@ public final class HashTree extends HashedTree {
         return HashedFormat.memberLength(entry());
     }
 
-    /** Where the value of the field at the position is. */
+    /** The address of the value of the field at the position. */
     public long valueAddress() {
         return format.valueAddress(entry());
     }
@@ -357,12 +367,12 @@ public final class HashTree extends HashedTree {
             if (time() != Item.NEVER) {
                 timed++;
                 if (!recordOf.find(time(), HashedFormat.hash(entry()))) {
-                    problems.accept("the time of the field of rank " + rank() + " is not known");
+                    problems.accept("the index has no time for the field of rank " + rank());
                 }
             }
         }
         if (timed != times.count()) {
-            problems.accept(timed + " fields have times, " + times.count() + " are noted");
+            problems.accept(timed + " fields have times, but " + times.count() + " recorded");
         }
     }
 }

@@ -1,18 +1,22 @@
 package io.varve.memory.collection;
 
+import io.varve.memory.collection.tree.CountedTree;
+import io.varve.memory.collection.tree.Element;
+import io.varve.memory.collection.tree.TreePath;
+
 /**
- * Visits what is ordered by hash, some at a time. Immutable: a static method only.
+ * Scans a tree that is ordered by hash, some elements at a time. Immutable: a static method only.
  *
- * <p>A cursor is the hash of what is to be visited next, so it means the same whatever comes and goes: what is there throughout is visited
- * exactly once.
+ * <p>The cursor is the hash of the next element, so insertions and removals do not affect it. An element that is
+ * present throughout is visited exactly once.
  */
 final class HashedScan {
     private HashedScan() {}
 
     /**
-     * @param cursor 0 at first, else what the last call answered
-     * @param count  at least so many are visited, and all of one hash with the last, if there are as many
-     * @param visit  done while the path stands at each of them
+     * @param cursor initially 0, else the result of the last call
+     * @param count visits at least this many, if there are as many, and all with the hash of the last one
+     * @param visit runs while the path is at each of them
      * @return the next cursor, 0 at the end
      */
     static long scan(CountedTree tree, Element sought, TreePath path, long cursor, int count, Runnable visit) {

@@ -1,10 +1,13 @@
 package io.varve.memory.collection;
 
+import io.varve.memory.collection.tree.CountedTree;
+import io.varve.memory.collection.tree.Element;
+import io.varve.memory.collection.tree.HashedFormat;
 import io.varve.memory.item.ItemType;
 
 /**
- * A large set, or a large hash by its fields, in the order of a seeded hash of the members. Confined to one thread, which holds the lock
- * of the item's shard: see {@link CollectionTree}.
+ * A large set, or a large hash by its fields, ordered by a seeded hash of the members. Confined to one thread, which
+ * holds the lock of the item's shard: see {@link CollectionTree}.
  */
 public abstract sealed class HashedTree extends CollectionTree permits SetTree, HashTree {
     final HashedFormat format;
@@ -17,23 +20,23 @@ public abstract sealed class HashedTree extends CollectionTree permits SetTree, 
         search = new MemberSearch(tree, format, path);
     }
 
-    /** Goes to a member, or a field; false, and at the end, if it is not there. */
+    /** Moves to a member, or a field; false, and at the end, if it is missing. */
     public boolean find(long member, int length) {
         return find(tree.space().hash(member, length), member, length);
     }
 
-    /** The same; if it is not there, the path is where it may be put. */
+    /** Moves to a member with a known hash; if it is missing, the path is where it may be inserted. */
     final boolean find(long hash, long member, int length) {
         return standing(search.find(hash, member, length));
     }
 
-    /** Puts what the element tells of, which is not there, where the path is, and stands at it. */
+    /** Inserts the element, which must be missing, at the path, and moves to it. */
     final void insert() {
         tree.insert(element, path);
         standing(true);
     }
 
-    /** Puts what the element tells of in the place of what the position is at, and stands at it. */
+    /** Replaces the element at the position, and moves to the new one. */
     final void replace() {
         tree.replace(element, path);
         standing(true);
@@ -45,7 +48,7 @@ public abstract sealed class HashedTree extends CollectionTree permits SetTree, 
         return there;
     }
 
-    /** Removes a member, or a field, and stands at what was behind it; false, and at the end, if it was not there. */
+    /** Removes a member, or a field, and moves to the next one; false, and at the end, if it was missing. */
     public final boolean remove(long member, int length) {
         if (!find(member, length)) {
             return false;
@@ -60,11 +63,12 @@ public abstract sealed class HashedTree extends CollectionTree permits SetTree, 
     }
 
     /**
-     * Visits some elements, as SSCAN and HSCAN do: one that is there throughout a whole scan is visited exactly once.
+     * Visits some elements, as SSCAN and HSCAN do: an element that is present throughout a whole scan is visited
+     * exactly once.
      *
-     * @param cursor 0 at first, else what the last call answered
-     * @param count  visits at least so many, if there are as many, and few more
-     * @param visit  done while the position is at each of them; does not change the collection
+     * @param cursor initially 0, else the result of the last call
+     * @param count visits at least this many, if there are as many, and few more
+     * @param visit runs while the position is at each of them; must not change the collection
      * @return the next cursor, 0 at the end
      */
     public final long scan(long cursor, int count, Runnable visit) {

@@ -1,5 +1,9 @@
 package io.varve.memory.collection;
 
+import io.varve.memory.collection.tree.CountedTree;
+import io.varve.memory.collection.tree.Element;
+import io.varve.memory.collection.tree.ListFormat;
+import io.varve.memory.collection.tree.NodeLayout;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.offheap.Memory;
 
@@ -11,7 +15,7 @@ public final class ListTree extends CollectionTree {
         super(ItemType.LIST, 1, new CountedTree(ListFormat.INSTANCE));
     }
 
-    /** Where the element at the position is. */
+    /** The address of the element at the position. */
     public long address() {
         requireElement();
         return ListFormat.address(tree.entry(path));
@@ -23,14 +27,14 @@ public final class ListTree extends CollectionTree {
         return ListFormat.length(tree.entry(path));
     }
 
-    /** Puts an element in front of the position, at the end behind the last, and stands at it. */
+    /** Inserts an element before the position, at the end behind the last, and moves to it. */
     public void insert(long bytes, int length) {
         needPath();
         tree.insert(element.of(0, bytes, length), path);
         atElement = true;
     }
 
-    /** Puts an element in the place of the one at the position. */
+    /** Replaces the element at the position. */
     public void replace(long bytes, int length) {
         requireElement();
         tree.replace(element.of(0, bytes, length), path);
@@ -48,12 +52,12 @@ public final class ListTree extends CollectionTree {
         insert(bytes, length);
     }
 
-    /** The first element becomes the last; there is one. */
+    /** Moves the first element to the end; the list must not be empty. */
     public void firstToLast() {
         turn(true);
     }
 
-    /** The last element becomes the first; there is one. */
+    /** Moves the last element to the start; the list must not be empty. */
     public void lastToFirst() {
         turn(false);
     }

@@ -1,6 +1,10 @@
 package io.varve.memory.collection;
 
-/** Looks for a member of a set, or a field of a hash. Confined to the owner of a tree object. */
+import io.varve.memory.collection.tree.CountedTree;
+import io.varve.memory.collection.tree.HashedFormat;
+import io.varve.memory.collection.tree.TreePath;
+
+/** Searches for a member of a set, or a field of a hash. Confined to the owner of a tree object. */
 final class MemberSearch extends SameHash {
     private final HashedFormat format;
     private long member;

@@ -1,10 +1,17 @@
 package io.varve.memory.collection;
 
+import io.varve.memory.collection.tree.CountedTree;
+import io.varve.memory.collection.tree.Element;
+import io.varve.memory.collection.tree.LeafFormat;
+import io.varve.memory.collection.tree.NodeLayout;
+import io.varve.memory.collection.tree.NodeSpace;
+import io.varve.memory.collection.tree.TreePath;
+
 /**
- * Looks for one entry among those of equal hash. Confined to the owner of a tree object.
+ * Searches for one entry among those with equal hashes. Confined to the owner of a tree object.
  *
- * <p>Whatever it finds or does not, its path stands where an entry of that hash may be put: at the one that it has found, or in front of
- * the first of that hash.
+ * <p>After a search, the path is at a position where an entry of that hash may be inserted: at the found entry, or
+ * before the first entry of that hash.
  */
 abstract class SameHash {
     private final CountedTree tree;
@@ -19,7 +26,7 @@ abstract class SameHash {
         this.path = path;
     }
 
-    /** Whether this is the one. */
+    /** Whether an entry is the sought one. */
     abstract boolean matches(long entry);
 
     final boolean find(long hash) {
@@ -47,7 +54,7 @@ abstract class SameHash {
         return findFurther(hash, count);
     }
 
-    /** Goes on from the one that was found to the next like it; the path stays if there is none. */
+    /** Moves from the found entry to the next match; the path stays if there is none. */
     final boolean findNext(long hash) {
         further.copyFrom(path);
         return findFrom(hash, tree.next(further));

@@ -1,17 +1,18 @@
 package io.varve.memory.collection;
 
+import io.varve.memory.collection.tree.HashedFormat;
 import io.varve.memory.item.ItemType;
 
 /**
- * A large set, in the order of a seeded hash of its members. Confined to one thread, which holds the lock of the item's shard: see
- * {@link CollectionTree}.
+ * A large set, ordered by a seeded hash of its members. Confined to one thread, which holds the lock of the item's
+ * shard: see {@link CollectionTree}.
  */
 public final class SetTree extends HashedTree {
     public SetTree() {
         super(ItemType.SET, 1, HashedFormat.SET);
     }
 
-    /** Puts a member into the set, and stands at it; false if it was there. */
+    /** Adds a member, and moves to it; false if it existed. */
     public boolean add(long member, int length) {
         long hash = tree.space().hash(member, length);
         if (find(hash, member, length)) {
@@ -22,7 +23,7 @@ public final class SetTree extends HashedTree {
         return true;
     }
 
-    /** Where the member at the position is. */
+    /** The address of the member at the position. */
     public long address() {
         return format.memberAddress(entry());
     }

@@ -4,16 +4,26 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 
+import io.varve.memory.collection.tree.CountedTree;
+import io.varve.memory.collection.tree.Element;
+import io.varve.memory.collection.tree.MemberIndexFormat;
+import io.varve.memory.collection.tree.NodeLayout;
+import io.varve.memory.collection.tree.NodeSpace;
+import io.varve.memory.collection.tree.ScoreOrder;
+import io.varve.memory.collection.tree.ScoredFormat;
+import io.varve.memory.collection.tree.TreeHeader;
+import io.varve.memory.collection.tree.TreeIntegrity;
+import io.varve.memory.collection.tree.TreePath;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.ItemType;
 
 /**
- * A large sorted set, in the order of scores and then of the members' bytes. Confined to one thread, which holds the lock of the
- * item's shard: see {@link CollectionTree}.
+ * A large sorted set, ordered by score and then by the members' bytes. Confined to one thread, which holds the lock of
+ * the item's shard: see {@link CollectionTree}.
  *
- * <p>It is two trees: one of the members by score, and an index that knows by the hash of a member which leaf of the first has it
- * ({@link MemberIndexFormat}). When entries get another leaf, the index is told, so a member is found by two steps: down the
- * index, and over one leaf.
+ * <p>It consists of two trees: the members by score, and an index that maps the hash of a member to the leaf of the
+ * first tree that holds it ({@link MemberIndexFormat}). When entries move to another leaf, the index is updated. A
+ * member is therefore found in two steps: a search in the index, and a scan of one leaf.
  */
 public final class SortedSetTree extends CollectionTree {
     private static final ScoredFormat FORMAT = ScoredFormat.INSTANCE;
@@ -27,7 +37,10 @@ public final class SortedSetTree extends CollectionTree {
     private final TreePath spot = new TreePath();
     private final TreePath scanned = new TreePath();
     private final VisitedLeaves visited = new VisitedLeaves();
-    /** Where the element at the position is, unless the path says so; and where the one in front of it in the leaf is, or 0. */
+    /**
+     * The leaf and offset of the element at the position, if the path is unknown; and the offset of the previous entry
+     * in the leaf, or 0.
+     */
     private int foundLeaf;
     private int foundOffset;
     private int foundBefore;
@@ -38,7 +51,7 @@ public final class SortedSetTree extends CollectionTree {
         relay.to = this::moved;
     }
 
-    /** Hands on what is told before there is an object to tell. Confined to that object. */
+    /** Forwards moves to a receiver that does not exist yet at construction. Confined to its tree. */
     private static final class Relay implements CountedTree.Moves {
         private CountedTree.Moves to = (from, into, first, count) -> {};
 
@@ -73,7 +86,7 @@ public final class SortedSetTree extends CollectionTree {
 
     // --- the element at the position
 
-    /** Where the member at the position is. */
+    /** The address of the member at the position. */
     public long address() {
         return ScoredFormat.address(entry());
     }
@@ -102,37 +115,37 @@ public final class SortedSetTree extends CollectionTree {
         old.scored(ScoredFormat.stored(entry), ScoredFormat.address(entry), ScoredFormat.length(entry));
         tree.seek(old, path);
         boolean there = found();
-        assert there && tree.entry(path) == entry : "the order has lost what the index has found";
+        assert there && tree.entry(path) == entry : "the member is in the index, but not in the order";
     }
 
     // --- searches
 
-    /** Goes to a member; false, and at the end, if it is not there. */
+    /** Moves to a member; false, and at the end, if it is missing. */
     public boolean find(long bytes, int length) {
         toEnd();
         atElement = member.find(bytes, length);
         return atElement;
     }
 
-    /** Goes to the first element of at least a score; false, and at the end, if there is none. */
+    /** Moves to the first element with at least a score; false, and at the end, if there is none. */
     public boolean seekScore(double score) {
         tree.seek(element.order(ScoreOrder.order(ScoreOrder.stored(score)), false), path);
         return found();
     }
 
-    /** Goes to the first element above a score; false, and at the end, if there is none. */
+    /** Moves to the first element above a score; false, and at the end, if there is none. */
     public boolean seekAboveScore(double score) {
         tree.seek(element.order(ScoreOrder.order(ScoreOrder.stored(score)), true), path);
         return found();
     }
 
-    /** Goes to the first element that is not before this one; false, and at the end, if there is none. */
+    /** Moves to the first element not before this one; false, and at the end, if there is none. */
     public boolean seekMember(double score, long bytes, int length) {
         tree.seek(element.scored(ScoreOrder.stored(score), bytes, length), path);
         return found();
     }
 
-    /** Goes to the first element behind this one, be it there or not; false, and at the end, if there is none. */
+    /** Moves to the first element after this one, which need not exist; false, and at the end, if there is none. */
     public boolean seekAboveMember(double score, long bytes, int length) {
         element.scored(ScoreOrder.stored(score), bytes, length);
         element.behindEqual = true;
@@ -143,10 +156,10 @@ public final class SortedSetTree extends CollectionTree {
     // --- writes
 
     /**
-     * Gives a member a score; the position is at the end then.
+     * Sets a member's score; the position is then at the end.
      *
      * @param score not NaN
-     * @return false if the member was there
+     * @return false if the member existed
      */
     public boolean put(long bytes, int length, double score) {
         find(bytes, length);
@@ -154,8 +167,8 @@ public final class SortedSetTree extends CollectionTree {
     }
 
     /**
-     * The same for the member that {@link #find} was asked for, where nothing else was asked since: it is not searched once more. Its bytes
-     * are still where they were.
+     * Sets the score of the member that {@link #find} last searched for, without searching again. No other search may
+     * have come in between, and the member's bytes must still be at their address.
      */
     public boolean putSought(double score) {
         long stored = ScoreOrder.stored(score);
@@ -183,7 +196,7 @@ public final class SortedSetTree extends CollectionTree {
         index.insertReserved(entered, member.path);
     }
 
-    /** Another score for the member that was found. */
+    /** Sets another score for the found member. */
     private void move(long stored) {
         element.scored(stored, member.bytes, member.length);
         if (mayStay(stored)) {
@@ -197,8 +210,8 @@ public final class SortedSetTree extends CollectionTree {
         int landed = tree.insertReserved(element, spot);
         tree.seek(old, path);
         boolean there = found();
-        assert there : "the member has gone";
-        // It may have got another leaf just now; then it is not said which of equal records is still its own.
+        assert there : "the member does not exist";
+        // The member may just have moved to another leaf; it is then unknown which of several equal records is its own.
         if (MemberIndexFormat.leaf(index.entry(member.path)) == path.leaf()) {
             enter(member.path, landed);
         } else {
@@ -207,7 +220,7 @@ public final class SortedSetTree extends CollectionTree {
         tree.remove(path, 1);
     }
 
-    /** Whether the member that was found is in order with this score too, as its neighbours in the leaf can tell. */
+    /** Whether the found member stays in order with this score, as far as its neighbours in the leaf show. */
     private boolean mayStay(long stored) {
         long leaf = tree.space().address(foundLeaf);
         long entry = leaf + foundOffset;
@@ -219,7 +232,7 @@ public final class SortedSetTree extends CollectionTree {
                 && FORMAT.isBefore(leaf + foundBefore, element) && !FORMAT.isBefore(leaf + behind, element);
     }
 
-    /** Removes a member, and stands at what was behind it; false, and at the end, if it was not there. */
+    /** Removes a member, and moves to the next one; false, and at the end, if it was missing. */
     public boolean remove(long bytes, int length) {
         if (!find(bytes, length)) {
             return false;
@@ -233,7 +246,7 @@ public final class SortedSetTree extends CollectionTree {
     @Override
     public void remove() {
         needPath();
-        leaveIndex(path.leaf(), entry());
+        removeFromIndex(path.leaf(), entry());
         super.remove();
     }
 
@@ -246,7 +259,7 @@ public final class SortedSetTree extends CollectionTree {
             int some = (int) Math.min(left, tree.leftInLeaf(path));
             long entry = tree.entry(path);
             for (int i = 0; i < some; i++) {
-                leaveIndex(path.leaf(), entry);
+                removeFromIndex(path.leaf(), entry);
                 entry += FORMAT.bytesAt(entry);
             }
             tree.remove(path, some);
@@ -260,9 +273,9 @@ public final class SortedSetTree extends CollectionTree {
         return tree.space().hash(ScoredFormat.address(entry), ScoredFormat.length(entry));
     }
 
-    private void leaveIndex(int leaf, long entry) {
+    private void removeFromIndex(int leaf, long entry) {
         boolean there = record.find(hashOf(entry), leaf);
-        assert there : "the index has lost a member";
+        assert there : "the member is not in the index";
         index.remove(record.path, 1);
     }
 
@@ -276,7 +289,7 @@ public final class SortedSetTree extends CollectionTree {
 
     private void enter(long hash, int from, int to) {
         boolean there = record.find(hash, from);
-        assert there : "the index has lost a member";
+        assert there : "the member is not in the index";
         enter(record.path, to);
     }
 
@@ -285,7 +298,9 @@ public final class SortedSetTree extends CollectionTree {
         MemberIndexFormat.leaf(leaf + spotInIndex.offset, to);
     }
 
-    /** Looks for the record of a member by looking for the member in the leaf that it names. Confined to its tree. */
+    /**
+     * Searches for a member's record by searching for the member in the leaf that a record names. Confined to its tree.
+     */
     private final class MemberByHash extends SameHash {
         private long hash;
         private long bytes;
@@ -323,7 +338,7 @@ public final class SortedSetTree extends CollectionTree {
         }
     }
 
-    /** Looks for the record of a hash that names a leaf. Confined to its tree. */
+    /** Searches for a record with a hash and a leaf. Confined to its tree. */
     private final class RecordOfLeaf extends SameHash {
         private int leaf;
 
@@ -359,7 +374,10 @@ public final class SortedSetTree extends CollectionTree {
         return next;
     }
 
-    /** Members of one leaf that have equal hashes are visited together: so each leaf once for a hash. Confined to its tree. */
+    /**
+     * The leaves visited for the present hash. Members of one leaf with equal hashes are visited together, so each leaf
+     * is visited once per hash. Confined to its tree.
+     */
     private static final class VisitedLeaves {
         private long hash = -1;
         private int[] leaves = new int[4];
@@ -408,11 +426,11 @@ public final class SortedSetTree extends CollectionTree {
         super.checkIntegrity(nodes, problems);
         TreeIntegrity.check(index, nodes, problems);
         if (index.count() != tree.count()) {
-            problems.accept("the index has " + index.count() + " members, the order " + tree.count());
+            problems.accept("the index has " + index.count() + " members, but the order has " + tree.count());
         }
         for (boolean more = first(); more; more = next()) {
             if (!record.find(hashOf(entry()), path.leaf())) {
-                problems.accept("the index does not know of the member of rank " + rank());
+                problems.accept("the index does not have the member of rank " + rank());
             }
         }
     }

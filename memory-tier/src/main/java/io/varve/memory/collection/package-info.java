@@ -1,11 +1,11 @@
 /**
  * Hashes, lists, sets and sorted sets: small ones as bytes of an item's value, large ones as trees of nodes.
  *
- * <p>Small: the classes {@code Packed…}. Large: a {@link io.varve.memory.collection.CollectionTree} for each type, over
- * counted trees whose leaves have a format for it. Where nodes live is for the shard to say:
- * {@link io.varve.memory.collection.NodeSpace}.
+ * <p>The classes {@code Packed…} implement small collections. Large ones use a
+ * {@link io.varve.memory.collection.CollectionTree} for each type, over counted trees whose leaves have a format of
+ * their own. The shard decides where nodes live, through {@link io.varve.memory.collection.tree.NodeSpace}.
  *
- * <p>A line belongs here if it knows the shape of a Redis type. Must not live here: locks, segments, the index.
+ * <p>Code belongs here if it knows the shape of a Redis type. Locks, segments and the index must not live here.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.memory.collection;

@@ -1,8 +1,8 @@
 package io.varve.memory.eviction;
 
 /**
- * The 24 access bits of an item's header, which are a clock, a frequency or a residence as the policy asks. Immutable: static
- * methods with primitive arguments.
+ * The 24 access bits of an item's header: a clock, a frequency or a residence, depending on the policy. Immutable:
+ * static methods with primitive arguments.
  *
  * <pre>
  *   clock      23                                            0
@@ -12,15 +12,16 @@ package io.varve.memory.eviction;
  *              | minute of the last access   | log counter   |     (45 days, then it wraps)
  *
  *   residence  23                          8 7               0
- *              | tick in which it came       | log counter   |     (256 turnovers of the memory, see Residence)
+ *              | tick of its arrival         | log counter   |     (256 turnovers of the memory, see Residence)
  * </pre>
  *
- * <p>The counter grows with a probability that falls as it grows, and decays by one for each minute without access, so
- * that what was popular yesterday does not stay for ever. Clock and frequency are those of Redis, whose OBJECT IDLETIME and
+ * <p>The counter grows with a probability that falls as it grows. It decays by one for each minute without access, so
+ * that formerly popular items become evictable. Clock and frequency are those of Redis, whose OBJECT IDLETIME and
  * OBJECT FREQ show them to clients.
  *
- * <p>What was written under one policy means something else under another: {@link AccessTranslation} tells what. A residence tells by itself
- * that it is none: the ticks of a new era begin behind all clocks and minutes of then ({@link #time}).
+ * <p>Bits written under one policy have another meaning under the next: {@link AccessTranslation} converts them. A
+ * residence is recognizable without it: the ticks of a new era begin after all clocks and minutes of its start
+ * ({@link #time}).
  */
 public final class AccessBits {
     private static final int CLOCK_MASK = (1 << 24) - 1;
@@ -30,7 +31,7 @@ public final class AccessBits {
     static final long MILLIS_PER_SECOND = 1000;
     private static final long MILLIS_PER_MINUTE = 60_000;
 
-    /** A new item starts here, so that it is not the first to go before it had a chance. */
+    /** The count of a new item, so that it is not evicted first. */
     static final int INITIAL_COUNT = 5;
     /** The larger, the more accesses it takes to saturate the counter (lfu-log-factor). */
     static final int LOG_FACTOR = 10;
@@ -38,7 +39,7 @@ public final class AccessBits {
     private AccessBits() {}
 
     /**
-     * The bits of an item made now.
+     * The bits of a new item.
      *
      * @param now milliseconds, or for a residence the ticks of {@link ResidenceClock}
      */
@@ -52,7 +53,7 @@ public final class AccessBits {
     /**
      * The bits after one more access.
      *
-     * @param now    milliseconds, or for a residence the ticks of {@link ResidenceClock}
+     * @param now milliseconds, or for a residence the ticks of {@link ResidenceClock}
      * @param random bits that decide whether a counter grows
      */
     public static int touched(EvictionPolicy policy, int bits, long now, long random) {
@@ -73,27 +74,27 @@ public final class AccessBits {
         return minute(now) << COUNTER_BITS | count;
     }
 
-    /** The upper 16 of the bits that an item has which is accessed now, under a policy that keeps a clock or minutes. */
+    /** The upper 16 access bits of an item that is accessed now, under a policy that keeps a clock or minutes. */
     public static int time(EvictionPolicy policy, long nowMillis) {
         return initial(policy, nowMillis) >>> COUNTER_BITS;
     }
 
-    /** Milliseconds since the last access, to the second, of bits that hold a clock. */
+    /** Milliseconds since the last access, with a resolution of one second, from bits that hold a clock. */
     public static long idleMillis(int bits, long nowMillis) {
         return (clock(nowMillis) - bits & CLOCK_MASK) * MILLIS_PER_SECOND;
     }
 
-    /** The counter after decay, 0 to 255, of bits that hold a frequency. */
+    /** The counter after decay, 0 to 255, from bits that hold a frequency. */
     public static int frequency(int bits, long nowMillis) {
         return Math.max(0, (bits & COUNTER_MASK) - minutesSince(bits, nowMillis));
     }
 
-    /** Minutes since the last access, of bits that hold a frequency. */
+    /** Minutes since the last access, from bits that hold a frequency. */
     static int minutesSince(int bits, long nowMillis) {
         return minute(nowMillis) - (bits >>> COUNTER_BITS) & MINUTE_MASK;
     }
 
-    /** The bits of an item that was used last so long ago; longer than the clock tells is as long as it tells. */
+    /** The bits of an item that was last used this long ago, at most the range of the clock. */
     public static int idle(long idleSeconds, long nowMillis) {
         return clock(nowMillis) - (int) Math.min(idleSeconds, CLOCK_MASK) & CLOCK_MASK;
     }

@@ -3,39 +3,41 @@ package io.varve.memory.eviction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads access bits that were written before {@code maxmemory-policy} changed: to rewrite the bits of all items at the change would take
- * long. Immutable.
+ * Converts access bits that were written before {@code maxmemory-policy} changed. Immutable. Rewriting the bits of all
+ * items at the change would take long.
  *
- * <p>Bits of the present policy hold a time since the change. Bits with any other time are taken for those of the policy before. A few of
- * them hold such a time by chance: those are wrong until their items are accessed.
+ * <p>Bits of the present policy hold a time since the change. Bits with any other time are read as those of the
+ * previous policy. A few of those hold such a time by chance, and stay wrong until their items are accessed.
  *
- * @param from          the policy before
- * @param to            the present one
- * @param changedMillis when it changed, ms since the epoch
- * @param earlier       reads bits that were written before the change to {@code from}; null if there are none
+ * @param from the previous policy
+ * @param to the present policy
+ * @param changedMillis the time of the change, ms since the epoch
+ * @param earlier converts bits that were written before the change to {@code from}; null if there are none
  */
 public record AccessTranslation(EvictionPolicy from, EvictionPolicy to, long changedMillis,
         @Nullable AccessTranslation earlier) {
-    /** So many changes are remembered. */
+    /** The number of changes that are remembered. */
     private static final int MOST_CHANGES = 8;
     private static final long MILLIS_PER_MINUTE = 60_000;
-    /** An item that was accessed within so many minutes before the change is worth one more than a new one for each of these. */
+    /**
+     * For each of these, an item accessed within that many minutes before the change counts one more than a new one.
+     */
     private static final int[] RECENT_MINUTES = {1, 10, 60};
-    /** A count of {@code initial + n} stands for {@code n * n} times so many accesses. */
+    /** A count of {@code initial + n} stands for {@code n * n} times this many accesses. */
     private static final double ACCESSES_PER_SQUARE = AccessBits.LOG_FACTOR / 2.0;
     private static final int MOST_COUNT = 255;
 
     /**
      * The translation after a change.
      *
-     * @param before what was translated until then; null: nothing
+     * @param before the present translation; null if none
      * @return null if there is nothing to translate
      */
     public static @Nullable AccessTranslation after(
             @Nullable AccessTranslation before, EvictionPolicy from, EvictionPolicy to,
             long nowMillis) {
         if (to.countsSinceArrival()) {
-            // A residence tells by itself whether it is one.
+            // A residence is recognizable by itself.
             return null;
         }
         boolean same = from.countsFrequency() == to.countsFrequency() && !from.countsSinceArrival();
@@ -53,12 +55,12 @@ public record AccessTranslation(EvictionPolicy from, EvictionPolicy to, long cha
         return Math.max(0, nowMillis - changedMillis) / AccessBits.MILLIS_PER_SECOND;
     }
 
-    /** The bits as they were at the change, of the policy before. */
+    /** The bits of the previous policy as they were at the change. */
     private int before(int bits) {
         return earlier == null ? bits : earlier.translate(bits, changedMillis);
     }
 
-    /** The bits as the present policy would have them. */
+    /** The bits converted to the present policy. */
     public int translate(int bits, long nowMillis) {
         return to.countsFrequency() ? toFrequency(bits, nowMillis) : toClock(bits, nowMillis);
     }

@@ -3,7 +3,7 @@ package io.varve.memory.eviction;
 import java.util.Locale;
 import java.util.Optional;
 
-/** What {@code maxmemory-policy} may be. Immutable. */
+/** The values of {@code maxmemory-policy}. Immutable. */
 public enum EvictionPolicy {
     NOEVICTION, ALLKEYS_RANDOM, ALLKEYS_LRU, ALLKEYS_LFU, ALLKEYS_PENALTY, ALLKEYS_HYPERBOLIC, VOLATILE_RANDOM, VOLATILE_LRU, VOLATILE_LFU, VOLATILE_TTL;
 
@@ -25,7 +25,7 @@ public enum EvictionPolicy {
         return this != NOEVICTION;
     }
 
-    /** Whether only items with an expiry time may go. */
+    /** Whether only items with an expiry time may be evicted. */
     public boolean onlyVolatile() {
         return switch (this) {
             case VOLATILE_RANDOM, VOLATILE_LRU, VOLATILE_LFU, VOLATILE_TTL -> true;
@@ -33,7 +33,7 @@ public enum EvictionPolicy {
         };
     }
 
-    /** Whether it matters to it what a miss costs. */
+    /** Whether the policy uses the cost of a miss. */
     public boolean weighsPenalties() {
         return this == ALLKEYS_PENALTY || this == ALLKEYS_HYPERBOLIC;
     }
@@ -43,7 +43,7 @@ public enum EvictionPolicy {
         return this == ALLKEYS_LFU || this == VOLATILE_LFU;
     }
 
-    /** Whether the 24 access bits of an item's header hold how often it was accessed, and when it came ({@link Residence}). */
+    /** Whether the 24 access bits of an item's header hold its accesses and its time of arrival ({@link Residence}). */
     public boolean countsSinceArrival() {
         return this == ALLKEYS_HYPERBOLIC;
     }

@@ -5,21 +5,23 @@ import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 /**
- * The keys that commands work on, which eviction spares. Thread-safe: each {@link Holder} has one writer, and any thread asks.
+ * The keys that commands use, which eviction must not remove. Thread-safe: each {@link Holder} has one writer, and any
+ * thread reads.
  *
- * <p>A command that needs memory makes room before it takes its locks, and without this the room could be made out of the very
- * keys that it names. Keys are known by their hashes, so a key of another database with the same name is spared as well.
+ * <p>A command that needs memory has items evicted before it takes its locks. Without pins, that eviction could remove
+ * the very keys that the command names. Keys are known by their hashes, so a key with the same name in another database
+ * is pinned too.
  *
- * <p>A pin that is set while an eviction of its key is under way comes too late for it. That is as if the key had been evicted
- * before the command asked for room.
+ * <p>A pin that is set while its key is being evicted has no effect on that eviction. The result is the same as if the
+ * key had been evicted before the command reserved memory.
  */
 public final class PinnedKeys {
     private static final Holder[] NONE = {};
 
-    /** Replaced when a holder comes; holders stay, as many as threads run commands. */
+    /** Replaced when a holder is added; holders are never removed, one for each thread that runs commands. */
     private volatile Holder[] holders = NONE;
 
-    /** A place for the keys of one thread's command. */
+    /** A holder for the keys of one thread's command. */
     public synchronized Holder newHolder() {
         Holder made = new Holder();
         Holder[] more = Arrays.copyOf(holders, holders.length + 1);
@@ -28,7 +30,7 @@ public final class PinnedKeys {
         return made;
     }
 
-    /** Whether any key is pinned now. Cheap, for callers that would have to compute a hash. */
+    /** Whether any key is pinned now. It is cheap, for callers that would have to compute a hash. */
     public boolean isAny() {
         for (Holder holder : holders) {
             if (holder.one != 0 || holder.several != null) {
@@ -38,7 +40,7 @@ public final class PinnedKeys {
         return false;
     }
 
-    /** Whether a key of this hash is pinned; rarely true of another key, where a command names several. */
+    /** Whether a key with this hash is pinned; rarely also true for another key, if a command names several. */
     public boolean contains(long hash) {
         for (Holder holder : holders) {
             if (holder.contains(hash)) {
@@ -48,24 +50,26 @@ public final class PinnedKeys {
         return false;
     }
 
-    /** What one thread has pinned. Single writer, that thread; many readers. */
+    /** The pins of one thread. Single writer, that thread; many readers. */
     public static final class Holder {
-        /** Another key is taken for one of so many in fewer than one case in so many divided by their number. */
+        /** With several keys, the false-positive probability is less than their number divided by this. */
         private static final int LEAST_BITS = 1 << 15;
         private static final int BITS_PER_KEY = 32;
         /**
          * ORDER: a release store is enough, and saves a fence for each command. The pinning thread then takes the lock
-         * of the key's shard. An eviction under that lock sees the pin if it comes later; if it comes earlier, the key
-         * has gone before the command looked for it.
+         * of the key's shard. A later eviction under that lock sees the pin. An earlier one removed the key before the
+         * command looked it up.
          */
         private static final VarHandle ONE;
         private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
 
-        /** The hash of the one key that is pinned; 0 if there is none, or several. */
+        /** The hash of the single pinned key; 0 if there is none, or several. */
         private volatile long one;
-        /** One bit for each hash of several keys; a power of two long. Null if there are none. */
+        /**
+         * A bit set with one bit for each hash of several keys; its length is a power of two. Null if there are none.
+         */
         private volatile long @org.jspecify.annotations.Nullable [] several;
-        /** Kept from command to command if it is short. */
+        /** Reused for successive commands with few keys. */
         private final long[] bits = new long[LEAST_BITS / Long.SIZE];
 
         static {
@@ -78,17 +82,17 @@ public final class PinnedKeys {
 
         private Holder() {}
 
-        /** Pins one key in place of what was pinned. */
+        /** Pins one key, and unpins all others. */
         public void pin(long hash) {
             unpinSeveral();
             ONE.setRelease(this, hash);
         }
 
         /**
-         * Begins to pin several keys in place of what was pinned.
+         * Begins to pin several keys, and unpins all others.
          *
-         * @param count how many they are
-         * @return where to {@link #add} them, before {@link #pin(long[])}
+         * @param count the number of keys
+         * @return the set to {@link #add} them to, before {@link #pin(long[])}
          */
         public long[] begin(int count) {
             unpin();
@@ -100,7 +104,7 @@ public final class PinnedKeys {
             return bits;
         }
 
-        /** Adds a key to those that are about to be pinned. */
+        /** Adds a key to the set to be pinned. */
         public static void add(long[] bits, long hash) {
             int bit = bitOf(bits, hash);
             bits[bit >>> 6] |= 1L << bit;
@@ -111,7 +115,7 @@ public final class PinnedKeys {
             several = added;
         }
 
-        /** Nothing is pinned. */
+        /** Unpins all keys. */
         public void unpin() {
             if (one != 0) {
                 ONE.setRelease(this, 0L);

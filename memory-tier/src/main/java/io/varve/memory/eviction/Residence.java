@@ -1,20 +1,20 @@
 package io.varve.memory.eviction;
 
 /**
- * How often an item was accessed since it came, and how long that is ago: what hyperbolic caching (Blankstein, Sen and
- * Freedman, USENIX ATC 2017) knows of an item. Immutable: static methods with primitive arguments.
+ * The number of accesses to an item since it arrived, and the time since then, as hyperbolic caching needs them
+ * (Blankstein, Sen and Freedman, USENIX ATC 2017). Immutable: static methods with primitive arguments.
  *
- * <p>The counter is Morris's: from {@code c} to {@code c + 1} with probability {@code 1.05^-c}, so that it stands for
- * {@code (1.05^c - 1) / 0.05} accesses, without bias, and with a standard error of {@code sqrt(0.05 / 2)} = 16 %. 255 stands for 5
- * million; it grows no further.
+ * <p>The counter is a Morris counter: it goes from {@code c} to {@code c + 1} with probability {@code 1.05^-c}. It
+ * stands for {@code (1.05^c - 1) / 0.05} accesses, without bias, and with a standard error of {@code sqrt(0.05 / 2)} =
+ * 16 %. 255 stands for 5 million; it grows no further.
  *
- * <p>Ticks ({@link ResidenceClock}) are told modulo 2^16. An item that is accessed, or looked at by the evictor, when it is
- * older than half of that has its count and its residence halved. That keeps their ratio, which is what it is judged by, and
- * keeps its age from being taken for that of a new one. (Small counts are rounded to one that there is: 3 accesses to 2.) A count
- * of one stays: an item that is so old and was asked for once is the first to go either way.
+ * <p>Ticks ({@link ResidenceClock}) are stored modulo 2^16. If an item is older than half of that range when it is
+ * accessed or examined by the evictor, its count and its residence are halved. Halving keeps their ratio, which
+ * determines the score, and keeps an old item from looking new. (Small counts are rounded to a representable one: 3
+ * accesses to 2.) A count of one stays: an item so old with one access is evicted first in any case.
  *
- * <p>A new item counts one access in one tick, which is more than nearly all have: it has its chance, and sinks the faster the
- * newer it is.
+ * <p>A new item counts one access in one tick, a higher rate than nearly all others have. It is protected at first, and
+ * its rate falls the faster the newer it is.
  */
 public final class Residence {
     /** Ticks after which an item would look new again. */
@@ -26,11 +26,11 @@ public final class Residence {
     private static final int COUNTER_MASK = COUNTS - 1;
     private static final double BASE = 1.05;
 
-    /** How many accesses a counter stands for. */
+    /** The number of accesses that a counter stands for. */
     private static final double[] ACCESSES = new double[COUNTS];
-    /** It grows if 63 random bits are below this; the last does not. */
+    /** The counter grows if 63 random bits are below this; the last value does not grow. */
     private static final long[] GROWS_BELOW = new long[COUNTS];
-    /** The counter that stands for half as many; at least 1. */
+    /** The counter that stands for half as many accesses; at least 1. */
     private static final byte[] HALF = new byte[COUNTS];
 
     static {
@@ -50,7 +50,7 @@ public final class Residence {
 
     private Residence() {}
 
-    /** The bits of an item that comes now; being made is its first access. */
+    /** The bits of a new item; its creation is its first access. */
     public static int begun(long ticks) {
         return bits(ticks, 1);
     }
@@ -65,7 +65,7 @@ public final class Residence {
         return random >>> 1 < GROWS_BELOW[renewed & COUNTER_MASK] ? renewed + 1 : renewed;
     }
 
-    /** The same bits, or, where the residence is past half of its range, those with half of the count in half of the time. */
+    /** The bits unchanged, or, if the residence exceeds half of its range, with both count and residence halved. */
     public static int renewed(int bits, long ticks) {
         int resident = resident(bits, ticks);
         return resident <= TICKS / 2
@@ -73,13 +73,13 @@ public final class Residence {
                 : bits(ticks - resident / 2, Byte.toUnsignedInt(HALF[bits & COUNTER_MASK]));
     }
 
-    /** How many accesses the counter stands for, at least one. */
+    /** The number of accesses that the counter stands for, at least one. */
     public static double accesses(int bits) {
         // Another policy may have left a counter of 0.
         return Math.max(1, ACCESSES[bits & COUNTER_MASK]);
     }
 
-    /** Ticks since the item came, 0 to {@link #TICKS} less 1. */
+    /** Ticks since the item arrived, 0 to {@link #TICKS} less 1. */
     public static int resident(int bits, long ticks) {
         return (int) ticks - (bits >>> COUNTER_BITS) & TICK_MASK;
     }

@@ -1,14 +1,14 @@
 package io.varve.memory.eviction;
 
 /**
- * The time by which hyperbolic caching says how long items are in memory: how often the memory could have been filled anew.
+ * The clock by which hyperbolic caching measures residence: it counts how often the memory could have been refilled.
  * Guarded by the shard's lock.
  *
- * <p>A tick is the time in which {@link #TICKS_PER_TURNOVER}th parts of what a shard may hold are written. (pRedis, section 2.1,
- * measures residence by a logical clock too.) So 16 bits are enough for a cache that is filled in a second and for one that is
- * filled in a month, with the same precision: with seconds, one would not tell its items apart, and the other would see its oldest
- * items as new. Where nothing is written nothing has to go, and no time passes. The cleaner, which meets an item about once in a
- * turnover, does so long before its ticks wrap.
+ * <p>A tick is the time in which {@link #TICKS_PER_TURNOVER}th parts of the shard's capacity are written. (pRedis,
+ * section 2.1, also measures residence by a logical clock.) With it, 16 bits have the same precision for a cache that
+ * fills in a second and for one that fills in a month. Seconds would not distinguish the items of the first, and would
+ * make the oldest items of the second look new. If nothing is written, nothing has to be evicted, and no time passes.
+ * The cleaner meets an item about once in a turnover, long before its ticks wrap.
  */
 public final class ResidenceClock {
     public static final int TICKS_PER_TURNOVER = 256;
@@ -18,10 +18,10 @@ public final class ResidenceClock {
     private long countedBytes;
 
     /**
-     * A new era begins.
+     * Begins a new era.
      *
-     * @param first        its first tick
-     * @param writtenBytes so far
+     * @param first its first tick
+     * @param writtenBytes the bytes written so far
      */
     public void begin(long first, long writtenBytes) {
         ticks = first;
@@ -29,16 +29,16 @@ public final class ResidenceClock {
         countedBytes = writtenBytes;
     }
 
-    /** The ticks that have passed in this era, as far as they were asked for: an item has been there no longer. */
+    /** The ticks of this era so far, as of the last reading: no item has been resident for longer. */
     public long passed() {
         return ticks - begun;
     }
 
     /**
-     * The tick that it is.
+     * The present tick.
      *
-     * @param writtenBytes by clients into the shard, since it is there
-     * @param shardBytes   what the shard may hold; if it changes, what passes from then on has other ticks
+     * @param writtenBytes the bytes that clients have written to the shard
+     * @param shardBytes the capacity of the shard; a change affects later ticks only
      */
     public long ticks(long writtenBytes, long shardBytes) {
         long tickBytes = Math.max(1, shardBytes / TICKS_PER_TURNOVER);

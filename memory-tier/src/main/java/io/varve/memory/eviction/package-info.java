@@ -1,7 +1,7 @@
 /**
- * Who goes under pressure: the policies of maxmemory-policy.
+ * The policies of maxmemory-policy: they decide which items are evicted under pressure.
  *
- * <p>A line belongs here if it knows pressure; moves no bytes.
+ * <p>Code belongs here if it knows memory pressure; it moves no bytes.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.memory.eviction;

@@ -2,34 +2,32 @@ package io.varve.memory.expiry;
 
 import java.util.function.Consumer;
 
-import io.varve.memory.item.CacheFullException;
-
 /**
- * The paper's hybrid [1], as published: time buckets first, Redis's sampling with what time is left. Guarded by the
+ * The paper's hybrid [1], as published: time buckets first, then Redis's sampling in the remaining time. Guarded by the
  * shard's lock.
  *
  * <pre>
  *   times[]     [ 9 ] [ - ] [ 5 ] [ 6 ] ...        current_bucket_id goes round
  *   buckets     {a,b}  { }  {c,d}  {e}  ...                          overflow {x, y, z}
- *                            ^ current                 in "expires" only: left to sampling
+ *                            ^ current                 in "expires" only: found by sampling
  * </pre>
  *
  * <p>An item whose bucket holds another time is in no bucket. It stays in the paper's {@code expires} alone, here the
- * overflow cell, even after the bucket has become free, until it is given a new time or sampling finds it. So buckets
- * that reach no further than one TTL ({@code NUM_BUCKETS x BASE}, section 3.4.4) degrade to sampling. The wheel
+ * overflow cell, even after the bucket becomes free. It leaves when it gets a new time or sampling finds it. Buckets
+ * that cover less than one TTL ({@code NUM_BUCKETS x BASE}, section 3.4.4) thus degrade to sampling. The wheel
  * ({@link WheelExpiry}) does not.
  *
  * <p>[1] Guochao Xie, Yeh-Ching Chung: Bucket-Based Expiration Algorithm: Improving Eviction Efficiency for In-Memory
  * Key-Value Database. MEMSYS 2020. Algorithms 3 and 4, section 3.2.
  */
 final class BucketExpiry extends Expiry {
-    /** What came of a visit to a bucket (section 3.1.2). */
+    /** The result of a visit to a bucket (section 3.1.2). */
     enum BucketStatus {
         /** The bucket holds nothing. */
         EMPTY,
         /** The slice is over; the bucket may hold more. */
         EXCEED_TIME_LIMIT,
-        /** All its items were let go. */
+        /** All its items were removed. */
         SUCCESS,
         /** Its period has not passed. */
         TIME_UNREACHED
@@ -67,7 +65,7 @@ final class BucketExpiry extends Expiry {
         return rounds.run(nowMillis);
     }
 
-    /** Algorithm 4. The bucket's items are all past their time once the clock's time is greater than the bucket's. */
+    /** Algorithm 4. All items of the bucket are past their time once the clock's time is greater than the bucket's. */
     BucketStatus expireBucket(int bucketId, long nowMillis) {
         if (buckets.time(bucketId) == TimeBuckets.FREE) {
             return BucketStatus.EMPTY;
@@ -77,7 +75,7 @@ final class BucketExpiry extends Expiry {
         }
         int cell = buckets.cell(bucketId);
         while (!store.isEmpty(cell)) {
-            if (!passLast(cell, nowMillis)) {
+            if (!expireLastDue(cell, nowMillis)) {
                 return BucketStatus.TIME_UNREACHED;
             }
             if (slice.stepEndsSlice()) {
@@ -88,34 +86,26 @@ final class BucketExpiry extends Expiry {
     }
 
     /**
-     * The cell's last item is past its time: it goes, or what of it is past; if it has another time then it is sent where that belongs, and
-     * if that is past, or nothing can go now, to the overflow. False if the system refuses the memory for it.
+     * Expires the cell's last item, or its due parts. An item that gets another time moves to the cell of that time, or
+     * to the overflow if that time is past or nothing can be removed now.
+     *
+     * @return false if the system refuses the memory for it
      */
-    private boolean passLast(int cell, long nowMillis) {
+    private boolean expireLastDue(int cell, long nowMillis) {
         long location = store.last(cell);
         long old = owner.expireAtMillis(location);
-        long left = old < nowMillis ? owner.pastItsTime(location, nowMillis) : old;
-        if (left == ExpiryOwner.GOES) {
+        long left = old < nowMillis ? owner.expireDue(location, nowMillis) : old;
+        if (left == ExpiryOwner.EXPIRED) {
             expireLast(cell);
             return true;
         }
-        slice.hurry();
+        slice.forceClockCheck();
         if (left == ExpiryOwner.NEVER) {
             removeLast(cell);
             return true;
         }
         int target = left < nowMillis ? overflowCell : cellFor(left, nowMillis);
-        long moved = store.last(cell);
-        int entry;
-        try {
-            entry = store.addMoved(target, moved);
-        } catch (CacheFullException refused) {
-            return false;
-        }
-        occupied(target, left);
-        removeLast(cell);
-        owner.entryMoved(moved, entry);
-        return true;
+        return moveLast(cell, target, store.last(cell), left);
     }
 
     @Override

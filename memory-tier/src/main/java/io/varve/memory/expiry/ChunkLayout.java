@@ -3,7 +3,7 @@ package io.varve.memory.expiry;
 import io.varve.memory.offheap.Memory;
 
 /**
- * The bytes of a chunk: a header and as many 48-bit locations as fill it. Immutable: static methods only.
+ * The byte layout of a chunk: a header and as many 48-bit locations as fill it. Immutable: static methods only.
  *
  * <pre>
  *  0         4          8         12      14      16        22              250       256
@@ -13,13 +13,13 @@ import io.varve.memory.offheap.Memory;
  *  +---------+----------+---------+-------+-------+---------+---- ... ------+---------+
  * </pre>
  *
- * <p>{@code cell} is the cell that the chunk belongs to, or {@link #FREE}; {@code previous} and {@code next} are chunk
- * numbers within the cell's chain or the chain of free chunks, or {@link #NO_CHUNK}; slots {@code 0 .. count-1} are
+ * <p>{@code cell} is the cell that the chunk belongs to, or {@link #FREE}. {@code previous} and {@code next} are chunk
+ * numbers within the cell's chain or the chain of free chunks, or {@link #NO_CHUNK}. Slots {@code 0 .. count-1} are
  * filled.
  *
  * <p>Why 256 bytes: all chunks of a cell but the last are full, so a cell wastes half a chunk on average, and an entry
- * costs its share of a header. With 40 slots that share is 0.4 bytes, and 120 occupied cells waste 15 KiB in a shard;
- * with 1 KiB it would be 0.1 bytes and 60 KiB, which a shard wins back only beyond 150,000 expiring items.
+ * pays its share of a header. With 40 slots that share is 0.4 bytes, and 120 occupied cells waste 15 KiB in a shard.
+ * With 1 KiB it would be 0.1 bytes and 60 KiB, which only pays off beyond 150,000 expiring items in a shard.
  */
 final class ChunkLayout {
     static final int BYTES = 256;

@@ -1,6 +1,6 @@
 package io.varve.memory.expiry;
 
-/** What a slice of an expiry cycle left. Immutable. */
+/** The result of a slice of an expiry cycle. Immutable. */
 public enum CycleStatus {
     /** The cycle is complete: nothing to do before the next {@link Expiry#beginCycle}. */
     DONE,

@@ -1,16 +1,18 @@
 package io.varve.memory.expiry;
 
-/** How far a count of items past their time has come: {@link Expiry#countDue}. Confined to whoever counts. */
+/**
+ * The progress of a count of items past their expiry time: {@link Expiry#countDue}. Confined to the counting thread.
+ */
 public final class DueCount {
     int chunk;
     long items;
 
-    /** What was counted so far. */
+    /** The count so far. */
     public long items() {
         return items;
     }
 
-    /** Begins the next store, and keeps what was counted. */
+    /** Begins the next store, and keeps the count. */
     public void nextStore() {
         chunk = 0;
     }

@@ -12,8 +12,8 @@ import io.varve.memory.offheap.Regions;
 /**
  * Sets of locations, called cells, in off-heap chunks. Guarded by the shard's lock.
  *
- * <p>A cell is a chain of chunks of which only the last may have free slots. Adding goes to its end; removing moves the
- * cell's last entry into the hole and tells the owner, so both are O(1) and a cell never has holes.
+ * <p>A cell is a chain of chunks of which only the last may have free slots. An added entry goes to the end. A removal
+ * moves the cell's last entry into the hole and notifies the owner. Both are O(1), and a cell never has holes.
  *
  * <pre>
  *   tails[cell] ----------------------------------+
@@ -30,18 +30,18 @@ import io.varve.memory.offheap.Regions;
  * </pre>
  *
  * <p>Chunk numbers stay dense: {@link #compactStep} moves the chunk with the highest number into a free one while more
- * than {@code 1/}{@value #FREE_SHARE} of them are free, drops free chunks at the end and gives empty slabs back. It is
- * called from the expiry cycle only, so that a request never pays for it, and one step is one chunk. Density bounds the
- * memory per entry after mass expiry, and makes uniform sampling O(1): a random slot of a random chunk is filled with a
- * probability that does not depend on the number of entries.
+ * than {@code 1/}{@value #FREE_SHARE} of them are free. It also drops free chunks at the end and frees empty slabs.
+ * Only the expiry cycle calls it, so a request never pays for it, and one step handles one chunk. Density bounds the
+ * memory per entry after mass expiry, and makes uniform sampling O(1): the probability that a random slot of a random
+ * chunk is filled does not depend on the number of entries.
  */
 final class EntryStore {
-    /** 64 chunks, 2,560 entries: one call to the system for so many, and little waste in a small shard. */
+    /** 64 chunks, 2,560 entries: one system call for that many, and little waste in a small shard. */
     static final int SLAB_BYTES = 16 * 1024;
 
     static final int CHUNKS_PER_SLAB = SLAB_BYTES / ChunkLayout.BYTES;
 
-    /** Compaction starts when more chunks are free than a slab's worth and one in so many of those in use. */
+    /** Compaction starts when more chunks are free than a slab's worth plus this part of those in use. */
     private static final int FREE_SHARE = 32;
 
     private static final int NO_CHUNK = ChunkLayout.NO_CHUNK;
@@ -83,16 +83,16 @@ final class EntryStore {
     /**
      * Adds an entry at the end of the cell.
      *
-     * @throws CacheFullException if it needs a slab and the budget has none; nothing is changed then
+     * @throws CacheFullException if it needs a slab and the budget refuses; nothing is changed then
      */
     int add(int cell, long location) {
         return append(cell, location, true);
     }
 
     /**
-     * Adds an entry that takes the place of another, which is removed next. The number of entries stays, so what such
-     * calls can grow is bounded by a chunk for each cell, and the budget is charged without asking: an item is never
-     * stuck in the wrong cell because memory is full.
+     * Adds an entry that replaces another, which the caller removes next. The number of entries stays, so these calls
+     * can grow the store by at most a chunk for each cell. The budget is therefore charged unconditionally: full memory
+     * never keeps an item in the wrong cell.
      *
      * @throws CacheFullException if it needs a slab and the system refuses it; nothing is changed then
      */
@@ -149,11 +149,11 @@ final class EntryStore {
     }
 
     /**
-     * A uniformly picked entry: random slots of random chunks until one is filled. All entries are equally likely
-     * because all slots are. Expected tries: 1 over the share of filled slots, which {@link #compactStep} keeps high
-     * and which is at least 1/40 when each chunk in use holds one entry.
+     * A uniformly random entry: it tries random slots of random chunks until one is filled. All entries are equally
+     * likely because all slots are. The expected number of tries is 1 over the share of filled slots.
+     * {@link #compactStep} keeps that share high; it is at least 1/40 when each chunk in use holds one entry.
      *
-     * @param random any number; the further ones are drawn from it
+     * @param random any number, from which the further ones are derived
      * @return the entry, or -1 when the store is empty
      */
     int sample(long random) {
@@ -177,15 +177,15 @@ final class EntryStore {
         }
     }
 
-    /** How many chunks there are, in use and free: from 0 on they can be visited. */
+    /** The number of chunks, in use and free: all numbers below it can be visited. */
     int chunks() {
         return chunks;
     }
 
     /**
-     * Visits a chunk's entries if the filter lets its cell through: one look at the header decides.
+     * Visits a chunk's entries if the filter accepts its cell, which one read of the header decides.
      *
-     * @return how many were visited
+     * @return the number of visited entries
      */
     int visitChunk(int chunk, IntPredicate cells, LocationVisitor visitor) {
         long address = address(chunk);
@@ -197,10 +197,12 @@ final class EntryStore {
         return count;
     }
 
-    /** One step towards dense chunks, at most one chunk moved and one slab given back; false when nothing is to do. */
+    /**
+     * One step towards dense chunks: moves at most one chunk and frees at most one slab; false when nothing is to do.
+     */
     boolean compactStep() {
         if (chunks == 0) {
-            return giveBackSlab(0);
+            return freeSlab(0);
         }
         int last = chunks - 1;
         long lastAddress = address(last);
@@ -211,9 +213,9 @@ final class EntryStore {
             moveChunk(last, lastAddress, takeFree());
             chunks--;
         } else {
-            return giveBackSlab(1);
+            return freeSlab(1);
         }
-        giveBackSlab(1);
+        freeSlab(1);
         return true;
     }
 
@@ -242,10 +244,11 @@ final class EntryStore {
                 long address = address(chunk);
                 int count = ChunkLayout.count(address);
                 if (ChunkLayout.cell(address) != cell) {
-                    problems.accept("chunk " + chunk + " of cell " + cell + " names " + ChunkLayout.cell(address));
+                    problems.accept(
+                            "chunk " + chunk + " of cell " + cell + " records cell " + ChunkLayout.cell(address));
                 }
                 if (ChunkLayout.next(address) != next) {
-                    problems.accept("chunk " + chunk + " is followed by " + next + " but names "
+                    problems.accept("chunk " + chunk + " is followed by " + next + ", but records "
                             + ChunkLayout.next(address));
                 }
                 if (count < 1 || count > ChunkLayout.SLOTS || next != NO_CHUNK && count < ChunkLayout.SLOTS) {
@@ -262,7 +265,7 @@ final class EntryStore {
         for (int chunk = freeHead; chunk != NO_CHUNK && free <= chunks; chunk = ChunkLayout.next(address(chunk))) {
             free++;
             if (ChunkLayout.cell(address(chunk)) != ChunkLayout.FREE) {
-                problems.accept("chunk " + chunk + " is in the free chain and in use");
+                problems.accept("chunk " + chunk + " is both free and in use");
             }
         }
         expect(problems, "entries", size, entriesSeen);
@@ -273,7 +276,7 @@ final class EntryStore {
         }
     }
 
-    /** Is shown an entry and where it stands. Confined to the caller of {@link #checkIntegrity}. */
+    /** A callback for an entry and its position. Confined to the caller of {@link #checkIntegrity}. */
     @FunctionalInterface
     interface CellVisitor {
         void visit(int cell, int entry, long location);
@@ -281,7 +284,7 @@ final class EntryStore {
 
     private static void expect(Consumer<String> problems, String what, long noted, long counted) {
         if (noted != counted) {
-            problems.accept(noted + " " + what + " are noted, " + counted + " were counted");
+            problems.accept(noted + " " + what + " recorded, but " + counted + " counted");
         }
     }
 
@@ -383,8 +386,8 @@ final class EntryStore {
         slabs[slabCount++] = slab;
     }
 
-    /** Gives the last slab back if it and {@code kept} more before it are empty: a little hysteresis. */
-    private boolean giveBackSlab(int kept) {
+    /** Frees the last slab if it and {@code kept} more before it are empty: a little hysteresis. */
+    private boolean freeSlab(int kept) {
         int needed = (chunks + CHUNKS_PER_SLAB - 1) / CHUNKS_PER_SLAB;
         if (slabCount <= needed + kept) {
             return false;
@@ -407,7 +410,8 @@ final class EntryStore {
             ChunkLayout.next(address(previous), to);
         }
         if (next == NO_CHUNK) {
-            assert tails[ChunkLayout.cell(toAddress)] == from : "chunk " + from + " has no next but is no tail";
+            assert tails[ChunkLayout.cell(toAddress)] == from
+                    : "chunk " + from + " has no next chunk, but is not the tail";
             tails[ChunkLayout.cell(toAddress)] = to;
         } else {
             ChunkLayout.previous(address(next), to);
@@ -421,7 +425,7 @@ final class EntryStore {
     private long addressOf(int entry) {
         assert entry >= 0 && ChunkLayout.chunkOf(entry) < chunks : "entry " + entry + " of " + chunks + " chunks";
         long address = address(ChunkLayout.chunkOf(entry));
-        assert ChunkLayout.cell(address) != ChunkLayout.FREE : "entry " + entry + " lies in a free chunk";
+        assert ChunkLayout.cell(address) != ChunkLayout.FREE : "entry " + entry + " is in a free chunk";
         assert ChunkLayout.slotOf(entry) < ChunkLayout.count(address) : "entry " + entry + " is not filled";
         return address;
     }

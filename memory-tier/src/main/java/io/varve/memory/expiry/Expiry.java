@@ -9,10 +9,10 @@ import io.varve.memory.offheap.MemoryBudget;
 import io.varve.memory.offheap.Regions;
 
 /**
- * Which item of a shard expires when, and the cycle that lets the expired go. Guarded by the shard's lock.
+ * The expiry times of a shard's items, and the cycle that removes expired items. Guarded by the shard's lock.
  *
- * <p>An item that expires has exactly one entry here (the paper's single-bucket constraint), and the item holds the
- * entry's id as its back link, so that each operation below is O(1):
+ * <p>An item that expires has exactly one entry here (the paper's single-bucket constraint). The item holds the entry's
+ * id as its back link, so each operation below is O(1):
  *
  * <pre>
  *   item (the owner's bytes)                       entry (here)
@@ -22,8 +22,8 @@ import io.varve.memory.offheap.Regions;
  *            ^------------------------------------------------|
  * </pre>
  *
- * <p>This class is what the algorithms share: entries in cells, one cell for each entry. An algorithm says which cell
- * an expiry time belongs to, and which cells a cycle visits: {@link WheelExpiry}, {@link BucketExpiry},
+ * <p>This class implements what the algorithms share: entries in cells, one cell for each entry. An algorithm chooses
+ * the cell of an expiry time, and the cells that a cycle visits: {@link WheelExpiry}, {@link BucketExpiry},
  * {@link RandomExpiry}.
  *
  * <p>All times are milliseconds since the epoch, from 0 up to {@link #MAX_MILLIS}.
@@ -32,16 +32,16 @@ public abstract sealed class Expiry permits WheelExpiry, BucketExpiry, RandomExp
     /** The latest expiry time: what 48 bits hold. */
     public static final long MAX_MILLIS = (1L << 48) - 1;
 
-    /** The most time buckets: each level of the wheel has an array of so many times. */
+    /** The most time buckets: each level of the wheel has an array of that length. */
     public static final int MAX_BUCKETS = 1 << 16;
 
-    /** What {@link #sample} answers when there is no entry. */
+    /** The result of {@link #sample} when there is no entry. */
     public static final long NONE = -1;
 
-    /** What an entry takes in a full chunk, rounded up. */
+    /** The bytes of an entry in a full chunk, rounded up. */
     public static final int BYTES_PER_ENTRY = Math.ceilDiv(ChunkLayout.BYTES, ChunkLayout.SLOTS);
 
-    /** Steps of work between two readings of the clock: 16 items let go cost a few microseconds. */
+    /** Steps of work between two readings of the clock: removing 16 items takes a few microseconds. */
     private static final int STEPS_PER_READING = 16;
 
     final EntryStore store;
@@ -54,23 +54,24 @@ public abstract sealed class Expiry permits WheelExpiry, BucketExpiry, RandomExp
         slice = new SliceClock(setting.ticker, setting.stepsPerReading);
     }
 
-    /** What all algorithms are made of. Immutable. */
+    /** The constructor arguments of all algorithms. Immutable. */
     record Setting(int baseMillis, int buckets, Regions regions, MemoryBudget budget, Ticker ticker, ExpiryOwner owner,
             int stepsPerReading) {
         Setting {
             if (baseMillis < 1) {
-                throw new IllegalArgumentException("expire-bucket-base-ms is at least 1, not " + baseMillis);
+                throw new IllegalArgumentException("expire-bucket-base-ms must be at least 1, not " + baseMillis);
             }
             if (buckets < 2 || buckets > MAX_BUCKETS) {
-                throw new IllegalArgumentException("expire-buckets is from 2 to " + MAX_BUCKETS + ", not " + buckets
-                        + "; raise expire-bucket-base-ms to look further ahead");
+                throw new IllegalArgumentException(
+                        "expire-buckets must be from 2 to " + MAX_BUCKETS + ", not " + buckets
+                                + "; raise expire-bucket-base-ms to cover longer times");
             }
         }
     }
 
     /**
      * @param baseMillis BASE, the width of a time bucket, at least 1
-     * @param buckets    NUM_BUCKETS, from 2 to {@link #MAX_BUCKETS}
+     * @param buckets NUM_BUCKETS, from 2 to {@link #MAX_BUCKETS}
      */
     public static Expiry create(ExpireAlgorithm algorithm, int baseMillis, int buckets, Regions regions,
             MemoryBudget budget, Ticker ticker, ExpiryOwner owner) {
@@ -110,20 +111,20 @@ public abstract sealed class Expiry permits WheelExpiry, BucketExpiry, RandomExp
     }
 
     /**
-     * Whether an item's entry may stay where it is when the item gets that new expiry time: nothing is to be done then but
-     * to tell the item. An algorithm that looks again when the old time has come allows it for a later one.
+     * Whether an item's entry may stay in its cell when the item gets that new expiry time: the caller then only
+     * updates the item. An algorithm that checks items again at their old time allows a later one.
      */
     public boolean mayStay(long oldExpireAtMillis, long newExpireAtMillis) {
         return oldExpireAtMillis == newExpireAtMillis;
     }
 
     /**
-     * Gives an item a new expiry time, where {@link #mayStay} does not make that needless. Does not ask the memory budget:
-     * the number of entries stays.
+     * Gives an item a new expiry time, if {@link #mayStay} requires a move. It charges the memory budget
+     * unconditionally, because the number of entries stays.
      *
-     * @param location         where the item is now
-     * @param oldExpireAtMillis the item's time until now
-     * @return the entry's id from now on
+     * @param location the present location of the item
+     * @param oldExpireAtMillis the item's former time
+     * @return the entry's new id
      * @throws CacheFullException if the system refuses memory; nothing is changed then
      */
     public final int move(int entry, long location, long oldExpireAtMillis, long newExpireAtMillis, long nowMillis) {
@@ -131,7 +132,7 @@ public abstract sealed class Expiry permits WheelExpiry, BucketExpiry, RandomExp
         int cell = store.cellOf(entry);
         assert isAtHome(cell, oldExpireAtMillis)
                 : "entry " + entry + " is not where expiry time " + oldExpireAtMillis + " belongs";
-        // As if removed first (section 3.2): an item alone in its bucket does not stand in its own way.
+        // As if removed first (section 3.2): an item that is alone in its bucket must not block itself.
         boolean alone = store.isAlone(entry);
         long held = alone ? vacated(cell) : 0;
         int target = cellFor(newExpireAtMillis, nowMillis);
@@ -149,23 +150,23 @@ public abstract sealed class Expiry permits WheelExpiry, BucketExpiry, RandomExp
         return moved;
     }
 
-    /** An item has got another time on its own: its entry goes where that belongs, if the system has the memory for it. */
+    /** Moves the entry of an item that has changed its own time, if the system has the memory for it. */
     final void resend(int entry, long oldExpireAtMillis, long newExpireAtMillis, long nowMillis) {
         long location = store.location(entry);
         try {
             owner.entryMoved(location, move(entry, location, oldExpireAtMillis, newExpireAtMillis, nowMillis));
         } catch (CacheFullException refused) {
-            // It stays where its old time was: who comes by there looks at the item's own.
+            // The entry stays at the old time: the cycle reads the item's own time there.
             return;
         }
     }
 
-    /** The item has moved in memory; its time and its back link stay. */
+    /** Updates the location of an item that has moved in memory; its time and its back link stay. */
     public final void relocate(int entry, long newLocation) {
         store.relocate(entry, newLocation);
     }
 
-    /** Starts a cycle, due every expire-cycle-ms; one that was not {@link CycleStatus#DONE} is given up. */
+    /** Starts a cycle, due every expire-cycle-ms; a previous one that was not {@link CycleStatus#DONE} is given up. */
     public abstract void beginCycle(long nowMillis);
 
     /**
@@ -187,13 +188,13 @@ public abstract sealed class Expiry permits WheelExpiry, BucketExpiry, RandomExp
         return CycleStatus.DONE;
     }
 
-    /** The location of a uniformly picked entry, or {@link #NONE}; it may be past its time. */
+    /** The location of a uniformly random entry, or {@link #NONE}; it may be past its time. */
     public final long sample(long random) {
         int entry = store.sample(random);
         return entry < 0 ? NONE : store.location(entry);
     }
 
-    /** How many items have an entry. */
+    /** The number of items with an entry. */
     public final long size() {
         return store.size();
     }
@@ -209,11 +210,12 @@ public abstract sealed class Expiry permits WheelExpiry, BucketExpiry, RandomExp
     }
 
     /**
-     * Goes on counting the items that are past their time and have not been reclaimed, until the end or the deadline, which
-     * is noticed within a few microseconds. However early the deadline, some are counted.
+     * Continues to count the items that are past their time and not reclaimed, until the end or the deadline, which is
+     * noticed within a few microseconds. However early the deadline, some are counted.
      *
-     * <p>Reads only items of time buckets that have begun; sampling keeps no buckets and has all of them read. The count is
-     * exact if nothing changes between its slices; an entry that moves meanwhile may be missed or met again.
+     * <p>It reads only items of time buckets that have begun; sampling keeps no buckets, so all items are read. The
+     * count is exact if nothing changes between its slices. An entry that moves between slices may be missed or counted
+     * twice.
      *
      * @param deadlineNanos a reading of the ticker plus the slice's length
      * @return whether all are counted
@@ -228,7 +230,7 @@ public abstract sealed class Expiry permits WheelExpiry, BucketExpiry, RandomExp
         };
         while (count.chunk < store.chunks()) {
             int read = store.visitChunk(count.chunk++, begun, visitor);
-            // A header costs a cache line, an item one of its own.
+            // A header costs a cache line, and each item another.
             if (read > 0 ? slice.isOver() : slice.stepEndsSlice()) {
                 return count.chunk >= store.chunks();
             }
@@ -239,12 +241,12 @@ public abstract sealed class Expiry permits WheelExpiry, BucketExpiry, RandomExp
     /** Whether an item of this cell may be past its time. */
     abstract boolean mayHoldDue(int cell, long nowMillis);
 
-    /** Gives all memory back; the expiry is not used afterwards. */
+    /** Frees all memory; the expiry is not used afterwards. */
     public final void release() {
         store.release();
     }
 
-    /** Walks everything and reports each fault; asks the owner for each item's expiry time. */
+    /** Checks all cells and reports each violated invariant; reads each item's expiry time from the owner. */
     public final void checkIntegrity(Consumer<String> problems) {
         store.checkIntegrity((cell, entry, location) -> {
             long expireAtMillis = owner.expireAtMillis(location);
@@ -258,17 +260,17 @@ public abstract sealed class Expiry permits WheelExpiry, BucketExpiry, RandomExp
     /** The cell that takes an item of this expiry time now. */
     abstract int cellFor(long expireAtMillis, long nowMillis);
 
-    /** An entry was put into the cell. */
+    /** Reports an entry that was put into the cell. */
     abstract void occupied(int cell, long expireAtMillis);
 
     /**
-     * The cell has lost its last entry.
+     * Reports that the cell has lost its last entry.
      *
      * @return a moment of the time that it held
      */
     abstract long vacated(int cell);
 
-    /** Whether an item of this expiry time may stand in the cell. */
+    /** Whether an item of this expiry time may be in the cell. */
     abstract boolean isAtHome(int cell, long expireAtMillis);
 
     /** The algorithm's part of a slice. */
@@ -276,7 +278,7 @@ public abstract sealed class Expiry permits WheelExpiry, BucketExpiry, RandomExp
 
     abstract void checkBuckets(Consumer<String> problems);
 
-    /** Lets the cell's last item go. */
+    /** Expires the cell's last item. */
     final void expireLast(int cell) {
         long location = store.last(cell);
         removeLast(cell);
@@ -288,5 +290,24 @@ public abstract sealed class Expiry permits WheelExpiry, BucketExpiry, RandomExp
         if (store.isEmpty(cell)) {
             vacated(cell);
         }
+    }
+
+    /**
+     * Moves the cell's last item, which is at this location, to another cell.
+     *
+     * @return false if the system refuses the memory for it; nothing is changed then
+     */
+    final boolean moveLast(int cell, int target, long location, long expireAtMillis) {
+        assert target != cell : "cell " + cell + " would not become empty";
+        int entry;
+        try {
+            entry = store.addMoved(target, location);
+        } catch (CacheFullException refused) {
+            return false;
+        }
+        occupied(target, expireAtMillis);
+        removeLast(cell);
+        owner.entryMoved(location, entry);
+        return true;
     }
 }

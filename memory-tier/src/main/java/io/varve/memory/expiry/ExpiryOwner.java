@@ -1,35 +1,35 @@
 package io.varve.memory.expiry;
 
 /**
- * Who holds the items whose expiry is kept: reads their expiry time, keeps their back link, and lets go of the expired.
- * Guarded by the lock that guards the {@link Expiry}, which is held at each call.
+ * The owner of the items whose expiry is tracked: it reads their expiry times, stores their back links and removes the
+ * expired ones. Guarded by the lock that guards the {@link Expiry}, which is held at each call.
  *
  * <p>No method may call {@link Expiry#add}, {@link Expiry#remove}, {@link Expiry#move} or a cycle.
  */
 public interface ExpiryOwner {
-    /** It has no time any more: no entry either. */
+    /** The item has no time, and loses its entry. */
     long NEVER = -1;
-    /** All of it is to go: {@link #expire} follows. */
-    long GOES = -2;
-    /** Nothing of it can go now, and its time is past. */
-    long STAYS = -3;
+    /** The whole item is removed: {@link #expire} follows. */
+    long EXPIRED = -2;
+    /** Nothing of the item can be removed now, although its time is past. */
+    long UNCHANGED = -3;
 
     /** The expiry time written in the item, milliseconds since the epoch. */
     long expireAtMillis(long location);
 
-    /** The item's entry is now {@code entry}: write it into the item's back link. */
+    /** Writes the item's new entry id into its back link. */
     void entryMoved(long location, int entry);
 
     /**
-     * The item is past its time. If parts of it only are, those go, as many as can go at once, and it gets another time; it may move
-     * then ({@link Expiry#relocate}). Its entry is the caller's to put where it belongs.
+     * Handles an item that is past its time. If only parts of it are due, the owner removes as many as it can at once,
+     * and sets another time; the item may move then ({@link Expiry#relocate}). The caller moves its entry.
      *
-     * @return the item's time from now on, past if there is more of it to go; or {@link #NEVER}, {@link #STAYS} or {@link #GOES}
+     * @return the item's new time, past if more of it is due; or {@link #NEVER}, {@link #UNCHANGED} or {@link #EXPIRED}
      */
-    default long pastItsTime(long location, long nowMillis) {
-        return GOES;
+    default long expireDue(long location, long nowMillis) {
+        return EXPIRED;
     }
 
-    /** The item is past its time. Its entry has already been removed: do not call {@link Expiry#remove} for it. */
+    /** Removes an expired item. Its entry has already been removed: do not call {@link Expiry#remove} for it. */
     void expire(long location);
 }

@@ -1,6 +1,6 @@
 package io.varve.memory.expiry;
 
-/** Is shown the location of each item that expires. Confined to the caller of {@link Expiry#forEach}. */
+/** A callback for the location of each item that expires. Confined to the caller of {@link Expiry#forEach}. */
 @FunctionalInterface
 public interface LocationVisitor {
     /** Must not change the expiry that is being walked. */

@@ -5,7 +5,7 @@ import java.util.function.Consumer;
 /**
  * Redis's algorithm: one set of all items that expire, and samples of it. Guarded by the shard's lock.
  *
- * <p>Kept to be compared with. Up to about a quarter of the set may be past its time and stay.
+ * <p>It serves as a baseline for comparison. Up to about a quarter of the set may be past its time and stay.
  */
 final class RandomExpiry extends Expiry {
     private static final int CELL = 0;
@@ -27,7 +27,7 @@ final class RandomExpiry extends Expiry {
         return rounds.run(nowMillis);
     }
 
-    /** Any: there is one cell. */
+    /** Always true: there is one cell. */
     @Override
     public boolean mayStay(long oldExpireAtMillis, long newExpireAtMillis) {
         return true;
@@ -40,12 +40,12 @@ final class RandomExpiry extends Expiry {
 
     @Override
     void occupied(int cell, long expireAtMillis) {
-        // One cell for all times: there is nothing to note.
+        // One cell for all times: there is nothing to record.
     }
 
     @Override
     long vacated(int cell) {
-        return 0; // one cell for all times: there is nothing to note
+        return 0; // one cell for all times
     }
 
     @Override

@@ -7,8 +7,8 @@ import io.varve.memory.item.Ticker;
 /**
  * Redis's expiry by sampling: Algorithm 2 of the paper, over all entries of a store. Guarded by the shard's lock.
  *
- * <p>A round samples {@value #SAMPLES} entries and lets the expired go. Another follows while more than a quarter of a
- * round had expired, which keeps the share of expired items that linger at about a quarter.
+ * <p>A round samples {@value #SAMPLES} entries and removes the expired ones. Another round follows while more than a
+ * quarter of the last one had expired. This keeps the share of expired items in the store at about a quarter.
  */
 final class RandomRounds {
     static final int SAMPLES = 20;
@@ -29,7 +29,7 @@ final class RandomRounds {
         done = false;
     }
 
-    /** Rounds until one finds few expired, or the slice is over; the clock is read every 10 rounds. */
+    /** Runs rounds until one finds few expired entries, or the slice is over; reads the clock every 10 rounds. */
     CycleStatus run(long nowMillis) {
         for (int rounds = 1; !done; rounds++) {
             done = !round(nowMillis);
@@ -40,7 +40,7 @@ final class RandomRounds {
         return CycleStatus.DONE;
     }
 
-    /** Whether more than a quarter of the sampled had expired. */
+    /** Runs one round; true if more than a quarter of the sampled entries had expired. */
     private boolean round(long nowMillis) {
         EntryStore store = expiry.store;
         int samples = (int) Math.min(SAMPLES, store.size());
@@ -51,27 +51,27 @@ final class RandomRounds {
             long location = store.location(entry);
             long expireAtMillis = expiry.owner.expireAtMillis(location);
             if (expireAtMillis < nowMillis) {
-                expired += pass(entry, location, expireAtMillis, nowMillis) ? 1 : 0;
+                expired += expireEntry(entry, location, expireAtMillis, nowMillis) ? 1 : 0;
             }
         }
         return overTime || expired * 4 > samples;
     }
 
-    /** An item is past its time: it goes, or what of it is past. @return false if nothing can go now */
-    private boolean pass(int entry, long location, long expireAtMillis, long nowMillis) {
-        long left = expiry.owner.pastItsTime(location, nowMillis);
-        if (left == ExpiryOwner.GOES) {
+    /** Expires an item, or its due parts. @return false if nothing can be removed now */
+    private boolean expireEntry(int entry, long location, long expireAtMillis, long nowMillis) {
+        long left = expiry.owner.expireDue(location, nowMillis);
+        if (left == ExpiryOwner.EXPIRED) {
             expiry.remove(entry, expireAtMillis);
             expiry.owner.expire(location);
             return true;
         }
-        // What went may have been much.
+        // The removal may have taken long.
         overTime = expiry.slice.isOver();
         if (left == ExpiryOwner.NEVER) {
             expiry.remove(entry, expireAtMillis);
-        } else if (left != ExpiryOwner.STAYS) {
+        } else if (left != ExpiryOwner.UNCHANGED) {
             expiry.resend(entry, expireAtMillis, left, nowMillis);
         }
-        return left != ExpiryOwner.STAYS;
+        return left != ExpiryOwner.UNCHANGED;
     }
 }

@@ -3,7 +3,7 @@ package io.varve.memory.expiry;
 import io.varve.memory.item.Ticker;
 
 /**
- * Tells a slice when its deadline has passed. Guarded by the shard's lock.
+ * Detects when a slice's deadline has passed. Guarded by the shard's lock.
  *
  * <p>Reading the clock costs as much as a few steps of work, so it is read once every {@code stepsPerReading} steps.
  */
@@ -32,12 +32,12 @@ final class SliceClock {
         return isOver();
     }
 
-    /** What was done was more than a step: the clock is read at the next. */
-    void hurry() {
+    /** Makes the next step read the clock, after work of more than one step. */
+    void forceClockCheck() {
         stepsToReading = 1;
     }
 
-    /** Reads the clock. */
+    /** Reads the clock; whether the deadline has passed. */
     boolean isOver() {
         return ticker.nanoTime() - deadlineNanos >= 0;
     }

@@ -7,7 +7,7 @@ import java.util.function.Consumer;
  * A ring of time buckets of one width: the paper's {@code buckets} and {@code times[]} (section 3.1.1), and each level
  * of the wheel. Guarded by the shard's lock.
  *
- * <p>The time of a moment is its quotient by the width; its bucket is that time modulo the number of buckets
+ * <p>A moment's time is its quotient by the width; its bucket is that time modulo the number of buckets
  * ({@code timestampToBucketId}, section 3.2). A bucket holds one time at a time:
  *
  * <pre>
@@ -18,8 +18,8 @@ import java.util.function.Consumer;
  *   an item for 6,700 ms joins c; one for 9,100 ms takes bucket 1; one for 10,000 ms finds bucket 2 taken
  * </pre>
  *
- * <p>The paper marks a free bucket by time 0. Here that is {@link #FREE}, because 0 is a time like others: the first of
- * a coarse level, whose times are small.
+ * <p>The paper marks a free bucket by time 0. This class uses {@link #FREE}, because 0 is a valid time: the first of a
+ * coarse level, whose times are small.
  */
 final class TimeBuckets {
     static final long FREE = -1;
@@ -32,9 +32,7 @@ final class TimeBuckets {
     private final long[] times;
     private int occupied;
 
-    /**
-     * @param firstCell the cell of bucket 0 in the entry store; bucket i has the i-th after it
-     */
+    /** @param firstCell the cell of bucket 0 in the entry store; bucket i has the i-th after it */
     TimeBuckets(long widthMillis, int buckets, int firstCell) {
         this.widthMillis = widthMillis;
         this.firstCell = firstCell;
@@ -46,7 +44,7 @@ final class TimeBuckets {
         return times.length;
     }
 
-    /** How many buckets hold a time. */
+    /** The number of buckets that hold a time. */
     int occupied() {
         return occupied;
     }
@@ -81,7 +79,7 @@ final class TimeBuckets {
         return held == FREE || held == time ? firstCell + bucket : TAKEN;
     }
 
-    /** An entry for this moment was put into the cell that {@link #cellFor} gave. */
+    /** Reports an entry for this moment in the cell that {@link #cellFor} gave. */
     void occupy(int cell, long expireAtMillis) {
         int bucket = cell - firstCell;
         if (times[bucket] == FREE) {
@@ -91,7 +89,7 @@ final class TimeBuckets {
     }
 
     /**
-     * The cell has become empty: another time may take its bucket ({@code removeFromBucket}, section 3.2).
+     * Reports that the cell is empty: another time may take its bucket ({@code removeFromBucket}, section 3.2).
      *
      * @return a moment of the time that it held
      */
@@ -118,7 +116,7 @@ final class TimeBuckets {
             }
         }
         if (counted != occupied) {
-            problems.accept(occupied + " buckets are noted as occupied, " + counted + " were counted");
+            problems.accept(occupied + " buckets recorded as occupied, but " + counted + " counted");
         }
     }
 }

@@ -4,15 +4,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-import io.varve.memory.item.CacheFullException;
-
 /**
  * Time buckets with far levels: every item is found by its time, none by sampling. Guarded by the shard's lock.
  *
- * <p>Level 0 is the paper's ring of time buckets [1]. Its weakness there is an item whose bucket holds another time:
- * the paper leaves it to sampling. Here such an item waits in a far level. Each level is a ring like level 0 whose
- * buckets are NUM_BUCKETS times wider, as in hierarchical timing wheels [2], and the last is so wide that any 48-bit
- * time has a bucket of its own there:
+ * <p>Level 0 is the paper's ring of time buckets [1]. The paper leaves an item whose bucket holds another time to
+ * sampling. Here such an item waits in a far level. Each level is a ring like level 0 whose buckets are NUM_BUCKETS
+ * times wider, as in hierarchical timing wheels [2]. The last is so wide that any 48-bit time has a bucket of its own
+ * there:
  *
  * <pre>
  *   BASE 1 s, NUM_BUCKETS 4; the clock stands at 21 s
@@ -24,44 +22,44 @@ import io.varve.memory.item.CacheFullException;
  *   waiting           { already past, or every bucket taken }
  * </pre>
  *
- * <p>An item is put on the finest level whose ring reaches it. On a far level it is always put into a period that has
- * not begun. When the period begins, the cycle empties its bucket: each item falls to a finer level, or expires if the
- * cycle came late. So it moves at most once per level, and on level 0 it expires with its whole bucket, within BASE and
- * a cycle of its time. Two times of one level never meet in a bucket while both lie within its reach.
+ * <p>An item goes to the finest level whose ring reaches it. On a far level it always goes to a period that has not
+ * begun. When the period begins, the cycle empties its bucket: each item moves to a finer level, or expires if the
+ * cycle is late. An item thus moves at most once per level. On level 0 it expires with its whole bucket, within BASE
+ * and a cycle of its time. Two times of one level never share a bucket while both lie within its reach.
  *
- * <p>An item whose time is put off stays where it is. When the old time comes, the cycle reads the item, as it does to
- * let it go, sees that it has longer, and puts it where it belongs. So a key that is written again and again with a TTL
- * costs one placing for each TTL, not one for each write. A time that is brought forward moves the entry at once.
+ * <p>An item whose time is postponed stays where it is. When the old time comes, the cycle reads the item anyway, sees
+ * the later time, and moves the item to the right bucket. A key that is rewritten repeatedly with a TTL thus costs one
+ * placement for each TTL, not one for each write. An earlier time moves the entry at once.
  *
- * <p>They do meet when cycles lag, or the clock has been set back: a bucket then holds a time that the ring, seen from
- * now, does not reach. An item that finds its bucket so taken tries the next coarser level, and, where that level's
- * period has already begun, the waiting cell. The cycle undoes this: what is due goes first, then buckets that lie
- * beyond the reach are lifted to a coarser level, then the waiting are placed again. After one whole cycle all buckets
- * are within reach. Nothing is lost, and nothing expires early, whatever the clock does, because every decision compares
- * an item's or a bucket's own time with the clock as it stands.
+ * <p>Times do collide if cycles lag or the clock was set back: a bucket then holds a time that the ring, seen from the
+ * present, does not reach. An item that finds its bucket taken tries the next coarser level. If that level's period has
+ * already begun, it goes to the waiting cell. The cycle repairs this: it first expires what is due, then lifts buckets
+ * beyond the reach to a coarser level, then places the waiting items again. After one whole cycle all buckets are
+ * within reach. Nothing is lost, and nothing expires early, whatever the clock does, because every decision compares an
+ * item's or a bucket's own time with the present clock.
  *
  * <p>[1] Guochao Xie, Yeh-Ching Chung: Bucket-Based Expiration Algorithm: Improving Eviction Efficiency for In-Memory
  * Key-Value Database. MEMSYS 2020.
- * <br>[2] George Varghese, Tony Lauck: Hashed and Hierarchical Timing Wheels: Efficient Data Structures for Implementing
- * a Timer Facility. SOSP 1987.
+ * <br>[2] George Varghese, Tony Lauck: Hashed and Hierarchical Timing Wheels: Efficient Data Structures for
+ * Implementing a Timer Facility. SOSP 1987.
  */
 final class WheelExpiry extends Expiry {
     private final TimeBuckets[] levels;
     private final int bucketsPerLevel;
 
-    /** Items that are placed again by this cycle, and those for the next: a cycle sees each of them once. */
+    /** Items that this cycle places again, and those for the next: a cycle handles each of them once. */
     private int waitingCell;
 
     private int nextWaitingCell;
 
-    /** Where the cycle stands: the level, how many of its buckets were visited, and from which on. */
+    /** The progress of the cycle: the level, the number of its visited buckets, and the first of them. */
     private int level;
 
     private int visited;
     private int firstBucket;
-    private int waitingPasses;
-    /** Whether something of an item is past its time still that is waiting. */
-    private boolean moreOfSome;
+    private int waitingRounds;
+    /** Whether an item in a waiting cell has more due parts. */
+    private boolean hasMoreDueParts;
 
     WheelExpiry(Setting setting) {
         super(levelsFor(setting) * setting.buckets() + 2, setting);
@@ -78,7 +76,7 @@ final class WheelExpiry extends Expiry {
         level = levels.length;
     }
 
-    /** As many as it takes until the last has a bucket for every time. */
+    /** As many levels as it takes until the last has a bucket for every time. */
     private static int levelsFor(Setting setting) {
         int count = 1;
         for (long width = setting.baseMillis(); MAX_MILLIS / width >= setting.buckets(); width *= setting.buckets()) {
@@ -91,7 +89,7 @@ final class WheelExpiry extends Expiry {
         return levels.length;
     }
 
-    /** A later time: the cycle meets the item at its old one, and sends it on. */
+    /** True for a later time: the cycle meets the item at its old time and moves it. */
     @Override
     public boolean mayStay(long oldExpireAtMillis, long newExpireAtMillis) {
         return newExpireAtMillis >= oldExpireAtMillis;
@@ -122,10 +120,10 @@ final class WheelExpiry extends Expiry {
     @Override
     public void beginCycle(long nowMillis) {
         startLevel(0, nowMillis);
-        // What an earlier cycle had no time for comes first, then what has been waiting for this one.
-        moreOfSome = false;
-        waitingPasses = store.isEmpty(waitingCell) ? 1 : 2;
-        if (waitingPasses == 1) {
+        // Items that an earlier cycle had no time for come first, then those that wait for this cycle.
+        hasMoreDueParts = false;
+        waitingRounds = store.isEmpty(waitingCell) ? 1 : 2;
+        if (waitingRounds == 1) {
             swapWaiting();
         }
     }
@@ -138,24 +136,24 @@ final class WheelExpiry extends Expiry {
             }
             startLevel(level + 1, nowMillis);
         }
-        while (waitingPasses > 0) {
-            if (sendOn(waitingCell, nowMillis) == CycleStatus.MORE) {
+        while (waitingRounds > 0) {
+            if (emptyCell(waitingCell, nowMillis) == CycleStatus.MORE) {
                 return CycleStatus.MORE;
             }
-            waitingPasses--;
-            if (waitingPasses == 0 && moreOfSome) {
-                // In turns, so that one of which much is to go does not keep others waiting.
-                moreOfSome = false;
-                waitingPasses = 1;
+            waitingRounds--;
+            if (waitingRounds == 0 && hasMoreDueParts) {
+                // By turns, so that an item with many due parts does not delay others.
+                hasMoreDueParts = false;
+                waitingRounds = 1;
             }
-            if (waitingPasses > 0) {
+            if (waitingRounds > 0) {
                 swapWaiting();
             }
         }
         return CycleStatus.DONE;
     }
 
-    /** The oldest time first: the bucket after the one of now. */
+    /** The oldest time comes first: its bucket follows the present one. */
     private void startLevel(int next, long nowMillis) {
         level = next;
         visited = 0;
@@ -171,7 +169,7 @@ final class WheelExpiry extends Expiry {
         nextWaitingCell = cell;
     }
 
-    /** Visits the level's buckets that were not visited in this cycle. */
+    /** Visits the level's buckets that this cycle has not visited. */
     private CycleStatus visitLevel(long nowMillis) {
         TimeBuckets ring = levels[level];
         if (ring.occupied() == 0) {
@@ -189,28 +187,28 @@ final class WheelExpiry extends Expiry {
     }
 
     /**
-     * Empties the bucket if its hour has come: on level 0 all of it is past, but for what got a later time since.
+     * Empties the bucket if its time has come: on level 0 all its items are past, except those that got a later time.
      *
-     * @param ahead its time less that of now, in buckets
+     * @param ahead its time less the present one, in buckets
      */
     private CycleStatus emptyBucket(TimeBuckets ring, int bucket, long ahead, long nowMillis) {
         int cell = ring.cell(bucket);
         boolean begun = level == 0 ? ahead < 0 : ahead <= 0;
         boolean beyondReach = ahead >= bucketsPerLevel;
-        return begun || beyondReach ? sendOn(cell, nowMillis) : CycleStatus.DONE;
+        return begun || beyondReach ? emptyCell(cell, nowMillis) : CycleStatus.DONE;
     }
 
-    /** Sends each item of the cell to where it belongs now, or lets it go if it is past its time. */
-    private CycleStatus sendOn(int cell, long nowMillis) {
+    /** Moves each item of the cell to its present cell, or expires it if it is past its time. */
+    private CycleStatus emptyCell(int cell, long nowMillis) {
         while (!store.isEmpty(cell)) {
             long location = store.last(cell);
             long expireAtMillis = owner.expireAtMillis(location);
             if (expireAtMillis < nowMillis) {
-                if (!passLast(cell, location, expireAtMillis, nowMillis)) {
+                if (!expireLastDue(cell, location, expireAtMillis, nowMillis)) {
                     return CycleStatus.DONE;
                 }
-            } else if (!sendLast(cell, location, expireAtMillis, nowMillis)) {
-                // It stays, and is seen by nobody once its time has come: the next cycle tries again.
+            } else if (!moveLast(cell, cellFor(expireAtMillis, nowMillis), location, expireAtMillis)) {
+                // It stays, and is invisible once its time has come: the next cycle tries again.
                 return CycleStatus.DONE;
             }
             if (slice.stepEndsSlice()) {
@@ -220,37 +218,22 @@ final class WheelExpiry extends Expiry {
         return CycleStatus.DONE;
     }
 
-    /** The cell's last item is past its time: it goes, or what of it is past. False if the system refuses memory. */
-    private boolean passLast(int cell, long location, long oldMillis, long nowMillis) {
-        long left = owner.pastItsTime(location, nowMillis);
-        if (left == ExpiryOwner.GOES) {
+    /** Expires the cell's last item, or its due parts. False if the system refuses memory. */
+    private boolean expireLastDue(int cell, long location, long oldMillis, long nowMillis) {
+        long left = owner.expireDue(location, nowMillis);
+        if (left == ExpiryOwner.EXPIRED) {
             expireLast(cell);
             return true;
         }
-        slice.hurry();
+        slice.forceClockCheck();
         if (left == ExpiryOwner.NEVER) {
             removeLast(cell);
             return true;
         }
-        boolean sent = sendLast(cell, store.last(cell), left == ExpiryOwner.STAYS ? oldMillis : left, nowMillis);
-        moreOfSome |= sent && left != ExpiryOwner.STAYS && left < nowMillis;
-        return sent;
-    }
-
-    /** False if the system refuses the memory for it. */
-    private boolean sendLast(int cell, long location, long expireAtMillis, long nowMillis) {
-        int target = cellFor(expireAtMillis, nowMillis);
-        assert target != cell : "cell " + cell + " was to be emptied";
-        int entry;
-        try {
-            entry = store.addMoved(target, location);
-        } catch (CacheFullException refused) {
-            return false;
-        }
-        occupied(target, expireAtMillis);
-        removeLast(cell);
-        owner.entryMoved(location, entry);
-        return true;
+        long expireAtMillis = left == ExpiryOwner.UNCHANGED ? oldMillis : left;
+        boolean moved = moveLast(cell, cellFor(expireAtMillis, nowMillis), store.last(cell), expireAtMillis);
+        hasMoreDueParts |= moved && left != ExpiryOwner.UNCHANGED && left < nowMillis;
+        return moved;
     }
 
     @Override

@@ -8,60 +8,63 @@ import io.varve.memory.offheap.Regions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * From the hash of a key to the location of its item: the two-level hash index. Guarded by the shard's lock, except
+ * The two-level hash index: maps the hash of a key to the location of its item. Guarded by the shard's lock, except
  * {@link #lineAddress} and {@link #suggest}.
  *
- * <p>The upper 48 bits of the hash choose the home bucket, the lower 16 are the tag that one vector operation looks for
- * among seven slots (Redis++, section 4). {@link IndexTable} says where an entry may stand.
+ * <p>The upper 48 bits of the hash choose the home bucket. The lower 16 bits are the tag, which one vector operation
+ * compares with seven slots (Redis++, section 4). {@link IndexTable} defines where an entry may be.
  *
- * <p>Growing and shrinking go through two tables, a few home buckets at a time: reads look in both, new entries go to
- * the second. Home buckets are moved in ascending order, each with all its entries, so a home bucket below
- * {@code rehashAt} has none left in the first table and is not looked for there. A hash is not stored: the
- * {@link KeyVerifier} computes it again when an entry moves.
+ * <p>The index grows and shrinks by moving a few home buckets at a time from one table to a second. Reads search both
+ * tables, and new entries go to the second. Home buckets move in ascending order, each with all its entries. A home
+ * bucket below {@code rehashAt} therefore has no entries in the first table and is not searched there. The index stores
+ * no hashes: the {@link KeyVerifier} recomputes one when an entry moves.
  */
 public final class Index {
-    /** No entry. Location 0 is a valid one. */
+    /** No entry; note that location 0 is valid. */
     public static final long NONE = -1;
 
-    /** Home buckets that an insertion moves: the second table is reached before it could fill up. */
+    /** Home buckets that an insertion moves, so that the rehash ends before the second table is full. */
     private static final int BUCKETS_PER_INSERT = 2;
     private static final int BUCKETS_PER_REMOVE = 1;
-    /** Entries of the overflow that one home bucket's step moves at most. */
+    /** The most overflow entries moved in one home bucket's step. */
     private static final int OVERFLOW_PER_STEP = 32;
     private static final double MAX_GROW_LOAD = 0.87;
 
     private final KeyVerifier verifier;
     private final TagScanner scanner;
     private final Regions regions;
-    /** Nobody is evicted for a table that would take more than this part of all memory. */
+    /** Nothing is evicted for a table that would take more than this part of all memory. */
     private static final int MOST_PART_FOR_TABLE = 4;
 
     private final MemoryBudget budget;
     private final double growLoad;
 
     private IndexTable current;
-    /** The second table while a rehash is on its way. */
+    /** The second table during a rehash. */
     private @Nullable IndexTable target;
-    /** The first home bucket of the current table that is not moved yet. */
+    /** The first home bucket of the current table that has not been moved. */
     private long rehashAt;
     private long size;
-    /** The bytes of what the index needs and the budget refused last. */
+    /** Bytes that the budget last refused for a table or an overflow. */
     private long refusedBytes;
-    /** Whether room was asked for because the table is crowded, and the larger one is not there yet. */
+    /** Whether memory was requested because the table is crowded, and the larger one does not exist yet. */
     private boolean crowded;
 
-    /** What the last successful find found: table, home bucket, and a slot's bucket or, if that is 0, a node. */
+    /**
+     * The result of the last successful find: table, home bucket, and either a slot and its bucket or, if the bucket is
+     * 0, an overflow node.
+     */
     private IndexTable foundTable;
     private long foundHome;
     private long foundBucket;
     private int foundSlot;
 
-    /** Swallows what {@link KeyVerifier#touch} returns. */
+    /** The sink of {@link KeyVerifier#touch} results. */
     private long touched;
 
     /**
      * @param growLoad the share of used slots at which the index doubles, above 0, at most 0.87
-     * @throws CacheFullException if the budget has no room for the smallest table
+     * @throws CacheFullException if the budget refuses the smallest table
      */
     public Index(KeyVerifier verifier, TagScanner scanner, Regions regions, MemoryBudget budget, double growLoad) {
         if (!(growLoad > 0 && growLoad <= MAX_GROW_LOAD)) {
@@ -90,7 +93,7 @@ public final class Index {
         return findInBoth(current, target, hash, keyAddress, keyLength);
     }
 
-    /** Puts a location into the slot of the last successful find. No other change may have come in between. */
+    /** Replaces the location in the slot of the last successful find. The index must not have changed in between. */
     public void replaceFound(long location) {
         assert inRange(location);
         if (foundBucket == 0) {
@@ -100,7 +103,7 @@ public final class Index {
         }
     }
 
-    /** Removes the entry of the last successful find. No other change may have come in between. */
+    /** Removes the entry of the last successful find. The index must not have changed in between. */
     public void removeFound() {
         if (foundBucket == 0) {
             foundTable.removeOverflow(foundHome, foundSlot);
@@ -114,7 +117,7 @@ public final class Index {
     }
 
     /**
-     * Adds an entry whose key is known to be absent. The item is at the location already.
+     * Adds an entry whose key is known to be absent. The item must already be at the location.
      *
      * @throws CacheFullException if it needs memory and the budget refuses; nothing is changed then
      */
@@ -134,7 +137,7 @@ public final class Index {
         }
     }
 
-    /** Puts a new location into the entry of this hash and location; false if there is none. Compares no key. */
+    /** Replaces the location in the entry of this hash and location; false if there is none. Compares no key. */
     public boolean replace(long hash, long oldLocation, long newLocation) {
         boolean found = locate(hash, oldLocation);
         if (found) {
@@ -161,33 +164,34 @@ public final class Index {
         return size;
     }
 
-    /** The bytes that all tables and their overflow hold, as charged to the budget. */
+    /** Bytes of all tables and their overflow, as charged to the budget. */
     public long bytes() {
         return current.bytes() + (target == null ? 0 : target.bytes());
     }
 
     /**
-     * The bytes that an item takes in a table filled as it is on average: between half of the load at which it doubles
-     * and that load. Tables of few items are emptier; this does not count them in.
+     * The average bytes per item, at a fill between half of the load at which a table doubles and that load. It ignores
+     * that small tables are emptier.
      */
     public long bytesPerItem() {
         return bytesPerItem(growLoad);
     }
 
-    /** The same for the load at which an index doubles. */
+    /** The average bytes per item for this load at which an index doubles. */
     public static int bytesPerItem(double growLoad) {
         double fill = 0.75 * growLoad;
         return (int) Math.round(IndexBucketLayout.BUCKET_BYTES / (IndexBucketLayout.SLOTS * fill));
     }
 
-    /** The slots of all tables; the overflow is not among them. */
+    /** The slots of all tables, without the overflow. */
     public long slots() {
         return current.slots() + (target == null ? 0 : target.slots());
     }
 
     /**
-     * The bytes of a table that is needed, or of a larger overflow, that the budget refused since the last call, or 0. The index
-     * goes on without the table, with longer searches, until its overflow finds no memory either: whoever can make room should.
+     * The bytes that the budget refused for a table or a larger overflow since the last call, or 0. The index works
+     * without the table, with longer searches, until its overflow is refused memory too. A caller that can free memory
+     * should do so.
      */
     public long takeRefusedBytes() {
         long bytes = refusedBytes;
@@ -200,10 +204,10 @@ public final class Index {
     }
 
     /**
-     * Moves some home buckets of a rehash on its way, or starts one that is due.
+     * Moves some home buckets of a rehash in progress, or starts one that is due.
      *
-     * @param buckets home buckets to move at most; a full one costs up to 14 hashes of keys
-     * @return whether there is more to do, and any of it could be done
+     * @param buckets the most home buckets to move; a full one costs up to 14 hashes of keys
+     * @return whether there is more to do, and it can continue
      */
     public boolean rehashStep(int buckets) {
         if (target == null) {
@@ -237,14 +241,14 @@ public final class Index {
         if (rehashAt == current.buckets()) {
             endRehash(to);
         } else if (rehashAt == startAt && current.used() + current.overflow.count() == left) {
-            // The other table's overflow was refused memory: trying again at once would be in vain.
+            // The other table's overflow was refused memory: an immediate retry would fail too.
             return false;
         }
         return target != null || current.growDue() || current.shrinkDue();
     }
 
     /**
-     * Where the index line of a hash is. Needs no lock; a hint, but always an address that can be read: memory of a table
+     * The address of a hash's index line. Needs no lock. It is a hint, but always readable, because a table's memory
      * stays mapped.
      */
     public long lineAddress(long hash) {
@@ -257,8 +261,8 @@ public final class Index {
     }
 
     /**
-     * A location whose tag is that of the hash, or {@link #NONE}. Needs no lock; a hint, which may be stale or, if the
-     * table's memory was given back meanwhile, no location at all: it must be checked before it is followed.
+     * A location whose tag matches the hash, or {@link #NONE}. Needs no lock. It is a hint: it may be stale, or no
+     * location at all if the table's memory was freed meanwhile. The caller must check it before use.
      */
     public long suggest(long hash) {
         long location = suggestIn(current, hash);
@@ -272,17 +276,17 @@ public final class Index {
     }
 
     /**
-     * Visits all entries of one home bucket. An entry that is there during a whole walk, from cursor 0 until 0 is
-     * returned, is visited exactly once, and any other at most once for each time it was added, whatever is added,
-     * removed, moved or rehashed between the calls.
+     * Visits all entries of one home bucket. A walk goes from cursor 0 until 0 is returned. It visits an entry that is
+     * present throughout exactly once, and any other at most once for each time it was added. Additions, removals,
+     * moves and rehashes between the calls do not change that.
      *
-     * <p>The cursor counts home buckets with its bits reversed, so that after a doubling or halving the buckets behind
-     * it are those that came from, or went into, buckets behind it. While there are two tables one call visits a home
-     * bucket of the smaller and all of the larger that it corresponds to.
+     * <p>The cursor counts home buckets with its bits reversed. After a doubling or halving, the buckets behind it are
+     * thus those that came from, or went into, buckets behind it. While there are two tables, one call visits a home
+     * bucket of the smaller and all corresponding ones of the larger.
      *
-     * <p>Read backwards, the home bits of a hash are a place in an order that no table size changes, and so is the
-     * cursor: it has passed the entries whose place is before it and no others. A halving may put it into the middle of
-     * a bucket; the entries there that it has passed already are left out.
+     * <p>Read backwards, the home bits of a hash are a position in an order that is independent of the table size, and
+     * so is the cursor. It has passed exactly the entries whose position is before it. A halving may leave the cursor
+     * in the middle of a bucket; the entries there that it has passed are skipped.
      *
      * @return the next cursor; 0 at the end
      */
@@ -291,10 +295,10 @@ public final class Index {
     }
 
     /**
-     * As {@link #scan(long, LocationVisitor)}, for who removes what was visited and goes round until the index is empty: a
-     * home bucket of more entries than can be removed at once is visited in part.
+     * As {@link #scan(long, LocationVisitor)}, for callers that remove visited entries and repeat until the index is
+     * empty. If a home bucket has more entries than can be removed at once, it is visited in part.
      *
-     * @param overflowLimit how many entries of a home bucket at most, beyond the 14 in index buckets
+     * @param overflowLimit the most entries of a home bucket beyond the 14 in index buckets
      */
     public long scan(long cursor, LocationVisitor visitor, int overflowLimit) {
         IndexTable second = target;
@@ -316,7 +320,7 @@ public final class Index {
         return next;
     }
 
-    /** Leaves out what a walk that has come to the cursor has passed. */
+    /** Filters out entries that a walk at this cursor has passed. */
     private LocationVisitor after(long cursor, LocationVisitor visitor) {
         long from = Long.reverse(cursor);
         return location -> {
@@ -328,8 +332,8 @@ public final class Index {
     }
 
     /**
-     * The location of an entry, each with the same probability, or {@link #NONE} if the spot chosen is empty: the caller
-     * tries again with other bits.
+     * The location at a random spot: each entry has the same probability. The result is {@link #NONE} if the spot is
+     * empty; the caller retries with other bits.
      *
      * @param random 64 random bits
      */
@@ -341,8 +345,8 @@ public final class Index {
     }
 
     /**
-     * The location of an entry that is not far from a random spot, or {@link #NONE} if there are none at all: for a table so
-     * empty that {@link #sample} would take long. Entries behind many empty spots are likelier than others.
+     * The location of an entry near a random spot, or {@link #NONE} if there are none at all: for a table so empty that
+     * {@link #sample} would take long. Entries behind many empty spots are more likely than others.
      *
      * @param random 64 random bits
      */
@@ -351,7 +355,7 @@ public final class Index {
         IndexTable second = target;
         long all = second == null ? spots : spots + second.spots();
         long spot = Math.unsignedMultiplyHigh(random, all);
-        for (long looked = 0; looked < all && size > 0; looked++) {
+        for (long visited = 0; visited < all && size > 0; visited++) {
             long location = second == null || spot < spots
                     ? current.locationAt(spot)
                     : second.locationAt(spot - spots);
@@ -363,7 +367,7 @@ public final class Index {
         return NONE;
     }
 
-    /** Gives all memory back. Only {@link #lineAddress} and {@link #suggest} may be called afterwards. */
+    /** Frees all memory. Only {@link #lineAddress} and {@link #suggest} may be called afterwards. */
     public void release() {
         current.release();
         if (target != null) {
@@ -372,7 +376,7 @@ public final class Index {
         size = 0;
     }
 
-    /** Walks everything and reports whatever contradicts the structure. Far too slow for the request's way. */
+    /** Walks everything and reports contradictions in the structure. Far too slow for the request path. */
     public void checkIntegrity(Consumer<String> problems) {
         IndexIntegrity integrity = new IndexIntegrity(verifier, problems);
         long entries = integrity.check(current, target == null ? 0 : rehashAt, "current");
@@ -380,11 +384,11 @@ public final class Index {
             entries += integrity.check(target, 0, "target");
         }
         if (entries != size) {
-            problems.accept("size is " + size + ", but " + entries + " entries stand in the tables");
+            problems.accept("the size is " + size + ", but the tables have " + entries + " entries");
         }
     }
 
-    /** How the entries stand. Walks everything. */
+    /** The distribution of the entries. Walks everything. */
     public IndexShape shape() {
         IndexShape shape = IndexShape.of(current);
         return target == null ? shape : shape.plus(IndexShape.of(target));
@@ -449,7 +453,7 @@ public final class Index {
         return NONE;
     }
 
-    /** Like find, but by location. */
+    /** As {@link #find}, by location. */
     private boolean locate(long hash, long location) {
         IndexTable second = target;
         return locateIn(current, hash, location) || second != null && locateIn(second, hash, location);
@@ -495,7 +499,7 @@ public final class Index {
         if (location != NONE) {
             return location;
         }
-        // SAFETY: what is read here may be anything, so a number beyond the table is not followed.
+        // SAFETY: this read may return anything, so a number beyond the table is not followed.
         long extension = IndexBucketLayout.peekNext(bucket);
         if (extension < 0 || extension > table.mask) {
             return NONE;
@@ -522,20 +526,20 @@ public final class Index {
     }
 
     /**
-     * Under a limit on memory a table that should double goes on as it is: as many items as would have to go for the larger one
-     * are worth more than a few longer searches, and with them gone it would often not have to double any more. Only
-     * when it is crowded it asks for the room, and doubles then although it is less full.
+     * Whether the table should double. If memory is refused, the table keeps its size. The items that would have to be
+     * evicted for the larger table are worth more than somewhat shorter searches, and without them the table often need
+     * not double. Only a crowded table requests memory by eviction, and then doubles although it is less full.
      */
     private boolean growDue() {
         if (crowded && !current.isWorthDoubling()) {
-            // So many have gone meanwhile that it is crowded no more, and nobody need go for it.
+            // So many entries were removed that it is not crowded, and nothing need be evicted for it.
             crowded = false;
             refusedBytes = 0;
         }
         return current.growDue() || crowded;
     }
 
-    /** A larger table can wait, until there is room for it beside the reserve that writers count on. */
+    /** A larger table can wait until it fits beside the reserve for writers. */
     private IndexTable.Asked asked(long buckets) {
         if (buckets > current.buckets()) {
             return IndexTable.Asked.FOR_WHAT_IS_SPARE;
@@ -544,15 +548,15 @@ public final class Index {
     }
 
     /**
-     * Whether a table may be opened whatever the budget says: a smaller one, for which the larger comes back, where no one
-     * else can make room for it. A limit that was lowered to what the tables take would else never be reached: everybody is
-     * evicted, and the tables stay as large as they are.
+     * Whether a table may be opened regardless of the budget: a smaller one, which frees the larger one, if no other
+     * memory can be freed for it. Otherwise a limit lowered to the size of the tables could never be met: everything
+     * would be evicted, and the tables would keep their size.
      */
     private boolean mayExceed(long buckets) {
         return buckets < current.buckets() && (budget.leftBytes() < 0 || current.isSparse());
     }
 
-    /** What the system refuses although the budget has room for it is not to be had by making room. */
+    /** If the system refuses memory that the budget allows, eviction does not help. */
     private void refused(long bytes, long kept) {
         refusedBytes = budget.leftBytes() - kept < bytes ? bytes : 0;
     }

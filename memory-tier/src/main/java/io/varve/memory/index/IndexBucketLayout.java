@@ -3,7 +3,7 @@ package io.varve.memory.index;
 import io.varve.memory.offheap.Memory;
 
 /**
- * The bytes of an index bucket: one cache line, 64-byte aligned. Immutable: static methods only.
+ * The byte layout of an index bucket: one cache line, 64-byte aligned. Immutable: static methods only.
  *
  * <pre>
  *  byte  0     1      2                     16           22                    64
@@ -15,10 +15,11 @@ import io.varve.memory.offheap.Memory;
  * </pre>
  *
  * <ul>
- * <li>num: bit i tells that slot i is valid. Its top bit, always zero in the paper, marks a home bucket of which some
- * entries stand in the overflow of its table.
- * <li>flag: bit i tells that slot i is native, that is, that this is the home bucket of its entry.
- * <li>next: the extension bucket's number plus one; 0 where there is none, so that zeroed memory is an empty bucket.
+ * <li>num: bit i says that slot i is valid. Its top bit, always zero in the paper, marks a home bucket with entries
+ *     in the overflow of its table.
+ * <li>flag: bit i says that slot i is native, that is, this is the home bucket of its entry.
+ * <li>next: the extension bucket's number plus one, or 0 if there is none, so that zeroed memory is an empty
+ *     bucket.
  * </ul>
  *
  * <p>Redis++, section 4, figure 3.
@@ -46,7 +47,7 @@ final class IndexBucketLayout {
     /** The low bits of the hash that are the tag; the bits above choose the home bucket. */
     static final int TAG_BITS = TAG_BYTES * Byte.SIZE;
     static final long MAX_LOCATION = (1L << LOCATION_BYTES * Byte.SIZE) - 1;
-    /** From the eight bytes that end with a location to the location. */
+    /** The shift from the eight bytes that end with a location to the location. */
     private static final int LOCATION_SHIFT = Long.SIZE - LOCATION_BYTES * Byte.SIZE;
     /** No extension bucket. */
     static final long NO_BUCKET = -1;
@@ -102,7 +103,10 @@ final class IndexBucketLayout {
         return Memory.getLong(lastBytes(address, slot)) >>> LOCATION_SHIFT;
     }
 
-    /** Eight bytes that end where the location ends: a read from its start would leave the bucket at the last slot. */
+    /**
+     * The eight bytes that end where the location ends: a read from its start would cross the bucket's end at the last
+     * slot.
+     */
     private static long lastBytes(long address, int slot) {
         return address + LOCATIONS_OFFSET + (slot + 1L) * LOCATION_BYTES - Long.BYTES;
     }
@@ -120,17 +124,20 @@ final class IndexBucketLayout {
         Memory.putUnsigned48(address + NEXT_OFFSET, bucket + 1);
     }
 
-    /** Whether all entries of this home bucket stand in it: no extension bucket, no overflow mark. */
+    /** Whether all entries of this home bucket are in it: no extension bucket, no overflow mark. */
     static boolean isAlone(long address) {
         return next(address) == NO_BUCKET && !overflowed(address);
     }
 
-    /** The lowest free slot, as the paper takes it, or {@link #SLOTS} if there is none. */
+    /** The lowest free slot, as in the paper, or {@link #SLOTS} if there is none. */
     static int freeSlot(long address) {
         return Integer.numberOfTrailingZeros(~valid(address));
     }
 
-    /** Fills a free slot. The valid bit comes last, so that a reader without the lock sees a whole entry or none. */
+    /**
+     * Fills a free slot. ORDER: the valid bit is written last, so that a reader without the lock sees a whole entry or
+     * none.
+     */
     static void put(long address, int slot, short tag, long location, boolean isNative) {
         Memory.putShort(address + TAGS_OFFSET + (long) slot * TAG_BYTES, tag);
         location(address, slot, location);
@@ -140,7 +147,7 @@ final class IndexBucketLayout {
         Memory.putByte(address + NUM_OFFSET, (byte) (Memory.getByte(address + NUM_OFFSET) | bit));
     }
 
-    /** Empties a slot; tag and location stay behind as they were. */
+    /** Empties a slot; tag and location keep their old bytes. */
     static void clear(long address, int slot) {
         int keep = ~(1 << slot);
         Memory.putByte(address + NUM_OFFSET, (byte) (Memory.getByte(address + NUM_OFFSET) & keep));

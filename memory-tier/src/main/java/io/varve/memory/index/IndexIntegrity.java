@@ -4,7 +4,7 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/** Walks the tables of an index and reports what contradicts their structure. Confined to its caller's thread. */
+/** Walks the tables of an index and reports contradictions in their structure. Confined to its caller's thread. */
 final class IndexIntegrity {
     private final KeyVerifier verifier;
     private final Consumer<String> problems;
@@ -16,8 +16,8 @@ final class IndexIntegrity {
     }
 
     /**
-     * @param firstHome home buckets below have no entries left in this table
-     * @return how many entries stand in it
+     * @param firstHome the first home bucket that may have entries in this table
+     * @return the number of its entries
      */
     long check(IndexTable table, long firstHome, String name) {
         long slots = 0;
@@ -25,7 +25,7 @@ final class IndexIntegrity {
             slots += checkBucket(table, b, firstHome, name);
         }
         if (slots != table.used()) {
-            problems.accept(name + ": " + table.used() + " used slots are counted, " + slots + " are used");
+            problems.accept(name + ": " + table.used() + " used slots recorded, but " + slots + " are used");
         }
         return slots + checkOverflow(table, firstHome, name);
     }
@@ -41,7 +41,7 @@ final class IndexIntegrity {
         long next = IndexBucketLayout.next(bucket);
         if (next != IndexBucketLayout.NO_BUCKET
                 && (next > table.mask || !IndexTable.isProbeOf(number, next, table.mask))) {
-            problems.accept(where + ": " + next + " is no extension bucket of it");
+            problems.accept(where + ": " + next + " is not its extension bucket");
         }
         if (IndexBucketLayout.overflowed(bucket) != (table.overflow.firstOfHome(number) != Overflow.NONE)) {
             problems.accept(where + ": overflow mark " + IndexBucketLayout.overflowed(bucket)
@@ -95,17 +95,17 @@ final class IndexIntegrity {
         }
         if (byHome != overflow.count()) {
             problems.accept(
-                    name + ": " + byHome + " overflow entries are found by home bucket, of " + overflow.count());
+                    name + ": " + byHome + " overflow entries found by home bucket, of " + overflow.count());
         }
         return byHome;
     }
 
     private void checkEntry(long location, long home, long firstHome, String where) {
         if (!seen.add(location)) {
-            problems.accept(where + ": location " + location + " stands twice");
+            problems.accept(where + ": location " + location + " occurs twice");
         }
         if (home < firstHome) {
-            problems.accept(where + ": home bucket " + home + " was moved, its entry was not");
+            problems.accept(where + ": home bucket " + home + " was moved, but its entry was not");
         }
     }
 }

@@ -1,14 +1,14 @@
 package io.varve.memory.index;
 
 /**
- * How the entries of an index stand: what a lookup costs follows from it. Immutable.
+ * The distribution of an index's entries, which determines the cost of a lookup. Immutable.
  *
  * @param buckets index buckets of all tables
- * @param inHome entries found with one line
- * @param inExtension entries found with two
+ * @param inHome entries found with one cache line
+ * @param inExtension entries found with two cache lines
  * @param inOverflow entries found in an overflow
  * @param extended home buckets with an extension bucket: a miss there reads two lines
- * @param overflowed home buckets whose misses ask the overflow
+ * @param overflowed home buckets whose misses search the overflow
  * @param longestOverflow the most entries of one home bucket in an overflow
  */
 public record IndexShape(long buckets, long inHome, long inExtension, long inOverflow, long extended, long overflowed,
@@ -52,12 +52,12 @@ public record IndexShape(long buckets, long inHome, long inExtension, long inOve
         return buckets * IndexBucketLayout.SLOTS;
     }
 
-    /** The share of the slots that are used. */
+    /** The share of used slots. */
     public double load() {
         return (double) (inHome + inExtension) / slots();
     }
 
-    /** Entries of all places. */
+    /** Entries in home buckets, extension buckets and overflows. */
     public long entries() {
         return inHome + inExtension + inOverflow;
     }

@@ -5,37 +5,42 @@ import io.varve.memory.offheap.Regions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One table of index buckets with its overflow. Guarded by the shard's lock; address and mask are final, so that a
- * reader without the lock which holds the object sees a pair that fits.
+ * One table of index buckets with its overflow. Guarded by the shard's lock; address and mask are final, so a reader
+ * without the lock that holds the object sees a consistent pair.
  *
- * <p>Where an entry can stand, in the order in which room is sought: its home bucket, as a native; the home's extension
- * bucket, one of five by quadratic probing, chosen with the fewest used slots when it is first needed and kept while
- * entries may stand there; that same bucket after its natives were displaced along their own extension buckets; the
- * overflow. So a lookup reads at most two index buckets, and the overflow only where the home bucket bears the mark.
+ * <p>An insert tries these places in order: the home bucket, as a native; the home's extension bucket; the same
+ * extension bucket after its natives were displaced along their own extension buckets; the overflow. The extension
+ * bucket is one of five candidates by quadratic probing. It is the one with the fewest used slots when it is first
+ * needed, and stays while entries may be in it. A lookup thus reads at most two index buckets, and searches the
+ * overflow only if the home bucket is marked.
  *
- * <p>The paper rehashes where displacement fails. At a load of 0.87 seven slots hold 6.1 entries in the mean, and one
- * home bucket in some hundreds has more than the 14 that it and its extension can hold: a large table would double long
- * before it is full, and keys chosen to meet in one home bucket would double it without end. Hence the overflow.
+ * <p>The paper rehashes if displacement fails. At a load of 0.87, seven slots hold 6.1 entries in the mean, and one
+ * home bucket in some hundreds has more than the 14 that it and its extension can hold. A large table would then double
+ * long before it is full, and keys chosen to share one home bucket would double it without end. The overflow avoids
+ * both.
  */
 final class IndexTable {
     static final int MIN_BUCKETS = (int) (Regions.MIN_BYTES / IndexBucketLayout.BUCKET_BYTES);
-    /** The most buckets on the way of a displacement. Longer ones hardly ever succeed and cost a cache miss each. */
+    /** The longest displacement path in buckets. Longer ones hardly ever succeed and cost a cache miss per bucket. */
     static final int MAX_DISPLACEMENTS = 8;
     private static final int[] PROBES = {1, 4, 9, 16, 25};
-    /** Overflow counts towards the load up to this share of the slots, so that chosen keys cannot make it grow. */
+    /**
+     * Overflow entries count towards the load up to this share of the slots, so that chosen keys cannot make the table
+     * grow.
+     */
     private static final int OVERFLOW_SHARE = 32;
     /**
-     * Of the entries with which a table doubles: with fewer it shrinks. Then there have to be two thirds more until it doubles
-     * again, so that it does not go to and fro.
+     * The share of the growth threshold below which a table shrinks. After shrinking, it needs two thirds more entries
+     * to double, which prevents oscillation.
      */
     private static final double SHRINK_SHARE = 0.3;
-    /** Of the load below which a table shrinks. */
+    /** The part of the shrink threshold below which a table is sparse. */
     private static final int SPARSE_PART = 4;
     private static final double CROWDED_LOAD = 0.95;
-    /** Of the entries with which a table doubles. */
+    /** The share of the growth threshold above which doubling a crowded table is worth it. */
     private static final double WORTH_DOUBLING_SHARE = 0.7;
 
-    /** Whether the budget has to allow a table, and out of what. */
+    /** Whether the budget has to allow a table, and out of which part. */
     enum Asked {
         NOT, FOR_ALL_THERE_IS, FOR_WHAT_IS_SPARE
     }
@@ -63,7 +68,7 @@ final class IndexTable {
     }
 
     /**
-     * A table of a power of two of buckets, all empty; null if its memory is refused.
+     * Opens an empty table with a power of two of buckets; null if its memory is refused.
      *
      * @param asked whether the budget has to allow it
      */
@@ -89,7 +94,7 @@ final class IndexTable {
         return new IndexTable(address, buckets, verifier, regions, budget, growLoad);
     }
 
-    /** Gives all memory back. It stays mapped, so a stale read of a line is harmless. */
+    /** Frees all memory. It stays mapped, so a stale read of a line is harmless. */
     void release() {
         overflow.release();
         regions.retire(address, tableBytes(), budget, tableBytes());
@@ -120,12 +125,12 @@ final class IndexTable {
         return load() >= growAt;
     }
 
-    /** So full that searches are long: worth evicting others for a larger table. */
+    /** Whether the table is so full that searches are long: evicting items for a larger table is worth it. */
     boolean isCrowded() {
         return load() >= slots() * CROWDED_LOAD;
     }
 
-    /** Whether twice as many buckets would still be filled well enough not to shrink soon. */
+    /** Whether twice as many buckets would still be full enough not to shrink soon. */
     boolean isWorthDoubling() {
         return load() >= growAt * WORTH_DOUBLING_SHARE;
     }
@@ -134,7 +139,7 @@ final class IndexTable {
         return load() < shrinkBelow;
     }
 
-    /** So empty that the table should have shrunk long ago, had it been given the memory to do so. */
+    /** Whether the table is so empty that it should have shrunk long ago, but was refused the memory. */
     boolean isSparse() {
         return load() < shrinkBelow / SPARSE_PART;
     }
@@ -147,7 +152,7 @@ final class IndexTable {
         return IndexBucketLayout.address(address, bucket);
     }
 
-    /** Adds an entry, whose item is at the location already; false, and nothing changed, if memory is refused. */
+    /** Adds an entry, whose item must already be at the location; false, with nothing changed, if memory is refused. */
     boolean insert(long hash, long location) {
         long home = IndexBucketLayout.home(hash, mask);
         long bucket = bucketAddress(home);
@@ -180,7 +185,7 @@ final class IndexTable {
         return true;
     }
 
-    /** Of the five candidates for an extension bucket the first with the fewest used slots. */
+    /** Among the five candidates for an extension bucket, the first with the fewest used slots. */
     private long leastUsed(long home) {
         long best = IndexBucketLayout.NO_BUCKET;
         int fewest = IndexBucketLayout.SLOTS + 1;
@@ -205,14 +210,14 @@ final class IndexTable {
     }
 
     /**
-     * Makes a slot free in a full bucket by moving a native of it to its extension bucket, of which a native goes to its
-     * extension bucket, and so on. Changes nothing if that does not end within the bound.
+     * Frees a slot in a full bucket by moving one of its natives to its extension bucket, a native of that one to its
+     * own extension bucket, and so on. It changes nothing if the path does not end within the bound.
      *
-     * <p>The way is walked first and moved along backwards. Each step depends on the bucket alone, so a way that comes
-     * back to itself never ends at a free slot: one that ends has no bucket twice.
+     * <p>The path is first searched and then moved along backwards. Each step depends on the bucket alone, so a cyclic
+     * path never ends at a free slot: a path that ends contains no bucket twice.
      *
-     * @param home the home bucket for which room is made. INVARIANT: it is not on the way, because its extension bucket
-     *            may not be recorded yet
+     * @param home the home bucket that needs the slot. INVARIANT: it is not on the path, because its extension
+     *     bucket may not be recorded yet
      */
     private boolean displace(long bucket, long home) {
         path[0] = bucket;
@@ -246,7 +251,7 @@ final class IndexTable {
         }
     }
 
-    /** Empties a slot, and fills it again from the overflow if the home bucket has entries there. */
+    /** Empties a slot, and refills it from the overflow if the home bucket has entries there. */
     void remove(long home, long bucket, int slot) {
         IndexBucketLayout.clear(bucket, slot);
         used--;
@@ -265,7 +270,7 @@ final class IndexTable {
         }
     }
 
-    /** Removes an entry of the overflow, and the home bucket's mark with the last. */
+    /** Removes an overflow entry; with the last one, also the home bucket's mark. */
     void removeOverflow(long home, int node) {
         overflow.remove(node);
         if (overflow.firstOfHome(home) == Overflow.NONE) {
@@ -274,9 +279,9 @@ final class IndexTable {
     }
 
     /**
-     * Reads the items of a home bucket ahead of {@link #moveHome}.
+     * Prefetches the items of a home bucket for {@link #moveHome}.
      *
-     * @return to be consumed, so that the reads stay
+     * @return a value to be consumed, so that the reads are not optimised away
      */
     long touchHome(long home, KeyVerifier verifier) {
         long bucket = bucketAddress(home);
@@ -298,11 +303,11 @@ final class IndexTable {
     }
 
     /**
-     * Moves the entries of a home bucket to another table, wherever they stand.
+     * Moves all entries of a home bucket to another table.
      *
-     * @param overflowLimit how many entries of the overflow are moved at most, so that a step stays short even if there
-     *            are many
-     * @return whether all are moved; false too if the other table's memory is refused. The rest stays findable here
+     * @param overflowLimit the most overflow entries to move, so that a step stays short
+     * @return whether all were moved; false also if the other table's memory is refused. The rest stays findable
+     *     here
      */
     boolean moveHome(long home, IndexTable to, KeyVerifier verifier, int overflowLimit) {
         long bucket = bucketAddress(home);
@@ -356,9 +361,9 @@ final class IndexTable {
     }
 
     /**
-     * Visits the entries of a home bucket, wherever they stand.
+     * Visits all entries of a home bucket.
      *
-     * @param overflowLimit how many of the overflow at most
+     * @param overflowLimit the most overflow entries to visit
      */
     void visitHome(long home, KeyVerifier verifier, LocationVisitor visitor, int overflowLimit) {
         long bucket = bucketAddress(home);
@@ -384,7 +389,7 @@ final class IndexTable {
         }
     }
 
-    /** How many spots a sample of this table chooses among: its slots and the nodes of its overflow. */
+    /** The number of spots for a sample of this table: its slots and the nodes of its overflow. */
     long spots() {
         return slots() + overflow.count();
     }

@@ -8,25 +8,25 @@ import com.dynatrace.hash4j.hashing.Hashing;
 import io.varve.memory.offheap.Memory;
 
 /**
- * The seeded 64-bit hash of a key that the index lives on: xxh3. Immutable; allocates nothing.
+ * The index's seeded 64-bit hash of a key: xxh3. Immutable; allocates nothing.
  *
- * <p>The seed is drawn at start and never leaves the process, so that nobody can choose keys of one home bucket.
+ * <p>The seed is random and is never sent to a client, so that no client can choose keys of one home bucket.
  *
- * <p>Nothing proves that nobody can: xxh3 multiplies words of a key, and one that the seed makes zero takes the other out
- * of the hash. So there is a second hash of another family, PolymurHash, for which it is proven that any two keys collide
- * under few seeds. It tells apart what the first does not.
+ * <p>There is no proof for xxh3, however: it multiplies words of a key, and a word that the seed turns into zero
+ * cancels the other one. There is therefore a second hash of another family, PolymurHash, with a proof that any two
+ * keys collide under few seeds. It distinguishes keys whose first hashes are equal.
  *
- * <p>The library's method for all lengths of a key is so long that the JIT makes much more of it in some processes than in others (decision 30).
- * {@link ShortHash} is the same function for up to 128 bytes, which nearly all keys have.
+ * <p>The library's method for all key lengths is so long that the JIT compiles it much better in some processes than in
+ * others (decision 30). {@link ShortHash} is the same function for up to 128 bytes, which covers nearly all keys.
  */
 public final class KeyHash {
     private static final ByteAccess<MemorySegment> ACCESS = ByteAccess.forMemorySegment(MemorySegment.class);
 
-    /** Tells the seeds of the second hash from that of the first, and from each other. */
+    /** Separates the seeds of the second hash from that of the first, and from each other. */
     private static final long SECOND = 0x9E37_79B9_7F4A_7C15L;
 
     private final ShortHash ofShort;
-    /** Of more bytes than {@link ShortHash} takes, and of seeds. */
+    /** For more bytes than {@link ShortHash} supports, and for seeds. */
     private final Hasher64 ofLong;
     private final Hasher64 second;
 
@@ -44,12 +44,14 @@ public final class KeyHash {
                 : ofLong.hashBytesToLong(Memory.all(), address, length, ACCESS);
     }
 
-    /** The second hash of the same bytes, independent of the first. */
+    /** The second hash of the bytes, independent of the first. */
     public int second(long address, int length) {
         return (int) second.hashBytesToLong(Memory.all(), address, length, ACCESS);
     }
 
-    /** A hash of another seed, drawn from this one's: who is told of its hashes learns nothing of those of keys. */
+    /**
+     * A hash with another seed, drawn from this one's: published values of it reveal nothing about the hashes of keys.
+     */
     public KeyHash another() {
         return new KeyHash(ofLong.hashLongToLong(~SECOND));
     }

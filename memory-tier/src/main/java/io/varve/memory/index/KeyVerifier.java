@@ -1,18 +1,18 @@
 package io.varve.memory.index;
 
 /**
- * What the index asks of whoever owns the items: a location is opaque to it. Called under the shard's lock.
+ * The index's questions to the owner of the items; a location is opaque to the index. Called under the shard's lock.
  */
 public interface KeyVerifier {
     /** Whether the item at {@code location} has exactly this key. */
     boolean matches(long location, long keyAddress, int keyLength);
 
-    /** The seeded 64-bit hash of the key of the item at {@code location}, computed again from its bytes. */
+    /** The seeded 64-bit hash of the key of the item at {@code location}, recomputed from its bytes. */
     long hashOf(long location);
 
     /**
-     * Another hash of a key, seeded and independent of the first: keys whose first hashes are equal still differ in it,
-     * but for chance. Asked only of what stands in an overflow or may.
+     * A second hash of a key, seeded and independent of the first: keys with equal first hashes have different second
+     * hashes, except by chance. Called only for entries that are or may be in an overflow.
      */
     int secondHash(long keyAddress, int keyLength);
 
@@ -20,10 +20,10 @@ public interface KeyVerifier {
     int secondHashOf(long location);
 
     /**
-     * Reads some of the item's first bytes ahead of {@link #hashOf}, so that the cache misses of several items overlap.
-     * A hint: an owner without such misses leaves it as it is.
+     * Prefetches some of the item's first bytes for {@link #hashOf}, so that the cache misses of several items overlap.
+     * A hint: an owner without such misses need not override it.
      *
-     * @return anything that depends on the bytes read, so that the read is not optimised away
+     * @return any value that depends on the bytes read, so that the read is not optimised away
      */
     default long touch(long location) {
         return location;

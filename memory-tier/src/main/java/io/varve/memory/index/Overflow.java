@@ -5,16 +5,18 @@ import io.varve.memory.offheap.MemoryBudget;
 import io.varve.memory.offheap.Regions;
 
 /**
- * The entries of one table that found room neither in their home bucket nor in its extension bucket. Guarded by the
- * shard's lock.
+ * The entries of one table that fit neither in their home bucket nor in its extension bucket. Guarded by the shard's
+ * lock.
  *
- * <p>Nodes are numbered from 1 without a gap: the last one fills the place of one that goes. Each is in two chains. One is
- * chosen by a second, independent hash of its key, so that the entries of one home bucket spread, and those whose first
- * hashes are equal too; there are about as many of these chains as nodes, and their number grows and shrinks by linear
- * hashing [1], one chain at a time. The other is its home bucket's, doubly linked, so that a scan, a rehash and a freed slot
- * find the entries of a home bucket without walking the others: the first of each home bucket leads it, and a head leads to a
- * chain of such leaders. There are as many of these heads from the start as a table has home buckets that overflow by
- * chance, several times over.
+ * <p>Nodes are numbered from 1 without gaps: the last node takes the number of a removed one. Each node is in two
+ * chains. A second, independent hash of the key chooses the first chain. It spreads the entries of one home bucket,
+ * even those with equal first hashes. There are about as many of these chains as nodes, and linear hashing [1] grows
+ * and shrinks their number one chain at a time.
+ *
+ * <p>The second chain belongs to the home bucket and is doubly linked. A scan, a rehash and a freed slot use it to find
+ * the entries of a home bucket without walking the others. The first node of each home bucket leads its chain, and a
+ * head leads to a chain of such leaders. The number of these heads is fixed: several times the number of home buckets
+ * that overflow by chance.
  *
  * <pre>
  *   head --> leader of home 7 --------------> leader of home 99 --> none
@@ -23,23 +25,23 @@ import io.varve.memory.offheap.Regions;
  *            node of 7 ... 100,000 more
  * </pre>
  *
- * <p>So no operation is longer for the number of entries, and none asks for more memory than a slab: keys that somebody has
- * chosen may be as many as they like. It holds no memory until the first entry comes, and a few pages after the last.
+ * <p>No operation therefore takes longer with more entries, and none asks for more memory than a slab, however many
+ * keys an attacker has chosen. The overflow holds no memory until its first entry, and a few pages after the last.
  *
  * <p>[1] Witold Litwin: Linear Hashing: A New Tool for File and Table Addressing. VLDB 1980.
  */
 final class Overflow {
     /** No node. */
     static final int NONE = 0;
-    /** A page of heads: there are at least so many hash chains, and chains of home buckets. */
+    /** A page of heads: the least number of hash chains, and of home bucket chains. */
     private static final int FIRST_HEADS = (int) (Regions.MIN_BYTES / OverflowNodeLayout.LINK_BYTES);
-    /** Home buckets for each chain of theirs: of some hundred, one overflows by chance. */
+    /** Home buckets per chain of leaders; about one home bucket in some hundred overflows by chance. */
     private static final int HOMES_PER_HEAD = 32;
     private static final int MAX_HOME_HEADS = 1 << 24;
     private static final int MAX_NODES = 1 << 30;
-    /** Chains that a removal joins at most, while there are twice as many as nodes. */
+    /** The most chains that a removal joins, while there are twice as many chains as nodes. */
     private static final int JOINS_PER_REMOVE = 2;
-    /** 2^64 divided by the golden ratio, odd: multiplying spreads any bits over the high ones. */
+    /** 2^64 divided by the golden ratio, odd: the multiplication spreads any bits over the high ones. */
     private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
 
     private final long homeMask;
@@ -63,7 +65,7 @@ final class Overflow {
         homeHeadCount = Math.clamp((homeMask + 1) / HOMES_PER_HEAD, FIRST_HEADS, MAX_HOME_HEADS);
     }
 
-    /** How many nodes there are: their numbers are those up to it. */
+    /** The number of nodes, and the highest node number. */
     int count() {
         return count;
     }
@@ -72,7 +74,7 @@ final class Overflow {
         return nodes.bytes() + hashHeads.bytes() + (homeHeads == 0 ? 0 : homeHeadBytes());
     }
 
-    /** What an addition may take. */
+    /** The most memory that an addition may need. */
     long wantedBytes() {
         return nodes.nextBytes() + hashHeads.nextBytes() + (homeHeads == 0 ? homeHeadBytes() : 0);
     }
@@ -107,7 +109,7 @@ final class Overflow {
         return NONE;
     }
 
-    /** The node of this hash and location, where the item still is, or {@link #NONE}. */
+    /** The node of this hash and location, or {@link #NONE}. The item must still be at the location. */
     int locate(long hash, long location) {
         if (count == 0) {
             return NONE;
@@ -140,9 +142,9 @@ final class Overflow {
         return OverflowNodeLayout.homeNext(address(node));
     }
 
-    /** Adds an entry, whose item is at the location already; false, and nothing changed, if memory is refused. */
+    /** Adds an entry, whose item must already be at the location; false, with nothing changed, if memory is refused. */
     boolean add(long hash, long location) {
-        if (!hasRoom()) {
+        if (!hasSpace()) {
             return false;
         }
         int leader = firstOfHome(IndexBucketLayout.home(hash, homeMask));
@@ -178,7 +180,7 @@ final class Overflow {
         }
     }
 
-    /** Gives all memory back; the overflow is empty then, and usable. */
+    /** Frees all memory; the overflow is then empty and usable. */
     void release() {
         nodes.release();
         hashHeads.release();
@@ -191,14 +193,14 @@ final class Overflow {
         count = 0;
     }
 
-    private boolean hasRoom() {
+    private boolean hasSpace() {
         if (homeHeads == 0 && !takeHeads()) {
             return false;
         }
         return count < nodes.capacity() || count < MAX_NODES && nodes.grow();
     }
 
-    /** The heads that there are from the first entry on. */
+    /** Allocates the heads, which exist from the first entry on. */
     private boolean takeHeads() {
         if (hashHeads.capacity() == 0 && !hashHeads.grow() || !budget.tryCharge(homeHeadBytes())) {
             return false;
@@ -217,7 +219,7 @@ final class Overflow {
         OverflowNodeLayout.link(head, node);
     }
 
-    /** Behind the leader of its home bucket; or it leads, before all other leaders of the chain. */
+    /** Links a node behind the leader of its home bucket, or as a leader in front of all others of the chain. */
     private void linkToHome(int node, long address, int leader) {
         if (leader == NONE) {
             long head = homeHead(home(address));
@@ -236,7 +238,7 @@ final class Overflow {
         }
     }
 
-    /** What leads to a node in its hash chain leads elsewhere from now on. */
+    /** Redirects the link to a node in its hash chain. */
     private void redirectHash(int node, long address, int to) {
         long head = hashHead(OverflowNodeLayout.second(address));
         int at = OverflowNodeLayout.link(head);
@@ -269,7 +271,7 @@ final class Overflow {
         }
     }
 
-    /** What leads to a leader leads elsewhere from now on. */
+    /** Redirects the link to a leader. */
     private void redirectLeader(int node, long address, int to) {
         long head = homeHead(home(address));
         int at = OverflowNodeLayout.link(head);
@@ -283,7 +285,7 @@ final class Overflow {
         OverflowNodeLayout.nextLeader(address(at), to);
     }
 
-    /** The node of the highest number takes another number, whose place is free. */
+    /** Renumbers the node with the highest number to a free number. */
     private void moveLastTo(int node, long address) {
         long last = address(count);
         redirectHash(count, last, node);
@@ -299,7 +301,7 @@ final class Overflow {
         Memory.copy(last, address, OverflowNodeLayout.NODE_BYTES);
     }
 
-    /** One hash chain more; or not, if memory is refused: then they are longer. */
+    /** Adds one hash chain. If memory is refused, the chains get longer instead. */
     private void splitChain() {
         if (hashHeadCount == hashHeads.capacity() && !hashHeads.grow()) {
             return;

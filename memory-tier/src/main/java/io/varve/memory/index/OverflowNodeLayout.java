@@ -3,7 +3,7 @@ package io.varve.memory.index;
 import io.varve.memory.offheap.Memory;
 
 /**
- * The bytes of one entry of the overflow; a chain's head is a link. Immutable: static methods only.
+ * The byte layout of one overflow entry; a chain's head is a link. Immutable: static methods only.
  *
  * <pre>
  *  byte  0      8          14     16          20          24          28       32
@@ -13,8 +13,9 @@ import io.varve.memory.offheap.Memory;
  *        +------+----------+------+-----------+-----------+-----------+--------+
  * </pre>
  *
- * <p>Second is the second hash of the key, by which the hash chain is chosen. Links are node numbers from 1; 0 ends a
- * chain. The first node of a home bucket has none before it: there it has the number of the next such node, all bits inverted.
+ * <p>The field second is the second hash of the key, which chooses the hash chain. Links are node numbers from 1; 0
+ * ends a chain. The first node of a home bucket has no previous node. Its previous field holds the number of the next
+ * leader, with all bits inverted.
  */
 final class OverflowNodeLayout {
     static final int HASH_BYTES = 8;
@@ -82,7 +83,7 @@ final class OverflowNodeLayout {
         Memory.putInt(node + HOME_PREVIOUS_OFFSET, number);
     }
 
-    /** Whether it is the first of its home bucket, with another leader behind it in the place of a previous node, or none. */
+    /** Whether the node is the first of its home bucket: its previous field then names the next leader, or none. */
     static boolean leads(long node) {
         return homePrevious(node) < 0;
     }
@@ -91,12 +92,12 @@ final class OverflowNodeLayout {
         return ~homePrevious(node);
     }
 
-    /** Makes it a leader. */
+    /** Makes the node a leader, followed by another leader or none. */
     static void nextLeader(long node, int number) {
         homePrevious(node, ~number);
     }
 
-    /** The node that a head leads to. */
+    /** The node that a head links to. */
     static int link(long head) {
         return Memory.getInt(head);
     }

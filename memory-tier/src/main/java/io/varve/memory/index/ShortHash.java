@@ -3,12 +3,13 @@ package io.varve.memory.index;
 import io.varve.memory.offheap.Memory;
 
 /**
- * xxh3 of 64 bits for up to 128 bytes of native memory, seeded. Immutable; allocates nothing.
+ * Seeded 64-bit xxh3 for up to 128 bytes of native memory. Immutable; allocates nothing.
  *
- * <p>As its specification has it ("XXH3 Algorithm Overview", "Small inputs" and "Medium inputs"): each class of lengths has a
- * formula of its own, which mixes words of the input with words of a fixed secret and the seed. What does not depend on the input is
- * computed once. The classes are methods of their own, so that what keys of one length take is small enough to be inlined; beyond 128 bytes the
- * algorithm has a loop, and its call costs little beside it.
+ * <p>It follows the specification ("XXH3 Algorithm Overview", "Small inputs" and "Medium inputs"). Each class of
+ * lengths has its own formula, which mixes words of the input with words of a fixed secret and the seed. The
+ * constructor computes the parts that do not depend on the input. Each class has its own method, so that the code for
+ * one key length is small enough to be inlined. Beyond 128 bytes the algorithm loops, and the cost of a call is small
+ * beside the loop.
  */
 final class ShortHash {
     static final int MOST_BYTES = 128;
@@ -31,7 +32,7 @@ final class ShortHash {
     private final long flip8;
     private final long flip16Low;
     private final long flip16High;
-    /** The secret, with the seed added to words of even numbers and taken from the others. */
+    /** The secret, with the seed added to words of even index and subtracted from the others. */
     private final long[] seeded = new long[SECRET.length];
 
     ShortHash(long seed) {
@@ -98,7 +99,7 @@ final class ShortHash {
         return avalanche(sum);
     }
 
-    /** The 16 bytes that are so many times 16 from the start, and those that are so far from the end. */
+    /** Mixes the 16 bytes at {@code 16 * number} from the start with the 16 bytes at that distance from the end. */
     private long ends(long address, int length, int number) {
         long far = 16L * number;
         return mixed(address + far, 4 * number) + mixed(address + length - 16 - far, 4 * number + 2);
@@ -109,7 +110,7 @@ final class ShortHash {
                 Memory.getLong(address + Long.BYTES) ^ seeded[word + 1]);
     }
 
-    /** The two halves of the product of 128 bits, one xor the other. */
+    /** The two halves of the 128-bit product, combined by xor. */
     private static long folded(long a, long b) {
         return a * b ^ Math.unsignedMultiplyHigh(a, b);
     }

@@ -6,8 +6,8 @@ import io.varve.memory.offheap.MemoryBudget;
 import io.varve.memory.offheap.Regions;
 
 /**
- * A row of elements of one size that grows and shrinks at its end by a few kilobytes: no element ever moves, and never is
- * more asked of the budget than the next slab. Guarded by the shard's lock.
+ * A growable array of equally sized elements that grows and shrinks at its end by a few kilobytes. Guarded by the
+ * shard's lock. Elements never move, and growing asks the budget for only one slab.
  *
  * <pre>
  *  |4k|4k|4k| ... 16 of them ... |4k|   64k   |   64k   | ...
@@ -33,7 +33,7 @@ final class Slabs {
         this.budget = budget;
     }
 
-    /** Where an element is; there is memory for it. */
+    /** The address of an element, for which there is memory. */
     long address(int element) {
         long at = (long) element << elementShift;
         return at < LARGE_BYTES
@@ -41,7 +41,7 @@ final class Slabs {
                 : slabs[SMALL_SLABS - 1 + (int) (at / LARGE_BYTES)] + at % LARGE_BYTES;
     }
 
-    /** How many elements there is memory for. */
+    /** The number of elements that the present memory holds. */
     int capacity() {
         return (int) (bytes() >>> elementShift);
     }
@@ -50,7 +50,7 @@ final class Slabs {
         return bytes(slabCount);
     }
 
-    /** One slab more, all zeros; false, and nothing changed, if it is refused. */
+    /** Adds a zeroed slab; false, with nothing changed, if it is refused. */
     boolean grow() {
         long bytes = nextBytes();
         if (!budget.tryCharge(bytes)) {
@@ -68,12 +68,12 @@ final class Slabs {
         return true;
     }
 
-    /** What the next slab takes. */
+    /** The size of the next slab in bytes. */
     long nextBytes() {
         return bytes(slabCount + 1) - bytes(slabCount);
     }
 
-    /** Gives the last slabs back that are not needed for so many elements, but keeps some room. */
+    /** Frees the last slabs that {@code elements} elements do not need, with some hysteresis. */
     void shrink(int elements) {
         long needed = (long) elements << elementShift;
         while (slabCount > 1) {

@@ -1,45 +1,45 @@
 package io.varve.memory.item;
 
 /**
- * maxmemory is reached and the policy frees nothing more. Immutable; carries no stack trace, because it is thrown on
- * the request's way.
+ * Thrown when maxmemory is reached and the policy evicts nothing more. Immutable; carries no stack trace, because it is
+ * thrown on the request path.
  */
 public final class CacheFullException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    /** For who does not know how much was asked for: a slab, a segment, a table. */
+    /** For callers that do not know the requested size: a slab, a segment, a table. */
     @SuppressWarnings("StaticAssignmentOfThrowable")
     public static final CacheFullException INSTANCE = new CacheFullException(0, true);
 
-    /** For what would be longer than any item, or any entry of a collection, can be. */
+    /** For values longer than any item, or any entry of a collection, can be. */
     @SuppressWarnings("StaticAssignmentOfThrowable")
     public static final CacheFullException TOO_LARGE = new CacheFullException(0, false);
 
     private final long bytes;
-    private final boolean roomHelps;
+    private final boolean isRecoverable;
 
-    private CacheFullException(long bytes, boolean roomHelps) {
+    private CacheFullException(long bytes, boolean isRecoverable) {
         super("command not allowed when used memory > 'maxmemory'.", null, false, false);
         this.bytes = bytes;
-        this.roomHelps = roomHelps;
+        this.isRecoverable = isRecoverable;
     }
 
-    /** An item of so many bytes found no room. */
+    /** An exception for a refused item of this size. */
     public static CacheFullException of(long bytes) {
         return new CacheFullException(bytes, true);
     }
 
-    /** For who needs more than what it was refused: so many bytes in all. What is too large stays that. */
+    /** This exception with the total bytes that the caller needs; {@link #TOO_LARGE} stays as it is. */
     public CacheFullException inAll(long all) {
-        return roomHelps ? of(all) : this;
+        return isRecoverable ? of(all) : this;
     }
 
-    /** Whether evicting something can help. */
-    public boolean roomHelps() {
-        return roomHelps;
+    /** Whether eviction can help. */
+    public boolean isRecoverable() {
+        return isRecoverable;
     }
 
-    /** What an item needed that found no room; 0 if it was something else, which the cache has noted. */
+    /** The bytes of the refused item; 0 if something else was refused, which the cache has recorded. */
     public long bytes() {
         return bytes;
     }

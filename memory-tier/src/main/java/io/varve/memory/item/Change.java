@@ -1,23 +1,26 @@
 package io.varve.memory.item;
 
-/** What happened to a key, as told to {@link ChangeListener}s: the effect, not the command that had it. */
+/** The effect of a command or of the cache on a key, as reported to {@link ChangeListener}s. Immutable. */
 public enum Change {
     /** A value was written, new or over an old one, with its expiry. */
     SET,
     /** The expiry time was set or changed; the value was not. */
     EXPIRY_SET,
-    /** The expiry time was taken away. */
+    /** The expiry time was removed. */
     PERSISTED,
     /** A client deleted the key. */
     DELETED,
-    /** Its time came. */
+    /** The key expired. */
     EXPIRED,
-    /** The time of some of its fields came; it has others. */
+    /** Some fields of a hash expired; others are left. */
     FIELDS_EXPIRED,
-    /** The time of the last of its fields came, and it is gone with them. */
+    /** The last fields of a hash expired, and the key was removed with them. */
     EMPTIED,
-    /** It fell to pressure, and is gone. */
+    /** The key was evicted under memory pressure. */
     EVICTED,
-    /** It fell to pressure and lives on in the tier below: nobody can see a difference, until that lets it go without a word. */
-    FELL
+    /**
+     * The key was demoted to the secondary tier. Clients see no difference until that tier drops it, which is not
+     * reported.
+     */
+    DEMOTED
 }

@@ -1,46 +1,50 @@
 package io.varve.memory.item;
 
 /**
- * Told of every change of the key space, in the order of its sequence numbers within a shard, under the shard's lock.
+ * A listener for every change of the key space. Called under the shard's lock, in the order of the sequence numbers
+ * within a shard.
  *
- * <p>Must return quickly, must not call the cache, and must not keep the addresses.
+ * <p>It must return quickly, must not call the cache, and must not keep the addresses.
  */
 @FunctionalInterface
 public interface ChangeListener {
     /**
-     * @param sequence   grows by one with each change of the shard
-     * @param database   the logical database, or -1 for one that is being reclaimed after a flush
-     * @param keyAddress where the key's bytes are during the call
+     * @param sequence increases by one with each change of the shard
+     * @param database the logical database, or -1 for one that is being reclaimed after a flush
+     * @param keyAddress the address of the key's bytes, valid during the call
      */
     void changed(Change change, int shard, long sequence, int database, long keyAddress, int keyLength);
 
     /**
-     * A key has come that was not there: told before what is written under it is told. One that comes back from the tier below was there.
+     * Reports a new key, before its value's change is reported. A key restored from the secondary tier is not new.
      *
-     * @param keyAddress where the key's bytes are during the call
+     * @param keyAddress the address of the key's bytes, valid during the call
      */
     default void created(int database, long keyAddress, int keyLength) {}
 
     /**
-     * A key that was to be read is not there. Told under its shard's lock, though nothing has changed.
+     * Reports a read of a missing key. Called under its shard's lock, although nothing has changed.
      *
-     * @param keyAddress where the key's bytes are during the call
+     * @param keyAddress the address of the key's bytes, valid during the call
      */
     default void missed(int database, long keyAddress, int keyLength) {}
 
-    /** All keys of a logical database have gone. Told under the locks of all shards, once for all keys. */
+    /**
+     * Reports that all keys of a logical database were removed. Called under the locks of all shards, once for all
+     * keys.
+     */
     default void flushed(int database) {}
 
     /**
-     * Two logical databases have exchanged their keys. Told under the locks of all shards.
+     * Reports that two logical databases were exchanged. Called under the locks of all shards.
      *
-     * @param presence tells, during the call, what is in memory now
+     * @param presence answers, during the call, which keys are in memory now
      */
     default void swapped(int first, int second, Presence presence) {}
 
-    /** Whether a key is in memory and has not expired. */
+    /** Answers whether a key is in memory and has not expired. Valid only during the call. */
     @FunctionalInterface
     interface Presence {
-        boolean isThere(int database, byte[] key);
+        boolean exists(int database, byte[] key);
     }
 }

@@ -1,17 +1,17 @@
 package io.varve.memory.item;
 
 /**
- * A look at one item where it lies: type, key, value, expiry. Confined to one thread, and valid only while that thread
+ * A flyweight for one item in place: type, key, value, expiry. Confined to one thread, and valid only while that thread
  * holds the lock of the item's shard and until the next call that writes to its key.
  */
 public final class Item {
-    /** The encoding that says of any type but a string that the value is the header of a tree. */
+    /** The encoding that marks, for any type but a string, the value as the header of a tree. */
     public static final int TREE = 3;
-    /** The encoding that says of a packed hash that its fields may have times. */
+    /** The encoding of a packed hash whose fields may have times. */
     public static final int TIMED = 2;
     /** The expiry time of an item that never expires. */
     public static final long NEVER = -1;
-    /** The latest expiry time there is, ms since the epoch, in the year 10889: it has 48 bits, of which all ones say never. */
+    /** The latest expiry time, ms since the epoch, in the year 10889: 48 bits, of which all ones mean never. */
     public static final long LATEST_EXPIRY_MILLIS = (1L << 48) - 2;
 
     private long location;
@@ -26,8 +26,8 @@ public final class Item {
     private int capacity;
     private long expireAtMillis = NEVER;
 
-    /** Called by the shard, which reads the header. */
-    public void look(long location, long address, long header, ItemType type, int encoding, long keyAddress,
+    /** Points this flyweight at an item; called by the shard, which reads the header. */
+    public void bind(long location, long address, long header, ItemType type, int encoding, long keyAddress,
             int keyLength, long valueAddress, int valueLength, int capacity, long expireAtMillis) {
         this.location = location;
         this.address = address;
@@ -42,22 +42,22 @@ public final class Item {
         this.expireAtMillis = expireAtMillis;
     }
 
-    /** Called by the shard, for whoever keeps the item elsewhere: from then on it is not there. */
+    /** Sets the time from which on the item does not exist, for the tier that stores a copy. Called by the shard. */
     public void endsAt(long endMillis) {
         expireAtMillis = endMillis;
     }
 
-    /** Packed segment and offset, 48 bits; opaque outside the segment room. */
+    /** Packed segment and offset, 48 bits; opaque outside the package segment. */
     public long location() {
         return location;
     }
 
-    /** Where the item's header is. */
+    /** The address of the item's header. */
     public long address() {
         return address;
     }
 
-    /** The item's header as it was when this look was taken: who wants it as it is now reads it where it lies. */
+    /** A copy of the item's header; the present header is at {@link #address}. */
     public long header() {
         return header;
     }
@@ -66,12 +66,12 @@ public final class Item {
         return type;
     }
 
-    /** 2 bits whose meaning belongs to the type, but for {@link #TREE}. */
+    /** 2 bits whose meaning belongs to the type, except for {@link #TREE}. */
     public int encoding() {
         return encoding;
     }
 
-    /** Whether this is a large collection: its value then is nobody's business but the memory tier's. */
+    /** Whether this is a large collection, whose value only the memory tier interprets. */
     public boolean isTree() {
         return encoding == TREE && type != ItemType.STRING;
     }
@@ -88,12 +88,12 @@ public final class Item {
         return valueAddress;
     }
 
-    /** Bytes. */
+    /** The length of the value in bytes. */
     public int valueLength() {
         return valueLength;
     }
 
-    /** Bytes the value may grow to in place. */
+    /** Bytes that the value may grow to in place. */
     public int capacity() {
         return capacity;
     }

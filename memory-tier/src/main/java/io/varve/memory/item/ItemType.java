@@ -1,10 +1,12 @@
 package io.varve.memory.item;
 
-/** The Redis type of a value. Its {@link #code} (3 bits) is stored in the item's header; 0 marks a dead item. */
+/**
+ * The Redis type of a value. Immutable. Its {@link #code} (3 bits) is stored in the item's header; 0 marks a dead item.
+ */
 public enum ItemType {
     STRING(1, "string"), HASH(2, "hash"), LIST(3, "list"), SET(4, "set"), SORTED_SET(5, "zset"), STREAM(6, "stream");
 
-    /** Written over the type of an item that is no longer reachable, so that a walk of its segment can tell. */
+    /** Overwrites the type of an unreachable item, so that a walk of its segment recognizes it. */
     public static final int DEAD = 0;
 
     private static final ItemType[] BY_CODE = new ItemType[8];
@@ -27,7 +29,7 @@ public enum ItemType {
         return code;
     }
 
-    /** What TYPE answers. */
+    /** The name that TYPE returns. */
     public String redisName() {
         return redisName;
     }

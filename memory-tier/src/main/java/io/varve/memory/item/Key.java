@@ -1,8 +1,8 @@
 package io.varve.memory.item;
 
 /**
- * A key on its way through the cache: where its bytes are, its hash, its shard and its database. Confined to the thread
- * that bound it; reused from command to command, so binding allocates nothing.
+ * A key in use by a command: the address of its bytes, its hash, its shard and its database. Confined to the thread
+ * that bound it; reused for successive commands, so binding allocates nothing.
  *
  * <p>The bytes are native memory that stays valid and unchanged until the command has run.
  */
@@ -26,7 +26,7 @@ public final class Key {
         return address;
     }
 
-    /** Bytes. */
+    /** The length of the key in bytes. */
     public int length() {
         return length;
     }

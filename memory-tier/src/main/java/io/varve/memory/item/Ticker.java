@@ -1,11 +1,11 @@
 package io.varve.memory.item;
 
-/** Where all rooms take the time from, so that a test can move it. Immutable or thread-safe. */
+/** The time source of all packages, which a test can replace. Immutable or thread-safe. */
 public interface Ticker {
-    /** Milliseconds since the epoch: what expiry times are measured in. */
+    /** Milliseconds since the epoch, the unit of expiry times. */
     long wallMillis();
 
-    /** The same in microseconds, as fine as the clock is: to be shown. */
+    /** Microseconds since the epoch, as fine as the clock is: for display. */
     default long wallMicros() {
         return 1000 * wallMillis();
     }

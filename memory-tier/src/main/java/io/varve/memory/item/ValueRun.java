@@ -1,22 +1,22 @@
 package io.varve.memory.item;
 
 /**
- * The memory of one large value: a mapped run of its own, counted by reference, so that a reply can go out in slices
- * without the shard's lock while the key is overwritten or deleted. Many threads: the count is atomic.
+ * The memory of one large value: a mapped run of its own with a reference count. Thread-safe: the count is atomic. A
+ * reply can send the run in slices without the shard's lock, even while the key is overwritten or deleted.
  */
 public interface ValueRun {
-    /** Where the value's bytes start. */
+    /** The address of the value's bytes. */
     long address();
 
-    /** Bytes of the value. */
+    /** The length of the value in bytes. */
     int length();
 
-    /** Bytes in front of the value, for an item's header and key. */
+    /** Bytes before the value, for an item's header and key. */
     int headRoom();
 
-    /** One more holder. Only while some holder (the shard, under its lock, or the caller) is known to have it. */
+    /** Adds a holder. Only while some holder (the shard, under its lock, or the caller) is known to hold it. */
     void retain();
 
-    /** One holder less; the last one gives the memory back. */
+    /** Removes a holder; the last one frees the memory. */
     void release();
 }

@@ -1,8 +1,8 @@
 /**
- * What a key and an item are to whoever looks at them: the flyweights and the small vocabulary that all rooms share.
+ * The flyweights for keys and items, and the small vocabulary that all packages of this module share.
  *
- * <p>Lives here: types without behaviour of their own that cross the walls between rooms. Must not live here: the bytes
- * of an item (room {@code segment}) or what is done to it (room {@code shard}).
+ * <p>This package holds types without behaviour of their own that cross package boundaries. The bytes of an item
+ * (package {@code segment}) and operations on it (package {@code shard}) must not live here.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.memory.item;

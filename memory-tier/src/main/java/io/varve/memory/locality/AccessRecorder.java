@@ -4,25 +4,33 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 
+import io.varve.memory.locality.curve.MissRatioCurve;
+import io.varve.memory.locality.curve.PendingSamples;
+import io.varve.memory.locality.curve.ReuseRecorder;
+import io.varve.memory.locality.curve.Sampling;
+
 /**
- * A {@link ReuseRecorder} that many threads tell of their accesses, each through a {@link AccessProbe} of its own. Guarded by its own lock, which is held for
- * some tens of microseconds at the most; whoever asks for a curve walks over the table slice by slice, and what comes and goes meanwhile may count twice or not at
- * all: a few keys of tens of thousands.
+ * A {@link ReuseRecorder} for many threads, each of which reports its accesses through an {@link AccessProbe} of its
+ * own. Guarded by its own lock, which is held for at most some tens of microseconds. A request for a curve walks the
+ * table slice by slice. A key that is added or removed during the walk may count twice or not at all: a few keys of
+ * tens of thousands.
  *
- * <p>A probe takes the lock for accesses that are drawn, and for those to keys that are followed: two or three in a hundred. It tells then of all accesses that it has
- * counted since it told last. So the clock is behind by what the other probes have not told yet, some hundred accesses; it is not the small reuse times that matter.
+ * <p>A probe takes the lock for sampled accesses and for those to followed keys: two or three in a hundred. It then
+ * reports all accesses that it counted since its last report. The clock therefore lags by the unreported accesses of
+ * the other probes, some hundred; small reuse times do not matter.
  */
 public final class AccessRecorder {
-    /** Slots of the table that are walked over under one hold of the lock. */
+    /** Slots of the table that are walked under one hold of the lock. */
     private static final int SLICE = 4096;
     /**
-     * The table takes one in so many bytes of the memory that the items have. With items of 250 bytes one access in a hundred can then be drawn, and followed for longer than an item
-     * would stay in twice the memory; where several slow classes are followed for longer than that, fewer are drawn.
+     * The table takes one in this many bytes of the items' memory. With items of 250 bytes, one access in a hundred can
+     * then be sampled, and its key followed for longer than an item would stay in twice the memory. If several slow
+     * classes are followed for longer than that, fewer accesses are sampled.
      */
     private static final int PART_OF_MEMORY = 256;
     private static final int BYTES_A_KEY = 66;
     private static final int LEAST_KEYS = 1000;
-    /** One in a hundred accesses is drawn, however few keys there are: each that is drawn takes a lock, twice. */
+    /** At most one access in a hundred is sampled, however few keys there are: each sample takes a lock, twice. */
     private static final double RATE = 0.01;
 
     private final Object lock = new Object();
@@ -32,9 +40,9 @@ public final class AccessRecorder {
     private long probes;
 
     /**
-     * @param classes  how many there are, 1 to 128
-     * @param sampling at most one access in two is drawn by a probe that should cost little
-     * @param seed     of the draws
+     * @param classes the number of classes, 1 to 128
+     * @param sampling its highest rate should be at most one in two, to keep probes cheap
+     * @param seed the seed of the sampling
      */
     public AccessRecorder(int classes, Sampling sampling, long seed) {
         recorder = new ReuseRecorder(classes, sampling, seed);
@@ -42,18 +50,18 @@ public final class AccessRecorder {
         this.seed = seed;
     }
 
-    /** For items in so much memory: the table takes a 256th of it, 4.3 MB at the most and 70 kB at the least. */
+    /** The sampling for this memory of items: the table takes a 256th of it, at most 4.3 MB and at least 70 kB. */
     public static Sampling samplingFor(long memoryBytes) {
         long keys = memoryBytes / PART_OF_MEMORY / BYTES_A_KEY;
         return new Sampling(RATE, RATE, Math.clamp(keys, LEAST_KEYS, Sampling.DEFAULT.keys()));
     }
 
-    /** Whether another recorder would follow at the most twice as many keys, and at the least half of them. */
+    /** Whether another recorder would follow at most twice as many keys, and at least half of them. */
     public boolean isAboutAsLargeAs(Sampling other) {
         return other.keys() <= 2 * sampling.keys() && sampling.keys() <= 2 * other.keys();
     }
 
-    /** A probe for one thread. */
+    /** A new probe for one thread. */
     public AccessProbe newProbe() {
         synchronized (lock) {
             probes++;
@@ -61,42 +69,48 @@ public final class AccessRecorder {
         }
     }
 
-    /** Whether the next access to a key is waited for. Asked without the lock: {@link FollowedKeys#find} says what that is worth. */
+    /**
+     * Whether the next access to a key is awaited. Read without the lock: see
+     * {@link io.varve.memory.locality.curve.SampledKeys#find} for the accuracy.
+     */
     public boolean follows(long hash) {
         return recorder.follows(hash);
     }
 
     /**
-     * What a probe has counted, the last of which is an access that is drawn or to a key that is followed.
+     * Records what a probe has counted; its last access is sampled or to a followed key.
      *
-     * @param item whether there is one after it
-     * @return the length of the block in which the next is to be drawn
+     * @param item whether there is an item after it
+     * @return the length of the block for the next sample
      */
-    double tell(AccessProbe.Counted counted, boolean isDrawn, boolean read, boolean item, long hash, int itemClass,
+    double report(AccessProbe.Counted counted, boolean isSampled, boolean read, boolean item, long hash, int itemClass,
             long itemBytes, long expiresMillis, long nowMillis) {
         synchronized (lock) {
             recorder.count(counted.accesses, counted.writes, counted.ofNothing, counted.bytes);
             recorder.end(hash, read, nowMillis);
-            if (isDrawn) {
+            if (isSampled) {
                 if (read) {
-                    recorder.drawRead(itemClass);
+                    recorder.sampleRead(itemClass);
                 }
                 if (item) {
-                    recorder.draw(hash, itemClass, itemBytes, expiresMillis, nowMillis);
+                    recorder.sample(hash, itemClass, itemBytes, expiresMillis, nowMillis);
                 }
             }
             return recorder.block();
         }
     }
 
-    /** {@link ReuseRecorder#moveDrawnReads}. */
-    void moveDrawnReads(int from, int to, int reads) {
+    /** {@link ReuseRecorder#moveSampledReads}. */
+    void moveSampledReads(int from, int to, int reads) {
         synchronized (lock) {
-            recorder.moveDrawnReads(from, to, reads);
+            recorder.moveSampledReads(from, to, reads);
         }
     }
 
-    /** An item has gone: deleted, evicted before and deleted now, or expired. Not for what is evicted. Any thread; takes the lock if the key is followed. */
+    /**
+     * Records the removal of an item: deleted, deleted after an eviction, or expired. Not for evictions. Any thread may
+     * call it; it takes the lock if the key is followed.
+     */
     public void remove(long hash, long nowMillis) {
         if (recorder.follows(hash)) {
             synchronized (lock) {
@@ -105,7 +119,10 @@ public final class AccessRecorder {
         }
     }
 
-    /** An item that is there is to expire at another time: {@link ReuseRecorder#expires}. Any thread; takes the lock if the key is followed. */
+    /**
+     * Records a new expiry time of an existing item: {@link ReuseRecorder#expires}. Any thread may call it; it takes
+     * the lock if the key is followed.
+     */
     public void expires(long hash, long expiresMillis, long nowMillis) {
         if (recorder.follows(hash)) {
             synchronized (lock) {
@@ -114,7 +131,7 @@ public final class AccessRecorder {
         }
     }
 
-    /** All items have gone whose hashes begin with these bits. */
+    /** Records the removal of all items whose hashes begin with these bits. */
     public void removeAll(long prefix, int prefixBits) {
         walk(() -> {}, (from, to) -> recorder.removeAll(prefix, prefixBits, from, to));
     }
@@ -122,23 +139,23 @@ public final class AccessRecorder {
     /**
      * {@link ReuseRecorder#forget}.
      *
-     * @param giveWay done after each hold of the lock
+     * @param pause runs after each hold of the lock
      */
-    public void forget(double keep, long nowMillis, Runnable giveWay) {
+    public void forget(double keep, long nowMillis, Runnable pause) {
         ReuseRecorder.requireShare(keep);
-        Waiting[] waiting = waiting(nowMillis, giveWay);
+        PendingSamples[] pending = pendingSamples(nowMillis, pause);
         synchronized (lock) {
-            recorder.forget(keep, waiting);
+            recorder.forget(keep, pending);
         }
     }
 
     /**
      * {@link ReuseRecorder#giveUp}.
      *
-     * @param giveWay done after each hold of the lock
+     * @param pause runs after each hold of the lock
      */
-    public void giveUp(long[] accesses, Runnable giveWay) {
-        walk(giveWay, (from, to) -> recorder.giveUp(accesses, from, to));
+    public void giveUp(long[] accesses, Runnable pause) {
+        walk(pause, (from, to) -> recorder.giveUp(accesses, from, to));
     }
 
     /** {@link ReuseRecorder#curve(long)}. */
@@ -148,92 +165,94 @@ public final class AccessRecorder {
 
     /** {@link ReuseRecorder#curve(int, long)}. */
     public MissRatioCurve curve(int itemClass, long nowMillis) {
-        return ask(nowMillis, waiting -> recorder.curve(itemClass, waiting));
+        return ask(nowMillis, pending -> recorder.curve(itemClass, pending));
     }
 
     /**
      * {@link ReuseRecorder#forecast} of all classes.
      *
-     * @param first   by class, the first of its group ({@link ClassPenalties#groups}); the curve of the group is told for it, and for the others that of nothing
-     * @param giveWay done after each hold of the lock
+     * @param first by class, the first of its group ({@link io.varve.memory.locality.partition.ClassPenalties#groups});
+     *     the group's curve is returned for that class, and an empty curve for the others
+     * @param pause runs after each hold of the lock
      */
-    public List<MissRatioCurve> forecasts(int[] first, long nowMillis, Runnable giveWay) {
-        Waiting[] waiting = waiting(nowMillis, giveWay);
-        List<MissRatioCurve> curves = new ArrayList<>(waiting.length);
-        for (int i = 0; i < waiting.length; i++) {
+    public List<MissRatioCurve> forecasts(int[] first, long nowMillis, Runnable pause) {
+        PendingSamples[] pending = pendingSamples(nowMillis, pause);
+        List<MissRatioCurve> curves = new ArrayList<>(pending.length);
+        for (int i = 0; i < pending.length; i++) {
             synchronized (lock) {
-                curves.add(recorder.forecast(i, first, waiting));
+                curves.add(recorder.forecast(i, first, pending));
             }
-            giveWay.run();
+            pause.run();
         }
         return curves;
     }
 
     /** {@link ReuseRecorder#evictionTime}. */
     public long evictionTime(double memoryBytes, long nowMillis) {
-        return ask(nowMillis, waiting -> recorder.evictionTime(memoryBytes, waiting));
+        return ask(nowMillis, pending -> recorder.evictionTime(memoryBytes, pending));
     }
 
     /**
-     * The average eviction time of each class that had the memory for itself, in accesses; {@link Long#MAX_VALUE} if it would not fill it.
+     * The average eviction time of each class if it had the memory for itself, in accesses; {@link Long#MAX_VALUE} if
+     * it would not fill it.
      *
-     * @param giveWay done after each hold of the lock
+     * @param pause runs after each hold of the lock
      */
-    public long[] evictionTimes(double memoryBytes, long nowMillis, Runnable giveWay) {
-        Waiting[] waiting = waiting(nowMillis, giveWay);
-        long[] times = new long[waiting.length];
+    public long[] evictionTimes(double memoryBytes, long nowMillis, Runnable pause) {
+        PendingSamples[] pending = pendingSamples(nowMillis, pause);
+        long[] times = new long[pending.length];
         for (int i = 0; i < times.length; i++) {
             synchronized (lock) {
-                times[i] = recorder.evictionTime(i, memoryBytes, waiting);
+                times[i] = recorder.evictionTime(i, memoryBytes, pending);
             }
-            giveWay.run();
+            pause.run();
         }
         return times;
     }
 
-    private <T> T ask(long nowMillis, Function<Waiting[], T> question) {
-        Waiting[] waiting = waiting(nowMillis, () -> {});
+    private <T> T ask(long nowMillis, Function<PendingSamples[], T> question) {
+        PendingSamples[] pending = pendingSamples(nowMillis, () -> {});
         synchronized (lock) {
-            return question.apply(waiting);
+            return question.apply(pending);
         }
     }
 
-    private Waiting[] waiting(long nowMillis, Runnable giveWay) {
-        Waiting[] waiting = Waiting.ofClasses(recorder.classes());
-        walk(giveWay, (from, to) -> recorder.settle(waiting, nowMillis, from, to));
-        return waiting;
+    private PendingSamples[] pendingSamples(long nowMillis, Runnable pause) {
+        PendingSamples[] pending = PendingSamples.ofClasses(recorder.classes());
+        walk(pause, (from, to) -> recorder.settle(pending, nowMillis, from, to));
+        return pending;
     }
 
-    private void walk(Runnable giveWay, Slice slice) {
+    private void walk(Runnable pause, Slice slice) {
         for (int from = 0; from < recorder.slots(); from += SLICE) {
             synchronized (lock) {
                 slice.visit(from, Math.min(from + SLICE, recorder.slots()));
             }
-            giveWay.run();
+            pause.run();
         }
     }
 
-    /** What is done with some slots of the table. */
+    /** An operation on some slots of the table. Called under the lock. */
     @FunctionalInterface
     private interface Slice {
         void visit(int from, int to);
     }
 
-    /** Accesses that the probes have told of, ever. */
+    /** Accesses that the probes have ever reported. */
     public long accesses() {
         synchronized (lock) {
             return recorder.accesses();
         }
     }
 
-    /** Reads among them; what was forgotten in part counts in part. */
+    /** Reads among them; forgotten ones count in part. */
     public double reads() {
         synchronized (lock) {
             return recorder.reads();
         }
     }
 
-    /** The share of accesses that is drawn at present. */
+    /** The share of accesses that is sampled at present. */
     public double rate() {
         synchronized (lock) {
             return recorder.rate();

@@ -5,11 +5,11 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.StampedLock;
 
 /**
- * The native ranges that may be touched, for the checked mode of {@link Memory}. Changed under its lock and read
- * optimistically; empty and unused when the mode is off. A check allocates nothing, so that a test of the checked mode
- * can tell what the code under it allocates.
+ * The native ranges that may be accessed, for the checked mode of {@link Memory}. Written under its lock and read
+ * optimistically; empty and unused when the mode is off. A check allocates nothing, so a test in checked mode can
+ * measure the allocations of the code under test.
  *
- * <p>Memory that others own (a network buffer, an arena of a test) is announced with {@link #add} by who hands it in.
+ * <p>A caller that passes in memory of others (a network buffer, an arena of a test) registers it with {@link #add}.
  */
 public final class LiveRanges {
     private static final int MIN_RANGES = 1024;
@@ -17,13 +17,19 @@ public final class LiveRanges {
     private static final LongAdder CHECKS = new LongAdder();
 
     private static final StampedLock LOCK = new StampedLock();
-    /** Starts and ends, in turns, by start: {@code 2 * count} of them are used. Who reads without the lock may see any mixture. */
+    /**
+     * Starts and ends alternating, ordered by start: {@code 2 * count} of them are in use. A reader without the lock
+     * may see any mixture.
+     */
     private static long[] bounds = new long[2 * MIN_RANGES];
     private static int count;
 
     private LiveRanges() {}
 
-    /** How many accesses to native memory were verified since the start: what a call adds to it is what it reads and writes. */
+    /**
+     * The number of verified accesses to native memory since the start: its increase over a call is the number of that
+     * call's reads and writes.
+     */
     public static long checks() {
         return CHECKS.sum();
     }
@@ -85,14 +91,15 @@ public final class LiveRanges {
         boolean known = at >= 0 && bounds[2 * at] == start;
         int from = known ? at : at + 1;
         long last = known ? Math.max(end, bounds[2 * at + 1]) : end;
-        // Ranges that begin inside the new one were given back by owners who did not say so, and hide it.
+        // Ranges that begin inside the new one were freed by owners that did not report it; they would hide the new
+        // one.
         int behind = floor(bounds, count, end - 1) + 1;
         replace(from, behind, 1);
         bounds[2 * from] = start;
         bounds[2 * from + 1] = last;
     }
 
-    /** Makes room for {@code many} ranges instead of those from {@code from} up to {@code to}, which is excluded. */
+    /** Replaces the ranges from {@code from} up to {@code to} (exclusive) with space for {@code many} ranges. */
     private static void replace(int from, int to, int many) {
         int next = count - (to - from) + many;
         if (2 * next > bounds.length) {
@@ -102,7 +109,7 @@ public final class LiveRanges {
         count = next;
     }
 
-    /** The last of {@code count} ranges that starts at {@code address} or before it; -1 if there is none. */
+    /** The index of the last of {@code count} ranges that starts at or before {@code address}; -1 if there is none. */
     private static int floor(long[] bounds, int count, long address) {
         int low = 0;
         int high = count - 1;

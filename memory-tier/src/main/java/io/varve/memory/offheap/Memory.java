@@ -7,13 +7,13 @@ import java.nio.ByteOrder;
 /**
  * Reads, writes, copies and compares native memory by absolute address. Immutable: static methods only.
  *
- * <p>Every multi-byte access is little-endian and may be unaligned. One {@link MemorySegment} that spans the whole
- * address space is the base of all of them: it is a {@code static final} constant, so C2 folds its bounds and liveness
- * checks to next to nothing, and an access costs what it costs in C.
+ * <p>Every multi-byte access is little-endian and may be unaligned. All accesses go through one {@link MemorySegment}
+ * that spans the whole address space. It is a {@code static final} constant, so C2 reduces its bounds and liveness
+ * checks to almost nothing, and an access costs as much as in C.
  *
- * <p>SAFETY: an address is trusted. Whoever computes one owns the proof that it lies in a live region. The checked mode
- * ({@code -Dvarve.memory.checked=true}, on in every test of this module) verifies each access against {@link Regions}'
- * list of live ranges and throws instead of corrupting memory.
+ * <p>SAFETY: addresses are trusted. The code that computes an address must prove that it lies in a live region. The
+ * checked mode ({@code -Dvarve.memory.checked=true}, on in every test of this module) verifies each access against
+ * {@link LiveRanges} and throws instead of corrupting memory.
  */
 public final class Memory {
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
@@ -23,10 +23,12 @@ public final class Memory {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    /** Up to so many bytes are copied by reads and writes of words. */
+    /** The longest copy that is done by reads and writes of words. */
     private static final int MAX_IN_PLACE = 64;
 
-    /** Whether each access is verified against the live ranges; a constant, so that the check costs nothing when off. */
+    /**
+     * Whether each access is verified against the live ranges; a constant, so that the check costs nothing when off.
+     */
     static final boolean CHECKED = Boolean.getBoolean("varve.memory.checked");
 
     private Memory() {}
@@ -72,8 +74,9 @@ public final class Memory {
     }
 
     /**
-     * Reads ahead of use and without a lock, so never verified against the live ranges: the range may be given back
-     * meanwhile. SAFETY: it was handed out by {@link Regions}, which keeps it mapped; what is read may be stale or zero.
+     * Reads ahead of use and without a lock. It is never verified against the live ranges, because the range may be
+     * freed meanwhile. SAFETY: the address must come from {@link Regions}, which keeps it mapped; the result may be
+     * stale or zero.
      */
     public static long peekLong(long address) {
         return ALL.get(LONG, address);
@@ -109,8 +112,8 @@ public final class Memory {
     }
 
     /**
-     * Keys and small values: the call that copies any number of bytes takes longer than these do. Everything is read before
-     * anything is written, so that the ranges may overlap; the two halves of a length that is no power of two do.
+     * Copies keys and small values, faster than the general call. It reads everything before it writes anything, so the
+     * ranges may overlap. For a length that is no power of two, the two halves overlap.
      */
     private static void copyInPlace(long from, long to, int length) {
         if (length >= 16) {
@@ -179,7 +182,7 @@ public final class Memory {
         MemorySegment.copy(ALL, BYTE, from, to, offset, length);
     }
 
-    /** A fresh array with the {@code length} bytes at {@code address}. Allocates: not for the request's way. */
+    /** A new array with the {@code length} bytes at {@code address}. Allocates: not for the request path. */
     public static byte[] toArray(long address, int length) {
         byte[] bytes = new byte[length];
         copy(address, bytes, 0, length);
@@ -196,7 +199,7 @@ public final class Memory {
         check(a, length);
         check(b, length);
         if (length >= 8) {
-            // What differs most often differs in its end: user1000385178204227360, element:000000012345.
+            // Keys differ most often at their end: user1000385178204227360, element:000000012345.
             int last = length - 8;
             if (ALL.get(LONG, a + last) != ALL.get(LONG, b + last)) {
                 return false;
@@ -216,7 +219,9 @@ public final class Memory {
         return true;
     }
 
-    /** Compares as unsigned bytes, the shorter first among equals; the sign is what {@link Comparable} promises. */
+    /**
+     * Compares as unsigned bytes, with the shorter first among equals; the result's sign is that of {@link Comparable}.
+     */
     public static int compare(long a, int aLength, long b, int bLength) {
         check(a, aLength);
         check(b, bLength);

@@ -10,10 +10,10 @@ import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 
 /**
- * mmap, munmap and madvise of the C library, where the system has them (Linux). Immutable.
+ * mmap, munmap and madvise of the C library, if the system has them (Linux). Immutable.
  *
- * <p>Elsewhere {@link #AVAILABLE} is false and {@link Regions} falls back to arenas, which zero-fill what they
- * allocate and give nothing back before they close.
+ * <p>On other systems {@link #AVAILABLE} is false and {@link Regions} falls back to arenas. These zero-fill their
+ * allocations and return nothing to the system before they close.
  */
 final class NativeCalls {
     private static final int PROT_READ_WRITE = 0x1 | 0x2;
@@ -48,7 +48,7 @@ final class NativeCalls {
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
             return address == MAP_FAILED ? 0 : address;
         } catch (Throwable unexpected) {
-            throw new IllegalStateException("mmap could not be called", unexpected);
+            throw new IllegalStateException("Calling mmap failed", unexpected);
         }
     }
 
@@ -57,7 +57,7 @@ final class NativeCalls {
         try {
             result = (int) MUNMAP.invokeExact(address, bytes);
         } catch (Throwable unexpected) {
-            throw new IllegalStateException("munmap could not be called", unexpected);
+            throw new IllegalStateException("Calling munmap failed", unexpected);
         }
         if (result != 0) {
             throw new IllegalStateException("munmap of " + bytes + " bytes at 0x" + Long.toHexString(address)
@@ -65,13 +65,13 @@ final class NativeCalls {
         }
     }
 
-    /** Gives the pages back to the system; the range stays mapped and reads as zeros. False if the system refuses. */
-    static boolean giveBack(long address, long bytes) {
+    /** Returns the pages to the system; the range stays mapped and reads as zeros. False if the system refuses. */
+    static boolean discard(long address, long bytes) {
         int result;
         try {
             result = (int) MADVISE.invokeExact(address, bytes, MADV_DONTNEED);
         } catch (Throwable unexpected) {
-            throw new IllegalStateException("madvise could not be called", unexpected);
+            throw new IllegalStateException("Calling madvise failed", unexpected);
         }
         return result == 0;
     }
@@ -88,12 +88,12 @@ final class NativeCalls {
         return java.lang.invoke.MethodHandles.empty(java.lang.invoke.MethodType.methodType(void.class));
     }
 
-    /** Where there is no mmap: zeroed memory of an arena that is never closed before exit; 0 if the JVM refuses. */
+    /** Without mmap: zeroed memory of an arena that stays open until exit; 0 if the JVM refuses. */
     static long allocateInArena(Arena arena, long bytes, long alignment) {
         try {
             return arena.allocate(bytes, alignment).address();
         } catch (OutOfMemoryError refused) {
-            // The limit of direct memory or the system's own; the heap is not touched, and the caller has an answer for 0.
+            // The limit of direct memory or of the system; the heap is unaffected, and the caller handles 0.
             return 0;
         }
     }

@@ -10,36 +10,39 @@ import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands out native memory in regions whose size is a power of two, and takes them back. Guarded by its own lock; many
- * threads may call.
+ * Allocates and frees native memory in regions whose size is a power of two. Thread-safe: guarded by its own lock.
  *
- * <p>A region that was freed is given back to the system but stays mapped, and is handed out again for the next request
- * of its size. So an address that was valid once can be read at any later time without a fault, which is what lets a
- * batch touch index lines and items ahead of their use without taking a lock: what it reads may be stale or zero, and
- * nothing read ahead is used. The price is address space, at most twice the peak.
+ * <p>A freed region's pages return to the system, but its addresses stay mapped and serve the next request of that
+ * size. An address that was valid once can therefore be read at any later time without a fault. This lets a batch
+ * prefetch index lines and items without a lock: it may read stale or zero bytes, and uses none of them. The price is
+ * address space, at most twice the peak.
  *
- * <p>Where the system has no mmap (see {@link NativeCalls}), regions come from one arena: they are zero-filled at once, so
- * resident, stay resident until exit, and count against the JVM's limit of direct memory
- * ({@code -XX:MaxDirectMemorySize}); past it they are refused.
+ * <p>Without mmap (see {@link NativeCalls}), regions come from one arena. They are zero-filled at once, so they are
+ * resident until exit. They count against the JVM's limit of direct memory ({@code -XX:MaxDirectMemorySize}), beyond
+ * which they are refused.
  */
 public final class Regions {
     /** The smallest region, bytes: a page. */
     public static final long MIN_BYTES = 4096;
 
-    /** The system gets the pages of a smaller region back within some 50 microseconds. */
+    /** The system reclaims the pages of a smaller region within some 50 microseconds. */
     static final long RETIRE_FROM_BYTES = 1 << 20;
-    /** So much may be resident beyond what is charged. */
+    /** The most bytes that may be resident beyond the charged ones. */
     static final long MAX_RETIRED_BYTES = 64 << 20;
 
-    /** @param charge that is released when it is discarded; 0 if it was released when it was retired */
+    /**
+     * A region that waits for {@link #discardRetired}. Immutable.
+     *
+     * @param charge the charge released with its pages; 0 if it was released when the region was retired
+     */
     private record Retired(long address, long bytes, MemoryBudget budget, long charge) {}
 
     private final ArrayDeque<Retired> retired = new ArrayDeque<>();
-    /** Of those whose charge was released. */
+    /** Bytes of retired regions whose charge was released. */
     private long retiredBytes;
-    /** What is charged for the others, until it was released. */
+    /** The charge of the other retired regions. */
     private volatile long deferredBytes;
-    /** Held while retired regions are discarded: who comes second finds them discarded. */
+    /** Held while retired regions are discarded: a second caller then finds them discarded. */
     private final ReentrantLock discarding = new ReentrantLock();
     private final Map<Long, ArrayDeque<Long>> freeBySize = new HashMap<>();
     private final LongUnaryOperator system;
@@ -49,16 +52,12 @@ public final class Regions {
         this(NativeCalls.AVAILABLE);
     }
 
-    /**
-     * @param mapped whether memory comes from mmap; else from an arena
-     */
+    /** @param mapped whether memory comes from mmap; else from an arena */
     Regions(boolean mapped) {
         this(mapped, mapped ? NativeCalls::map : arena());
     }
 
-    /**
-     * @param system takes a number of bytes, and answers where so many are that nobody else has, or 0
-     */
+    /** @param system takes a number of bytes and returns the address of that much exclusive memory, or 0 */
     Regions(boolean mapped, LongUnaryOperator system) {
         this.mapped = mapped;
         this.system = system;
@@ -75,7 +74,7 @@ public final class Regions {
     }
 
     /**
-     * Zeroed memory, aligned to a page.
+     * Allocates zeroed memory, aligned to a page.
      *
      * @param bytes a power of two, at least {@link #MIN_BYTES}
      * @return the address; 0 if the system refuses
@@ -91,10 +90,10 @@ public final class Regions {
         return address;
     }
 
-    /** Takes back what {@link #allocate} handed out; resident memory falls at once. */
+    /** Frees a region from {@link #allocate}; resident memory falls at once. */
     public void free(long address, long bytes) {
         requirePowerOfTwo(bytes);
-        // Without the lock: the system takes some 100 ms for 512 MiB, and nobody else can have the region yet.
+        // Without the lock: the system takes some 100 ms for 512 MiB, and no other thread can have the region yet.
         discard(address, bytes, mapped);
         LiveRanges.remove(address);
         synchronized (this) {
@@ -103,11 +102,11 @@ public final class Regions {
     }
 
     /**
-     * As {@link #free}, for who holds a lock that others wait for: a region of which the system would take long to get the
-     * pages back waits for {@link #discardRetired}. What it was charged is released at once as long as little waits, and else
-     * with its pages: so much more than what is charged is never resident.
+     * As {@link #free}, for callers that hold a contended lock. A region whose pages the system would take long to
+     * reclaim waits for {@link #discardRetired}. Its charge is released at once while few bytes are waiting, and
+     * otherwise with its pages. This bounds the resident memory beyond the charge.
      *
-     * @param charge what it was charged in the budget, bytes
+     * @param charge the bytes that were charged to the budget
      */
     public void retire(long address, long bytes, MemoryBudget budget, long charge) {
         requirePowerOfTwo(bytes);
@@ -129,9 +128,10 @@ public final class Regions {
     }
 
     /**
-     * Gives what was retired back to the system. Called without a lock: by maintenance, and by who is short of memory.
+     * Returns retired regions to the system. Called without a lock, by maintenance and by threads that are short of
+     * memory.
      *
-     * @return bytes whose charge was released by it
+     * @return the bytes of charge that it released
      */
     public long discardRetired() {
         discarding.lock();
@@ -153,7 +153,7 @@ public final class Regions {
         deferredBytes -= charge;
     }
 
-    /** What {@link #discardRetired} would release, or is releasing. */
+    /** The charge that {@link #discardRetired} would release, or is releasing. */
     public long deferredBytes() {
         return deferredBytes;
     }
@@ -167,7 +167,7 @@ public final class Regions {
     }
 
     /**
-     * Reserves a range of address space for good; none of it is resident until written. Zero if the system refuses.
+     * Reserves a range of address space permanently; none of it is resident until written. Zero if the system refuses.
      *
      * @param bytes a multiple of the page size
      */
@@ -175,14 +175,14 @@ public final class Regions {
         return system.applyAsLong(bytes);
     }
 
-    /** Gives the pages of a range back to the system and leaves it mapped, reading as zeros. */
+    /** Returns the pages of a range to the system and leaves it mapped, reading as zeros. */
     public static void discard(long address, long bytes) {
         discard(address, bytes, NativeCalls.AVAILABLE);
     }
 
     private static void discard(long address, long bytes, boolean mapped) {
-        if (!mapped || !NativeCalls.giveBack(address, bytes)) {
-            // What is handed out again must read as zeros, whether or not the system takes it (locked pages it does not).
+        if (!mapped || !NativeCalls.discard(address, bytes)) {
+            // Reused memory must read as zeros, even if the system refuses (as for locked pages).
             Memory.fill(address, bytes, (byte) 0);
         }
     }
@@ -196,8 +196,9 @@ public final class Regions {
 
     private static void requirePowerOfTwo(long bytes) {
         if (bytes < MIN_BYTES || Long.bitCount(bytes) != 1) {
-            throw new IllegalArgumentException("A region's size is a power of two from " + MIN_BYTES + ", not "
-                    + bytes);
+            throw new IllegalArgumentException(
+                    "The size of a region must be a power of two of at least " + MIN_BYTES + ", not "
+                            + bytes);
         }
     }
 }

@@ -1,8 +1,8 @@
 /**
- * The one door to raw memory.
+ * Access to native memory; no other package accesses it directly.
  *
- * <p>Lives here: whatever allocates, maps, gives back, reads, writes, copies or compares native memory, and the budget
- * that everything which grows with data is charged to. Must not live here: what the bytes mean.
+ * <p>This package holds all code that allocates, maps, frees, reads, writes, copies or compares native memory, and the
+ * budget for everything that grows with data. The meaning of the bytes must not live here.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.memory.offheap;

@@ -3,10 +3,12 @@ package io.varve.memory.penalty;
 import io.varve.memory.offheap.Memory;
 
 /**
- * One generation of the tree of Bloom filters that tells a key's class (pRedis, section 3.1, Figure 6). Guarded by its owner's lock.
+ * One generation of the tree of Bloom filters that maps a key to its class (pRedis, section 3.1, Figure 6). Guarded by
+ * its owner's lock.
  *
- * <p>The classes are the leaves of a binary tree of four levels. The filter above its root holds all keys; that of an inner node those whose
- * class lies in its right half. So a key's class takes five look-ups, whichever it is: whether the key is known, and four times whether to go right.
+ * <p>The classes are the leaves of a binary tree of four levels. The filter above its root holds all keys. The filter
+ * of an inner node holds the keys whose class lies in its right half. Finding a key's class takes up to five look-ups:
+ * one whether the key is known, and four times whether to go right.
  * <pre>
  *                 known?
  *                   |
@@ -19,13 +21,14 @@ import io.varve.memory.offheap.Memory;
  *    8    9   10   11      12   13    14   15      each: the odd class of two?
  * </pre>
  *
- * <p>The paper's sixteen filters are one array here: a key is added for a node, that is with a hash that the node's number takes part in.
- * So no node's filter is full before another's, however keys are spread over classes. And all of a key's bits, seven for each node, lie in one line of 64
- * bytes: a class costs one cache miss, not thirty. It takes some tenth of bits more for the same error.
+ * <p>The paper's sixteen filters are one array here. A key is added for a node with a hash that includes the node's
+ * number. No node's filter fills up before another's, however keys are distributed over classes. All bits of a key,
+ * seven for each node, lie in one line of 64 bytes, so a lookup costs one cache miss instead of thirty. It takes
+ * about a tenth more bits for the same error rate.
  */
 final class ClassTree {
     static final int LINE_SHIFT = 6;
-    /** Bits that a key sets for a node: as many numbers of nine bits as a hash holds. */
+    /** Bits that a key sets for a node: as many 9-bit numbers as a hash holds. */
     static final int FUNCTIONS = 7;
 
     private static final int LEVELS = 4;
@@ -52,12 +55,12 @@ final class ClassTree {
         return address;
     }
 
-    /** For how many nodes keys were added. */
+    /** The number of additions, one for each node of a key. */
     long additions() {
         return additions;
     }
 
-    /** Keys that were added, those that were there with another class once more. */
+    /** The number of added keys; a key counts again for each other class. */
     long keys() {
         return keys;
     }
@@ -76,7 +79,10 @@ final class ClassTree {
         keys++;
     }
 
-    /** The class of a key, in error a higher one, up to 15 whatever was added; {@link RememberedClasses#NONE} if it was not added, or so it seems. */
+    /**
+     * The class of a key, or {@link RememberedClasses#NONE} if it was apparently not added. An error gives a higher
+     * class, up to 15 whatever classes were added.
+     */
     int classOf(long hash) {
         long line = line(hash);
         if (!has(line, hash, KNOWN)) {
@@ -114,7 +120,7 @@ final class ClassTree {
         return true;
     }
 
-    /** Where the word of the lowest place is; shifts take the lowest six bits of a place by themselves. */
+    /** The address of the word of the lowest place; shifts use only the lowest six bits of a place. */
     private static long word(long line, long places) {
         return line + ((places & PLACE_MASK) >>> WORD_SHIFT) * Long.BYTES;
     }
@@ -123,7 +129,7 @@ final class ClassTree {
         return mixed(hash + (node + 1) * STEP);
     }
 
-    /** So that bits which have chosen the shard, or the line, say nothing of what is chosen next. */
+    /** Mixes the hash, so that bits that have chosen the shard, or the line, are independent of the next choice. */
     private static long mixed(long hash) {
         long mixed = (hash ^ hash >>> 33) * 0xFF51_AFD7_ED55_8CCDL;
         mixed = (mixed ^ mixed >>> 33) * 0xC4CE_B9FE_1A85_EC53L;

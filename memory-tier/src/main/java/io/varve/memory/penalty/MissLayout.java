@@ -3,7 +3,7 @@ package io.varve.memory.penalty;
 import io.varve.memory.offheap.Memory;
 
 /**
- * A line of the miss monitor: eight misses in 64 bytes. Immutable: static methods only.
+ * The byte layout of a line of the miss monitor: eight misses in 64 bytes. Immutable: static methods only.
  *
  * <pre>
  *  63          44 43     40 39       36 35              0
@@ -12,8 +12,8 @@ import io.varve.memory.offheap.Memory;
  * +--------------+---------+-----------+-----------------+
  * </pre>
  *
- * <p>The class is that for which the key's misses were counted, and the count says how many of them there are, up to 16. 36 bits of microseconds are 19 hours; a
- * time is one of the last 19 hours.
+ * <p>The class is the one for which the key's misses were counted, and the count is their number, up to 16. 36 bits of
+ * microseconds span 19 hours; a time is one of the last 19 hours.
  */
 final class MissLayout {
     static final int LINE_SHIFT = 6;
@@ -26,7 +26,7 @@ final class MissLayout {
     static final int CLASS_SHIFT = COUNT_SHIFT + COUNT_BITS;
     static final int TAG_SHIFT = Long.SIZE - TAG_BITS;
     static final int CLASS_MASK = (1 << CLASS_BITS) - 1;
-    /** No more misses of a key are counted apart. */
+    /** The most misses of a key that are counted separately. */
     static final int MOST_COUNTED = 1 << COUNT_BITS;
     static final long TIME_MASK = (1L << TIME_BITS) - 1;
     static final long EMPTY = 0;
@@ -49,7 +49,7 @@ final class MissLayout {
 
     /**
      * @param missedAs the class for which the misses are counted, 0 to {@link #CLASS_MASK}
-     * @param count    of the misses, 1 to {@link #MOST_COUNTED}
+     * @param count the number of misses, 1 to {@link #MOST_COUNTED}
      */
     static long miss(int tag, int missedAs, int count, long micros) {
         return (long) tag << TAG_SHIFT | (long) missedAs << CLASS_SHIFT | count - 1L << COUNT_SHIFT
@@ -68,7 +68,7 @@ final class MissLayout {
         return (int) (miss >>> COUNT_SHIFT) % MOST_COUNTED + 1;
     }
 
-    /** How long ago a miss was, µs. */
+    /** The age of a miss, µs. */
     static long age(long miss, long nowMicros) {
         return nowMicros - miss & TIME_MASK;
     }

@@ -1,35 +1,35 @@
 package io.varve.memory.penalty;
 
 import io.varve.memory.item.Ticker;
-import io.varve.memory.locality.PenaltyRanges;
+import io.varve.memory.locality.partition.PenaltyRanges;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.offheap.MemoryBudget;
 import io.varve.memory.offheap.Regions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures penalties: the time from a read that misses to the write of the same key that follows it (pRedis, sections 2.1 and 5). Guarded by its
- * owner's lock: a shard has one of its own.
+ * Measures penalties: the time from a read that misses to the next write of the same key (pRedis, sections 2.1 and 5).
+ * Guarded by its owner's lock: each shard has its own monitor.
  *
- * <p>The paper makes room for the item at the miss and notes the time there. A key that is asked for and never written would so take memory
- * until somebody evicts it. Here misses are noted in a table of a fixed length: a line of eight ({@link MissLayout}) for each hash. A miss
- * that has waited longer than a penalty may last is as good as none; in a line that is full the one that has waited longest gives way. So keys
- * that never come back take no memory of others for long, and where very many miss at a time some penalties are not measured, the longest
- * first.
+ * <p>The paper allocates the item at the miss and stores the time in it. A key that is read and never written would
+ * then take memory until it is evicted. This class instead notes misses in a table of fixed length: a hash selects a
+ * line of eight ({@link MissLayout}). A miss that has waited longer than the longest penalty counts as empty. In a full
+ * line, a new miss replaces the oldest. Keys that are never written thus occupy the table only briefly. If very many
+ * keys miss at a time, some penalties are not measured, the longest first.
  *
- * <p>A key of which there are several misses before the write has several clients that fill it, or one that asks again and again for what is
- * nowhere. The first of them began the fill that ends with the write, if it was within the scale of penalties; a miss that comes later than
- * that begins anew.
+ * <p>Several misses of a key before the write come from several clients that fill it, or from one that repeatedly reads
+ * a missing value. The first of them began the fill that ends with the write, if it was within the scale of
+ * penalties. A later miss begins a new fill.
  *
- * <p>Two keys of one line are told apart by 20 bits: one write in a hundred thousand takes another key's miss for its own.
+ * <p>20 bits distinguish two keys of one line: one write in a hundred thousand matches another key's miss.
  *
- * <p>With a miss goes the class for which it was counted, and how often its key was missed since, so that all of them can be counted for another class
- * when the write tells which it is.
+ * <p>A miss carries the class for which it was counted, and the number of later misses of its key. When the write
+ * reveals the right class, all of them can be moved to it.
  */
 public final class MissMonitor implements AutoCloseable {
-    /** What {@link #written} answers where no miss came before. */
+    /** The result of {@link #waited} if there was no miss before. */
     public static final long NONE = -1;
-    /** Longer than this, µs, no fill takes: what takes a minute is not what the miss has asked for. */
+    /** The longest penalty, µs: a write a minute later has nothing to do with the miss. */
     public static final long LONGEST_MICROS = 60_000_000;
 
     private static final long GOLDEN = 0x9E37_79B9_7F4A_7C15L;
@@ -41,9 +41,9 @@ public final class MissMonitor implements AutoCloseable {
     private final long bytes;
     private final long lineMask;
     private final long longestMicros;
-    /** Of the ticker's nanoseconds, which may begin anywhere. */
+    /** The origin of the ticker's nanoseconds, which may start anywhere. */
     private final long start;
-    /** What {@link #waited} found last, and where; 0: nowhere, or it has ended. */
+    /** The last miss found by {@link #waited}, and its address; 0 if there is none or it has ended. */
     private long foundMiss;
     private long found;
 
@@ -60,10 +60,10 @@ public final class MissMonitor implements AutoCloseable {
     }
 
     /**
-     * A monitor with no misses; null if its memory is refused.
+     * Opens an empty monitor; null if its memory is refused.
      *
-     * @param bytes         a power of two, {@link Regions#MIN_BYTES} or more: eight for each miss that may wait
-     * @param longestMicros a penalty may last, 1 to {@link #LONGEST_MICROS}
+     * @param bytes a power of two, {@link Regions#MIN_BYTES} or more: eight for each miss that may wait
+     * @param longestMicros the longest penalty, 1 to {@link #LONGEST_MICROS}
      * @throws IllegalArgumentException if a number is out of its range
      */
     public static @Nullable MissMonitor open(long bytes, long longestMicros, Ticker ticker, Regions regions,
@@ -72,15 +72,15 @@ public final class MissMonitor implements AutoCloseable {
             throw new IllegalArgumentException(
                     "A penalty lasts 1 to " + LONGEST_MICROS + " µs at the most, not " + longestMicros);
         }
-        long address = Charged.open(bytes, regions, budget);
+        long address = BudgetedRegion.open(bytes, regions, budget);
         return address == 0 ? null : new MissMonitor(address, bytes, longestMicros, ticker, regions, budget);
     }
 
     /**
-     * A read has found no item of this key.
+     * Records a read that has found no item of this key.
      *
-     * @param missedAs the class for which that is counted, less than {@link PenaltyRanges#MOST}; if that is another than for
-     *                 the key's misses before, those stay where they were counted
+     * @param missedAs the class for which the miss is counted, less than {@link PenaltyRanges#MOST}. If it differs
+     *     from that of the key's earlier misses, those keep their class
      */
     public void missed(long hash, int missedAs) {
         long now = micros();
@@ -94,7 +94,7 @@ public final class MissMonitor implements AutoCloseable {
             long age = miss == MissLayout.EMPTY ? Long.MAX_VALUE : MissLayout.age(miss, now);
             if (miss != MissLayout.EMPTY && MissLayout.tagOf(miss) == tag) {
                 long since = age >= Math.min(PenaltyRanges.SCALE_MICROS, longestMicros) ? now : now - age;
-                // What was counted for another class, or is too old to be ended by a write, stays where it was counted.
+                // Misses that were counted for another class, or are too old for a write to end them, keep their class.
                 boolean another = age > longestMicros || MissLayout.missedAs(miss) != missedAs;
                 int count = another ? 0 : MissLayout.count(miss);
                 MissLayout.put(line, i,
@@ -110,9 +110,9 @@ public final class MissMonitor implements AutoCloseable {
     }
 
     /**
-     * How long the miss of a key has waited, which is the penalty if the key is written now.
+     * The age of a key's miss, which is the penalty if the key is written now.
      *
-     * @return µs; {@link #NONE} if there was no miss, or it was too long ago
+     * @return µs; {@link #NONE} if there was no miss, or it is too old
      */
     public long waited(long hash) {
         found = place(hash);
@@ -122,7 +122,7 @@ public final class MissMonitor implements AutoCloseable {
         foundMiss = Memory.getLong(found);
         long age = MissLayout.age(foundMiss, micros());
         if (age > longestMicros) {
-            // In some hours it would look young again.
+            // The stored time wraps after some hours: the miss would then appear recent.
             end();
             return NONE;
         }
@@ -134,12 +134,12 @@ public final class MissMonitor implements AutoCloseable {
         return MissLayout.missedAs(foundMiss);
     }
 
-    /** How many misses of its key {@link #waited} found last: 1 to 16, which stands for more, too. */
+    /** The number of misses of its key that {@link #waited} found last: 1 to 16, where 16 includes more. */
     public int misses() {
         return MissLayout.count(foundMiss);
     }
 
-    /** The miss that {@link #waited} found last, if it found one, is waited for no more. */
+    /** Ends the miss that {@link #waited} found last, if any. */
     public void end() {
         if (found != 0 && Memory.getLong(found) == foundMiss) {
             Memory.putLong(found, MissLayout.EMPTY);
@@ -147,18 +147,7 @@ public final class MissMonitor implements AutoCloseable {
         found = 0;
     }
 
-    /**
-     * A key is written. Its miss, if there was one, is waited for no more.
-     *
-     * @return what {@link #waited} would have told
-     */
-    public long written(long hash) {
-        long waited = waited(hash);
-        end();
-        return waited;
-    }
-
-    /** Where the key's miss is; 0 if there is none. */
+    /** The address of the key's miss; 0 if there is none. */
     private long place(long hash) {
         long mixed = mixed(hash);
         long line = line(mixed);
@@ -172,25 +161,7 @@ public final class MissMonitor implements AutoCloseable {
         return 0;
     }
 
-    /** How many misses wait for a write: reads the whole table. */
-    public int waiting() {
-        long now = micros();
-        int waiting = 0;
-        for (long line = address; line < address + bytes; line += 1L << MissLayout.LINE_SHIFT) {
-            for (int i = 0; i < MissLayout.MISSES; i++) {
-                long miss = MissLayout.get(line, i);
-                waiting += miss != MissLayout.EMPTY && MissLayout.age(miss, now) <= longestMicros ? 1 : 0;
-            }
-        }
-        return waiting;
-    }
-
-    /** How many misses may wait at a time, if hashes fall evenly. */
-    public long room() {
-        return bytes / Long.BYTES;
-    }
-
-    /** Off the heap. */
+    /** Off-heap bytes. */
     public long bytes() {
         return bytes;
     }
@@ -204,7 +175,7 @@ public final class MissMonitor implements AutoCloseable {
         return (ticker.nanoTime() - start) / 1000;
     }
 
-    /** The key's shard was chosen by some of its hash's bits; all of them take part here. */
+    /** Mixes all bits of the hash, because some of them have already chosen the key's shard. */
     private static long mixed(long hash) {
         long mixed = (hash ^ hash >>> 32) * GOLDEN;
         return mixed ^ mixed >>> 29;

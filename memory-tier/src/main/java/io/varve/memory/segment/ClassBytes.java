@@ -1,15 +1,15 @@
 package io.varve.memory.segment;
 
 /**
- * What the live items of each penalty class take, nodes included. Guarded by the lock of the shard whose items they are.
+ * Bytes of a shard's live items by penalty class, nodes included. Guarded by the shard's lock.
  *
- * <p>The first class has what the others have not: where penalties are not tracked all items are of it, and nothing is counted.
+ * <p>Class 0 is computed as the rest: while penalties are not tracked all items are in it, and nothing is counted.
  */
 final class ClassBytes {
     private final long[] bytes = new long[ItemLayout.MAX_PENALTY_CLASS + 1];
     private long counted;
 
-    /** @param more may be negative */
+    /** @param more the difference in bytes, which may be negative */
     void add(int penaltyClass, long more) {
         if (penaltyClass != 0) {
             bytes[penaltyClass] += more;

@@ -1,6 +1,9 @@
 package io.varve.memory.segment;
 
-/** What {@code cleaner-policy} may be: the profit of cleaning a segment (redis-plus-plus, section 3 and 5.2). */
+/**
+ * The values of {@code cleaner-policy}: formulas for the profit of cleaning a segment (redis-plus-plus, sections 3 and
+ * 5.2). Immutable.
+ */
 public enum CleanerPolicy {
     /** (1-u)/u · √lifetime. The default. */
     MODIFIED,

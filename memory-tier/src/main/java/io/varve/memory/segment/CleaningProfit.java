@@ -1,18 +1,20 @@
 package io.varve.memory.segment;
 
 /**
- * What cleaning a segment is worth (redis-plus-plus, section 3, equation 1, and section 5.2). Immutable: static methods
- * only.
+ * Computes the profit of cleaning a segment (redis-plus-plus, section 3, equation 1, and section 5.2). Immutable:
+ * static methods only.
  *
- * <p>The free space gained is 1-u, the cost is copying u; stable data is worth it more, because it does not die by itself.
+ * <p>Cleaning gains the free space 1-u and costs copying u. Stable data makes it more profitable, because such data
+ * does not die without cleaning.
  */
 final class CleaningProfit {
     private CleaningProfit() {}
 
     /**
-     * @param liveBytes      bytes that live in the segment, at least 1
-     * @param extentBytes    how much of the segment is filled at most
-     * @param lifetimeMillis the mean over its items; below a millisecond counts as one, so that utilization still decides
+     * @param liveBytes live bytes in the segment, at least 1
+     * @param extentBytes the bytes of the segment that may be filled
+     * @param lifetimeMillis the mean lifetime of its items; values below 1 ms count as 1 ms, so that utilization
+     *     still decides
      */
     static double of(CleanerPolicy policy, int liveBytes, int extentBytes, double lifetimeMillis) {
         double gain = (double) (extentBytes - liveBytes) / liveBytes;

@@ -5,44 +5,45 @@ import io.varve.memory.item.ItemType;
 import io.varve.memory.offheap.Memory;
 
 /**
- * The bytes of an item, read and written by its absolute address. Immutable: static methods only; writers hold the lock
- * of the item's shard.
+ * The byte layout of an item, read and written by its absolute address. Immutable: static methods only; writers hold
+ * the lock of the item's shard.
  *
  * <pre>
  *  the header word, bit 0 on the right
  *
  *  63         40 39       29 28        21 20     17 16      12 11  10   9    8    7    6    5   4   3 2    0
  * +-------------+-----------+------------+---------+----------+---+----+----+----+----+----+----+-----+-----+
- * |   access    | capacity  | key length | penalty | database |ext|int.|fol.|slck|l.ca|l.ke|exp.| enc.| type|
+ * |   access    | capacity  | key length | penalty | database | - |int.|fol.|slck|l.ca|l.ke|exp.| enc.| type|
  * |     24      |    11     |     8      |    4    |    5     | 1 | 1  | 1  | 1  | 1  | 1  | 1  |  2  |  3  |
  * +-------------+-----------+------------+---------+----------+---+----+----+----+----+----+----+-----+-----+
  *
  *  the item
  *
- * +--------+---------------------+------------+----------+-----------+-----+----------------------------------+
- * | header | expiry time | entry | key length | capacity | extension | key | value ... slack                  |
- * |   8    |      6      |   4   |     4      |    4     |     8     |     | exactly `capacity` bytes         |
- * +--------+---------------------+------------+----------+-----------+-----+----------------------------------+
- *   always     if `exp.`           if `l.ke`    if `l.ca`   if `ext`
+ * +--------+---------------------+------------+----------+-----+----------------------------------+
+ * | header | expiry time | entry | key length | capacity | key | value ... slack                  |
+ * |   8    |      6      |   4   |     4      |    4     |     | exactly `capacity` bytes         |
+ * +--------+---------------------+------------+----------+-----+----------------------------------+
+ *   always     if `exp.`           if `l.ke`    if `l.ca`
  * </pre>
  *
- * <p>So a common item costs 8 bytes, one with an expiry time 18. Nothing is aligned or rounded. A key of 255 bytes and
- * more has its length in the field of 4 bytes, and 255 in the header; a capacity of 2047 bytes and more likewise.
+ * <p>A common item thus costs 8 bytes, and one with an expiry time 18. Nothing is aligned or rounded. A key of 255
+ * bytes or more has its length in the 4-byte field, and 255 in the header. A capacity of 2047 bytes or more likewise
+ * uses its 4-byte field.
  *
- * <p>The value's length is the capacity, unless `slack` is set: then the unused bytes at the end of the capacity say how
- * many they are. The last byte holds the slack if it is below 255; else it is 255 and the 4 bytes before it hold it,
- * for which a slack of 255 has room.
+ * <p>The value's length is the capacity unless `slack` is set. If it is set, the unused bytes at the end of the
+ * capacity encode their number. The last byte holds the slack if it is below 255. Otherwise it is 255 and the 4 bytes
+ * before it hold the slack; a slack of 255 leaves space for them.
  *
- * <p>Type 0 is a dead item: everything that its size depends on stays, so that a walk of the segment passes it.
+ * <p>Type 0 marks a dead item. All fields that determine its size stay, so a walk of the segment can skip it.
  */
 public final class ItemLayout {
     /** The latest expiry time that can be stored, milliseconds since the epoch. */
     public static final long MAX_EXPIRE_AT_MILLIS = Item.LATEST_EXPIRY_MILLIS;
 
-    /** The time field of an item that has expiry fields and never expires. */
+    /** The time field of an item that has expiry fields and no expiry time. */
     private static final long NEVER_FIELD = (1L << 48) - 1;
 
-    /** What {@link #expiryEntry(long)} answers after {@link #write}: in no time bucket. */
+    /** The result of {@link #expiryEntry(long)} after {@link #write}: the item is in no time bucket. */
     public static final int NO_ENTRY = -1;
 
     private static final int TYPE_BITS = 3;
@@ -61,8 +62,8 @@ public final class ItemLayout {
     private static final int SLACK_SHIFT = LONG_CAPACITY_SHIFT + 1;
     private static final int FOLLOWED_SHIFT = SLACK_SHIFT + 1;
     private static final int INTERNAL_SHIFT = FOLLOWED_SHIFT + 1;
-    private static final int EXTENSION_SHIFT = INTERNAL_SHIFT + 1;
-    private static final int DATABASE_SHIFT = EXTENSION_SHIFT + 1;
+    private static final int UNUSED_SHIFT = INTERNAL_SHIFT + 1;
+    private static final int DATABASE_SHIFT = UNUSED_SHIFT + 1;
     private static final int PENALTY_SHIFT = DATABASE_SHIFT + DATABASE_BITS;
     private static final int KEY_LENGTH_SHIFT = PENALTY_SHIFT + PENALTY_BITS;
     private static final int CAPACITY_SHIFT = KEY_LENGTH_SHIFT + KEY_LENGTH_BITS;
@@ -77,17 +78,17 @@ public final class ItemLayout {
     private static final int CAPACITY_MASK = (1 << CAPACITY_BITS) - 1;
     private static final int ACCESS_MASK = (1 << ACCESS_BITS) - 1;
 
-    /** In the stamp, above access bits and penalty class. */
+    /** The position of the followed bit in the stamp, above access bits and penalty class. */
     private static final int FOLLOWED_STAMP_SHIFT = ACCESS_BITS + PENALTY_BITS;
 
-    /** What a new value of an item changes. */
+    /** The header bits that a new value changes. */
     private static final long REWRITTEN = (long) TYPE_MASK << TYPE_SHIFT | (long) ENCODING_MASK << ENCODING_SHIFT
             | 1L << SLACK_SHIFT;
 
     private static final int STRING = ItemType.STRING.code();
 
     public static final int MAX_ENCODING = ENCODING_MASK;
-    /** The highest physical database that an item can name. */
+    /** The highest physical database number in an item. */
     public static final int MAX_DATABASE = DATABASE_MASK;
     public static final int MAX_PENALTY_CLASS = PENALTY_MASK;
     public static final int MAX_ACCESS = ACCESS_MASK;
@@ -100,65 +101,53 @@ public final class ItemLayout {
     private static final int EXPIRE_AT_OFFSET = HEADER_BYTES;
     private static final int EXPIRE_AT_BYTES = 6;
     private static final int ENTRY_OFFSET = EXPIRE_AT_OFFSET + EXPIRE_AT_BYTES;
-    /** What expiry fields add to an item: the time and the entry. */
+    /** The bytes of the expiry fields: the time and the entry. */
     public static final int EXPIRY_BYTES = EXPIRE_AT_BYTES + Integer.BYTES;
     private static final int LONG_BYTES = Integer.BYTES;
-    private static final int EXTENSION_BYTES = Long.BYTES;
 
     private static final int SLACK_ESCAPE = 255;
-    /** A power of two; a value of 64 KB and more does not feel it. */
+    /** A power of two; negligible for a value of 64 KB and more. */
     private static final int HEAD_ROOM_STEP = 256;
     private static final int SLACK_ESCAPE_BYTES = 1 + Integer.BYTES;
 
     private ItemLayout() {}
 
     /**
-     * Bytes of an item, header, key and capacity.
+     * The bytes of an item: header, key and capacity.
      *
      * @throws ArithmeticException from 2 GiB
      */
     public static int size(int keyLength, int capacity, boolean expiryFields) {
-        return size(keyLength, capacity, expiryFields, false);
+        return Math.toIntExact((long) headerSize(keyLength, capacity, expiryFields) + keyLength + capacity);
     }
 
-    /** As {@link #size(int, int, boolean)}, with or without the extension of 8 bytes. */
-    public static int size(int keyLength, int capacity, boolean expiryFields, boolean extension) {
-        return Math.toIntExact((long) headerSize(keyLength, capacity, expiryFields, extension) + keyLength + capacity);
-    }
-
-    /** Bytes in front of the key. */
-    public static int headerSize(int keyLength, int capacity, boolean expiryFields, boolean extension) {
+    /** The bytes before the key. */
+    public static int headerSize(int keyLength, int capacity, boolean expiryFields) {
         return HEADER_BYTES + (expiryFields ? EXPIRY_BYTES : 0) + (keyLength > MAX_SHORT_KEY ? LONG_BYTES : 0)
-                + (capacity > MAX_SHORT_CAPACITY ? LONG_BYTES : 0) + (extension ? EXTENSION_BYTES : 0);
+                + (capacity > MAX_SHORT_CAPACITY ? LONG_BYTES : 0);
     }
 
     /**
-     * Bytes to keep for header and key in front of the value of a large item, whatever its capacity. Rounded up, so that a value can be
-     * given to another key of about that length.
+     * The bytes to reserve for header and key before the value of a large item, whatever its capacity. They are rounded
+     * up, so that a value can move to another key of about that length.
      */
     public static int largeHeadRoom(int keyLength) {
-        return HEADER_BYTES + EXPIRY_BYTES + LONG_BYTES + LONG_BYTES + EXTENSION_BYTES + keyLength + HEAD_ROOM_STEP - 1
+        return HEADER_BYTES + EXPIRY_BYTES + LONG_BYTES + LONG_BYTES + keyLength + HEAD_ROOM_STEP - 1
                 & -HEAD_ROOM_STEP;
     }
 
     /**
-     * Writes everything of an item but the bytes of its key and its value: those go to {@link #keyAddress} and
-     * {@link #valueAddress}. It has no expiry time yet, and is in no time bucket.
+     * Writes all of an item but the bytes of its key and its value, which belong at {@link #keyAddress} and
+     * {@link #valueAddress}. The item gets no expiry time and is in no time bucket.
      *
      * @param stamp {@link #stamp(int, int)}
      */
     public static void write(long address, ItemType type, int encoding, int database, int keyLength, int valueLength,
             int capacity, boolean expiryFields, int stamp) {
-        write(address, type, encoding, database, keyLength, valueLength, capacity, expiryFields, stamp, false);
-    }
-
-    /** As the shorter {@code write}, with or without an extension, which is zero at first. */
-    public static void write(long address, ItemType type, int encoding, int database, int keyLength, int valueLength,
-            int capacity, boolean expiryFields, int stamp, boolean extension) {
         assert keyLength >= 0 && valueLength >= 0 && valueLength <= capacity : keyLength + " " + valueLength + " "
                 + capacity;
         Memory.putLong(address,
-                header(type.code(), encoding, database, keyLength, capacity, expiryFields, stamp, extension));
+                header(type.code(), encoding, database, keyLength, capacity, expiryFields, stamp));
         long next = address + HEADER_BYTES;
         if (expiryFields) {
             Memory.putUnsigned48(next, NEVER_FIELD);
@@ -171,11 +160,6 @@ public final class ItemLayout {
         }
         if (capacity > MAX_SHORT_CAPACITY) {
             Memory.putInt(next, capacity);
-            next += LONG_BYTES;
-        }
-        if (extension) {
-            Memory.putLong(next, 0);
-            next += EXTENSION_BYTES;
         }
         if (valueLength != capacity) {
             valueLength(address, valueLength);
@@ -183,7 +167,7 @@ public final class ItemLayout {
     }
 
     private static long header(int type, int encoding, int database, int keyLength, int capacity, boolean expiryFields,
-            int stamp, boolean extension) {
+            int stamp) {
         assert encoding >= 0 && encoding <= MAX_ENCODING : encoding;
         assert database >= 0 && database <= MAX_DATABASE : database;
         boolean longKey = keyLength > MAX_SHORT_KEY;
@@ -193,7 +177,6 @@ public final class ItemLayout {
                 | (expiryFields ? 1L << EXPIRY_SHIFT : 0)
                 | (longKey ? 1L << LONG_KEY_SHIFT : 0)
                 | (longCapacity ? 1L << LONG_CAPACITY_SHIFT : 0)
-                | (extension ? 1L << EXTENSION_SHIFT : 0)
                 | (long) (database & DATABASE_MASK) << DATABASE_SHIFT
                 | (long) (stamp >>> FOLLOWED_STAMP_SHIFT & 1) << FOLLOWED_SHIFT
                 | (long) (stamp >>> ACCESS_BITS & PENALTY_MASK) << PENALTY_SHIFT
@@ -203,31 +186,33 @@ public final class ItemLayout {
     }
 
     /**
-     * The header word. Who asks for several things that stand in it reads it once, and hands it to the methods that take one: each read is hundreds of nodes
-     * to C2, which inlines nothing more into a method of 18,000 (decision 34).
+     * The header word. A caller that needs several of its fields reads it once and passes it to the methods with a
+     * header argument. Each read is hundreds of nodes to C2, which stops inlining into a method of 18,000 nodes
+     * (decision 34).
      */
     public static long header(long address) {
         return Memory.getLong(address);
     }
 
-    /** SAFETY: made of the item's header as it is now. */
+    /** Writes the header word. SAFETY: it must be derived from the item's present header. */
     public static void header(long address, long header) {
         Memory.putLong(address, header);
     }
 
-    /** The type's code, {@link ItemType#DEAD} for a dead item. */
+    /** The type's code, or {@link ItemType#DEAD} for a dead item. */
     public static int type(long address) {
         return typeOf(header(address));
     }
 
     /**
-     * Whether the item is the root item of a large collection: of any type but a string, and of {@link Item#TREE}'s encoding.
+     * Whether the item is the root item of a large collection: its type is not a string and its encoding is
+     * {@link Item#TREE}.
      */
     public static boolean isTree(long address) {
         return isTreeOf(header(address));
     }
 
-    /** The same of an item with this header. */
+    /** Whether an item with this header is the root item of a large collection. */
     public static boolean isTreeOf(long header) {
         return encodingOf(header) == Item.TREE && typeOf(header) > STRING;
     }
@@ -236,7 +221,7 @@ public final class ItemLayout {
         return type(address) == ItemType.DEAD;
     }
 
-    /** Makes the item one that a walk skips; its size stays. */
+    /** Marks the item as dead, so that a walk skips it; its size stays. */
     public static void markDead(long address) {
         set(address, TYPE_SHIFT, TYPE_MASK, ItemType.DEAD);
     }
@@ -255,9 +240,10 @@ public final class ItemLayout {
     }
 
     /**
-     * What is noted of an item beside what it is, and goes with it where it goes: its access bits and its penalty class; its key is not followed.
+     * A stamp, the data that an item keeps when it moves: its access bits and its penalty class. The followed bit is
+     * not set.
      *
-     * @param access       0 to {@link #MAX_ACCESS}
+     * @param access 0 to {@link #MAX_ACCESS}
      * @param penaltyClass 0 to {@link #MAX_PENALTY_CLASS}
      */
     public static int stamp(int access, int penaltyClass) {
@@ -266,7 +252,7 @@ public final class ItemLayout {
         return penaltyClass << ACCESS_BITS | access;
     }
 
-    /** The {@linkplain #stamp(int, int) stamp} of an item, for another that takes its place. */
+    /** The {@linkplain #stamp(int, int) stamp} of an item, for its replacement. */
     public static int stamp(long address) {
         return stamp(access(address), penaltyClass(address)) | get(address, FOLLOWED_SHIFT, 1) << FOLLOWED_STAMP_SHIFT;
     }
@@ -280,12 +266,15 @@ public final class ItemLayout {
         return (int) (header >>> PENALTY_SHIFT) & PENALTY_MASK;
     }
 
-    /** SAFETY: of an item that was {@linkplain Segments#born born} its segments count the class: {@link Segments#penaltyClass}. */
+    /**
+     * Sets the penalty class. SAFETY: the class of an item that was {@linkplain Segments#born born} is counted by its
+     * segments; use {@link Segments#penaltyClass}.
+     */
     public static void penaltyClass(long address, int penaltyClass) {
         set(address, PENALTY_SHIFT, PENALTY_MASK, penaltyClass);
     }
 
-    /** 24 bits that belong to the eviction policy: a clock or a frequency. */
+    /** The 24 bits that belong to the eviction policy: a clock, a frequency or a residence. */
     public static int access(long address) {
         return accessOf(header(address));
     }
@@ -304,12 +293,15 @@ public final class ItemLayout {
         set(address, ACCESS_SHIFT, ACCESS_MASK, access);
     }
 
-    /** Whether the next access to the item's key may be waited for: {@link io.varve.memory.locality.AccessProbe} says by whom. */
+    /**
+     * Whether the recorder may wait for the next access to the item's key: see
+     * {@link io.varve.memory.locality.AccessProbe}.
+     */
     public static boolean isFollowed(long address) {
         return isFollowedOf(header(address));
     }
 
-    /** The same of an item with this header. */
+    /** Whether the followed bit of this header is set. */
     public static boolean isFollowedOf(long header) {
         return bit(header, FOLLOWED_SHIFT) != 0;
     }
@@ -318,7 +310,7 @@ public final class ItemLayout {
         header(address, withFollowed(header(address), followed));
     }
 
-    /** This header with that bit. */
+    /** This header with another followed bit. */
     public static long withFollowed(long header, boolean followed) {
         return header & ~(1L << FOLLOWED_SHIFT) | (followed ? 1L : 0) << FOLLOWED_SHIFT;
     }
@@ -332,51 +324,33 @@ public final class ItemLayout {
         set(address, INTERNAL_SHIFT, 1, internal ? 1 : 0);
     }
 
-    public static boolean hasExtension(long address) {
-        return get(address, EXTENSION_SHIFT, 1) != 0;
-    }
-
-    /** 8 bytes that belong to the eviction policy. Only if {@link #hasExtension}. */
-    public static long extension(long address) {
-        return Memory.getLong(extensionAddress(address));
-    }
-
-    public static void extension(long address, long extension) {
-        Memory.putLong(extensionAddress(address), extension);
-    }
-
-    private static long extensionAddress(long address) {
-        assert hasExtension(address);
-        return keyAddress(address) - EXTENSION_BYTES;
-    }
-
-    /** Whether there is room for an expiry time, used or not. */
+    /** Whether the item has expiry fields, used or not. */
     public static boolean hasExpiryFields(long address) {
         return hasExpiryFieldsOf(header(address));
     }
 
-    /** The same of an item with this header. */
+    /** Whether an item with this header has expiry fields. */
     public static boolean hasExpiryFieldsOf(long header) {
         return bit(header, EXPIRY_SHIFT) != 0;
     }
 
-    /** Milliseconds since the epoch, or {@link Item#NEVER}. */
+    /** The expiry field in milliseconds since the epoch, or {@link Item#NEVER}. */
     public static long expireAtMillis(long address) {
         return expireAtMillisOf(address, header(address));
     }
 
-    /** @param header the item's */
+    /** @param header the item's header */
     public static long expireAtMillisOf(long address, long header) {
         if (!hasExpiryFieldsOf(header)) {
             return Item.NEVER;
         }
-        // The entry's first bytes come with it.
+        // The read includes the first bytes of the entry.
         long field = Memory.getLong(address + EXPIRE_AT_OFFSET) & NEVER_FIELD;
         return field == NEVER_FIELD ? Item.NEVER : field;
     }
 
     /**
-     * Only if {@link #hasExpiryFields}.
+     * Writes the expiry field. Only if {@link #hasExpiryFields}.
      *
      * @param expireAtMillis 0 to {@link #MAX_EXPIRE_AT_MILLIS}, or {@link Item#NEVER}
      */
@@ -387,7 +361,7 @@ public final class ItemLayout {
         Memory.putUnsigned48(address + EXPIRE_AT_OFFSET, expireAtMillis);
     }
 
-    /** The entry of the time buckets that stands for this item. Only if {@link #hasExpiryFields}. */
+    /** The id of the item's expiry entry. Only if {@link #hasExpiryFields}. */
     public static int expiryEntry(long address) {
         assert hasExpiryFields(address);
         return Memory.getInt(address + ENTRY_OFFSET);
@@ -399,8 +373,9 @@ public final class ItemLayout {
     }
 
     /**
-     * Gives an item that has none expiry fields where it lies: everything behind its header moves up by
-     * {@link #EXPIRY_BYTES}. SAFETY: those bytes behind its end are the item's already ({@link Segments#extendTail}).
+     * Inserts expiry fields in place into an item that has none: everything after its header moves up by
+     * {@link #EXPIRY_BYTES}. SAFETY: those bytes behind its end must already belong to the item
+     * ({@link Segments#extendTail}).
      */
     public static void insertExpiryFields(long address) {
         assert !hasExpiryFields(address);
@@ -412,12 +387,12 @@ public final class ItemLayout {
         Memory.putInt(address + ENTRY_OFFSET, NO_ENTRY);
     }
 
-    /** Bytes. */
+    /** The length of the key in bytes. */
     public static int keyLength(long address) {
         return keyLengthOf(address, header(address));
     }
 
-    /** @param header the item's */
+    /** @param header the item's header */
     public static int keyLengthOf(long address, long header) {
         int length = (int) (header >>> KEY_LENGTH_SHIFT) & KEY_LENGTH_MASK;
         return length <= MAX_SHORT_KEY ? length : longKeyLength(address, header);
@@ -432,17 +407,17 @@ public final class ItemLayout {
         return keyAddressOf(address, header(address));
     }
 
-    /** @param header the item's */
+    /** @param header the item's header */
     public static long keyAddressOf(long address, long header) {
         return address + headerSizeOf(header);
     }
 
-    /** Bytes the value may grow to in place. */
+    /** Bytes that the value may grow to in place. */
     public static int capacity(long address) {
         return capacityOf(address, header(address));
     }
 
-    /** @param header the item's */
+    /** @param header the item's header */
     public static int capacityOf(long address, long header) {
         int capacity = (int) (header >>> CAPACITY_SHIFT) & CAPACITY_MASK;
         return capacity <= MAX_SHORT_CAPACITY ? capacity : longCapacity(address, header);
@@ -455,8 +430,8 @@ public final class ItemLayout {
     }
 
     /**
-     * Another capacity for an item of a value without slack, where the header keeps its size: both are short, or both are not.
-     * SAFETY: the bytes up to the new end are the item's.
+     * Changes the capacity of an item whose value has no slack. The header's size must stay: both capacities are short,
+     * or both are not. SAFETY: the bytes up to the new end must belong to the item.
      */
     public static void capacity(long address, int capacity) {
         long header = Memory.getLong(address);
@@ -477,12 +452,12 @@ public final class ItemLayout {
         return capacity <= MAX_SHORT_CAPACITY;
     }
 
-    /** Bytes. */
+    /** The length of the value in bytes. */
     public static int valueLength(long address) {
         return valueLengthOf(address, header(address));
     }
 
-    /** @param header the item's */
+    /** @param header the item's header */
     public static int valueLengthOf(long address, long header) {
         int capacity = capacityOf(address, header);
         return bit(header, SLACK_SHIFT) == 0 ? capacity : capacity - slack(valueAddressOf(address, header) + capacity);
@@ -494,7 +469,7 @@ public final class ItemLayout {
     }
 
     /**
-     * Changes the length; the bytes behind the new end are no longer the value's, and are written to.
+     * Changes the value's length; the bytes behind the new end become slack and are overwritten.
      *
      * @param newLength 0 to {@link #capacity}
      */
@@ -507,9 +482,9 @@ public final class ItemLayout {
     }
 
     /**
-     * Makes the item another type's, of another encoding and length, with one write to the header; its bytes are the caller's to change.
+     * Changes type, encoding and length with one write to the header; the caller changes the value's bytes.
      *
-     * @param header    the item's, with access bits as they are to be
+     * @param header the item's header, with the new access bits
      * @param newLength 0 to {@link #capacity}
      */
     public static void rewrite(long address, long header, ItemType type, int encoding, int newLength) {
@@ -544,20 +519,20 @@ public final class ItemLayout {
         return valueAddressOf(address, header(address));
     }
 
-    /** @param header the item's */
+    /** @param header the item's header */
     public static long valueAddressOf(long address, long header) {
         return keyAddressOf(address, header) + keyLengthOf(address, header);
     }
 
-    /** Bytes of the item, header, key and capacity. */
+    /** The bytes of the item: header, key and capacity. */
     public static int size(long address) {
         long header = header(address);
         return headerSizeOf(header) + keyLengthOf(address, header) + capacityOf(address, header);
     }
 
     /**
-     * How long an item may be, as far as its header's own fields tell (those of long keys and large capacities are not
-     * followed). A hint, read without the lock from whatever is there now.
+     * An estimate of an item's size from its header word alone, without the separate fields of long keys and large
+     * capacities. A hint, read without the lock from whatever is there.
      */
     public static int peekSize(long address) {
         long header = Memory.peekLong(address);
@@ -565,11 +540,10 @@ public final class ItemLayout {
                 + ((int) (header >>> CAPACITY_SHIFT) & CAPACITY_MASK);
     }
 
-    /** Without a branch: what precedes the key is summed up from the bits that say what is there. */
+    /** Computes the size without a branch, from the bits for the optional fields. */
     private static int headerSizeOf(long header) {
         return HEADER_BYTES + bit(header, EXPIRY_SHIFT) * EXPIRY_BYTES
-                + (bit(header, LONG_KEY_SHIFT) + bit(header, LONG_CAPACITY_SHIFT)) * LONG_BYTES
-                + bit(header, EXTENSION_SHIFT) * EXTENSION_BYTES;
+                + (bit(header, LONG_KEY_SHIFT) + bit(header, LONG_CAPACITY_SHIFT)) * LONG_BYTES;
     }
 
     /** The type's code of an item with this header. */

@@ -9,24 +9,24 @@ import io.varve.memory.offheap.Regions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The large items of all shards: a table from an item's number to its {@link LargeRun}. Guarded by its own lock; an entry
- * is read without it by the shard that owns the item.
+ * The large items of all shards: a table from an item's number to its {@link LargeRun}. Guarded by its own lock; the
+ * shard that owns an item reads its entry without it.
  *
- * <p>A run takes address space of a power of two, and memory for the pages that it needs, which alone are charged.
+ * <p>A run takes address space of a power of two, and memory for the pages that it needs. Only those pages are charged.
  *
- * <p>SAFETY: the memory of a released run may serve another at once, so nothing may be read ahead of use through a large
- * location: a hint skips {@link Location#isLarge} ones.
+ * <p>SAFETY: the memory of a released run may serve another run at once. Nothing may prefetch through a large location:
+ * hints skip locations that {@link Location#isLarge} accepts.
  */
 public final class LargeItems {
     private static final int MAX_ITEMS = Location.MAX_OFFSET + 1;
     private static final int FIRST_TABLE_LENGTH = 16;
-    /** A run from here on has twice the address space, so that its value can double where it lies. */
+    /** A run of at least this size has twice the address space, so that its value can double in place. */
     private static final long ROOM_TO_GROW_FROM_BYTES = 1 << 20;
 
     private final Regions regions;
     private final MemoryBudget budget;
 
-    /** Replaced when it grows, never shrunk. ORDER: an entry is set before its location is known to any reader. */
+    /** Replaced when it grows, never shrunk. ORDER: an entry is set before any reader knows its location. */
     private volatile @Nullable LargeRun[] runs = new LargeRun[FIRST_TABLE_LENGTH];
     /** The numbers of each shard's items, in no order. */
     private int[][] ofShard = new int[0][];
@@ -43,10 +43,10 @@ public final class LargeItems {
     }
 
     /**
-     * A run with one holder, the caller; null if the budget or the system refuses it. Its bytes are zero.
+     * Allocates a run with one holder, the caller; null if the budget or the system refuses it. Its bytes are zero.
      *
-     * @param headRoom    bytes in front of the value, at least what header and key will need
-     * @param valueLength bytes of the value, or of the capacity it is to have
+     * @param headRoom bytes before the value, at least the size of header and key
+     * @param valueLength bytes of the value, or of its capacity
      */
     public @Nullable LargeRun allocate(int headRoom, int valueLength) {
         long bytes = (long) headRoom + valueLength;
@@ -70,13 +70,14 @@ public final class LargeItems {
     }
 
     /**
-     * Makes a run an item's: the table takes over the caller's hold.
+     * Assigns a run to an item: the table takes over the caller's hold.
      *
-     * @param itemAddress where the header is: in the run's head room, so that the key ends where the value starts
-     * @param shard       whose lock guards the item
+     * @param itemAddress the address of the header, in the run's head room, so that the key ends where the value
+     *     starts
+     * @param shard the shard whose lock guards the item
      * @return the item's location
-     * @throws CacheFullException if there are as many large items as 23 bits can number: a larger segment-size makes fewer
-     *                            items large. The run is released then
+     * @throws CacheFullException if there are as many large items as 23 bits can number; the run is released then.
+     *     A larger segment-size makes fewer items large
      */
     public synchronized long adopt(LargeRun run, long itemAddress, int shard) {
         assert itemAddress >= run.start() && itemAddress <= run.address() : itemAddress;
@@ -108,10 +109,10 @@ public final class LargeItems {
     }
 
     /**
-     * Gives a run more memory behind its value, which stays where it is: to the end of the last page that the value needs, so that it costs
-     * nothing to come back for more. Under the lock of its item's shard.
+     * Grows a run in place. It gets memory to the end of the last page that the value needs, because the rest of that
+     * page costs nothing. The caller holds the lock of the item's shard.
      *
-     * @param valueLength more than its capacity; its {@linkplain #hasAddressesFor address space} is large enough
+     * @param valueLength more than its capacity; its {@linkplain #hasAddressesFor address space} must suffice
      * @throws CacheFullException if the budget refuses the memory
      */
     public void extend(LargeRun run, int valueLength) {
@@ -138,11 +139,11 @@ public final class LargeItems {
     }
 
     /**
-     * One of a shard's large items, drawn at random. Under the lock of that shard, which keeps it there.
+     * A random large item of a shard. The caller holds the lock of that shard, so the item cannot be freed.
      *
      * @return its location, or {@link Location#NONE} if the shard has none
      */
-    public synchronized long draw(int shard, SplittableRandom random) {
+    public synchronized long sample(int shard, SplittableRandom random) {
         int own = shard < countOfShard.length ? countOfShard[shard] : 0;
         return own == 0 ? Location.NONE : Location.ofLarge(ofShard[shard][random.nextInt(own)]);
     }
@@ -162,8 +163,8 @@ public final class LargeItems {
         run.entered(shard, place);
     }
 
-    /** The last of the shard's takes its place. */
-    private void leave(LargeRun run) {
+    /** Removes a run from its shard's list; the last one takes its place. */
+    private void remove(LargeRun run) {
         int[] numbers = ofShard[run.shard()];
         int last = numbers[--countOfShard[run.shard()]];
         numbers[run.place()] = last;
@@ -173,18 +174,18 @@ public final class LargeItems {
         }
     }
 
-    /** Where the item's header is. */
+    /** The address of the item's header. */
     long address(long location) {
         return run(location).itemAddress();
     }
 
-    /** The item is gone: its number may be given to another, and the table's hold on the run ends. */
+    /** Removes an item: its number may be reused, and the table releases its hold on the run. */
     public void release(long location) {
         LargeRun run;
         synchronized (this) {
             run = run(location);
             int number = Location.largeNumber(location);
-            leave(run);
+            remove(run);
             runs[number] = null;
             if (freeCount == freeNumbers.length) {
                 freeNumbers = Arrays.copyOf(freeNumbers, freeCount * 2);
@@ -195,7 +196,7 @@ public final class LargeItems {
         run.release();
     }
 
-    /** The table lets go of all runs. */
+    /** Releases the table's holds on all runs. */
     void releaseAll() {
         for (LargeRun run : runs) {
             if (run != null) {
@@ -212,24 +213,24 @@ public final class LargeItems {
         }
     }
 
-    /** How many large items there are. */
+    /** The number of large items. */
     public synchronized int count() {
         return count;
     }
 
-    /** Bytes charged for runs, of items or held by others only. */
+    /** Bytes charged for runs, including those that no item holds. */
     public synchronized long chargedBytes() {
         return chargedBytes;
     }
 
-    void giveBack(LargeRun run) {
+    void free(LargeRun run) {
         regions.retire(run.start(), run.regionBytes(), budget, run.chargedBytes());
         synchronized (this) {
             chargedBytes -= run.chargedBytes();
         }
     }
 
-    /** What a run of so many bytes is charged with: whole pages. */
+    /** The charge for a run of this size: whole pages. */
     public static long roundUpToPage(long bytes) {
         return Math.max(bytes, 1) + Regions.MIN_BYTES - 1 & -Regions.MIN_BYTES;
     }

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.varve.memory.item.ValueRun;
 
 /**
- * The memory of one large item: room for header and key in front, then the value at an address that never changes. The
- * count of holders is atomic; length and item address are guarded by the lock of the item's shard.
+ * The memory of one large item: space for header and key, then the value at an address that never changes. The
+ * reference count is atomic; the lock of the item's shard guards length and item address.
  *
  * <pre>
  *  start                    itemAddress                address
@@ -16,15 +16,15 @@ import io.varve.memory.item.ValueRun;
  *  |&lt;------------------ headRoom ------------------&gt;|
  * </pre>
  *
- * <p>Whoever allocated it is its first holder, so that a bulk can be read from the socket straight into its place before
- * there is a key for it; {@link LargeItems#adopt} hands that hold to the table.
+ * <p>The allocating caller is the first holder, so a bulk string can be read from the socket directly into its place
+ * before it has a key. {@link LargeItems#adopt} transfers that hold to the table.
  */
 public final class LargeRun implements ValueRun {
     private final LargeItems owner;
     private final long start;
     private final int headRoom;
     private final long regionBytes;
-    /** Written under the lock of the item's shard; read by whoever holds the run last. */
+    /** Written under the lock of the item's shard; read by the last holder. */
     private volatile int capacity;
     private volatile long chargedBytes;
     private final AtomicInteger holders = new AtomicInteger(1);
@@ -49,14 +49,14 @@ public final class LargeRun implements ValueRun {
         return start + headRoom;
     }
 
-    /** Bytes of the value: at first the whole capacity. */
+    /** Bytes of the value: initially the whole capacity. */
     @Override
     public int length() {
         return length;
     }
 
     /**
-     * Says how much of the capacity the value uses.
+     * Sets the length of the value within the capacity.
      *
      * @param length bytes, 0 to {@link #capacity}
      */
@@ -70,7 +70,7 @@ public final class LargeRun implements ValueRun {
         return capacity;
     }
 
-    /** Gives it more memory behind its value. */
+    /** Records additional memory behind the value. */
     void extended(int toCapacity, long toChargedBytes) {
         capacity = toCapacity;
         chargedBytes = toChargedBytes;
@@ -81,7 +81,7 @@ public final class LargeRun implements ValueRun {
         return headRoom;
     }
 
-    /** Where the item's header is, once {@link LargeItems#adopt adopted}. */
+    /** The address of the item's header, once {@link LargeItems#adopt adopted}. */
     long itemAddress() {
         return itemAddress;
     }
@@ -90,7 +90,7 @@ public final class LargeRun implements ValueRun {
         this.itemAddress = itemAddress;
     }
 
-    /** When it became an item's, ms since the epoch. */
+    /** When it became an item's run, ms since the epoch. */
     long adoptedMillis() {
         return adoptedMillis;
     }
@@ -100,12 +100,12 @@ public final class LargeRun implements ValueRun {
         adoptedMillis = wallMillis;
     }
 
-    /** Whose item it is, once {@link LargeItems#adopt adopted}. */
+    /** The shard of its item, once {@link LargeItems#adopt adopted}. */
     int shard() {
         return shard;
     }
 
-    /** Where it stands among the items of its shard. */
+    /** The index in the list of its shard's items. */
     int place() {
         return place;
     }
@@ -124,12 +124,12 @@ public final class LargeRun implements ValueRun {
         return start;
     }
 
-    /** What was charged to the budget, bytes. */
+    /** Bytes charged to the budget. */
     public long chargedBytes() {
         return chargedBytes;
     }
 
-    /** Whether someone else than the item holds the run, such as a reply that is being sent. */
+    /** Whether another holder than the item holds the run, such as a reply that is being sent. */
     public boolean isShared() {
         return holders.get() > 1;
     }
@@ -138,7 +138,7 @@ public final class LargeRun implements ValueRun {
     public void retain() {
         int before = holders.getAndIncrement();
         if (before <= 0) {
-            throw new IllegalStateException("A run without a holder cannot be held again");
+            throw new IllegalStateException("A released run cannot be retained");
         }
     }
 
@@ -146,10 +146,10 @@ public final class LargeRun implements ValueRun {
     public void release() {
         int left = holders.decrementAndGet();
         if (left < 0) {
-            throw new IllegalStateException("A run was released more often than it was held");
+            throw new IllegalStateException("A run was released more often than it was retained");
         }
         if (left == 0) {
-            owner.giveBack(this);
+            owner.free(this);
         }
     }
 }

@@ -1,7 +1,7 @@
 package io.varve.memory.segment;
 
 /**
- * Where an item is: a segment and a byte offset in it, packed into 48 bits. Immutable: static methods only.
+ * The location of an item: a segment id and a byte offset in it, packed into 48 bits. Immutable: static methods only.
  *
  * <pre>
  *  47                        23 22                      0
@@ -18,13 +18,13 @@ public final class Location {
     public static final int OFFSET_BITS = 23;
     public static final int BITS = SEGMENT_BITS + OFFSET_BITS;
 
-    /** No location: what a search that found nothing answers. Does not fit into 48 bits. */
+    /** No location: the result of a failed search. It does not fit into 48 bits. */
     public static final long NONE = -1;
 
     /** The segment id that marks a large item. */
     public static final int LARGE_SEGMENT = (1 << SEGMENT_BITS) - 1;
 
-    /** The highest id that a segment can have. */
+    /** The highest segment id. */
     public static final int MAX_SEGMENT = LARGE_SEGMENT - 1;
 
     /** The highest offset in a segment, and the highest number of a large item. */

@@ -5,13 +5,13 @@ import java.util.random.RandomGenerator;
 
 import org.jspecify.annotations.Nullable;
 
-/** The list of the segments that a shard has, in no order, and the choice among its sealed ones. Guarded by its lock. */
+/** The unordered list of a shard's segments, and the choice among the sealed ones. Guarded by the shard's lock. */
 final class OwnedSegments {
     private static final int FIRST_LENGTH = 8;
 
-    /** When this part of its class's lifetime is left to it, a segment is left to die by itself. */
+    /** If less than one in this many parts of the class's lifetime remains, a segment is left to expire. */
     private static final int DYING_PART = 4;
-    /** A segment that is so full as the fullest times this is as good, if it is older. */
+    /** An older segment is preferred if it is at least this full, relative to the fullest. */
     private static final double NEARLY = 0.75;
 
     private @Nullable Segment[] list = new Segment[FIRST_LENGTH];
@@ -21,16 +21,16 @@ final class OwnedSegments {
         return count;
     }
 
-    /** The segment at a place of the list, 0 to {@link #count} - 1. */
+    /** The segment at an index of the list, 0 to {@link #count} - 1. */
     Segment at(int place) {
         Segment segment = list[place];
         if (segment == null) {
-            throw new IllegalStateException("No segment at place " + place + " of " + count);
+            throw new IllegalStateException("There is no segment at index " + place + " of " + count);
         }
         return segment;
     }
 
-    /** Takes a segment into the list, at the end: the caller tells it that its slot is {@link #count} - 1. */
+    /** Appends a segment to the list; the caller sets its slot to {@link #count} - 1. */
     void add(Segment segment) {
         if (count == list.length) {
             list = Arrays.copyOf(list, count * 2);
@@ -47,11 +47,11 @@ final class OwnedSegments {
     }
 
     /**
-     * The sealed segment whose cleaning is worth most.
+     * The sealed segment that is most profitable to clean.
      *
-     * @param leastShare only one of which cleaning gains at least this share, 0 to 1
-     * @param patient    pass over those whose items will soon have died by themselves: an item that is moved a moment
-     *                   before its expiry is a copy for nothing
+     * @param leastShare ignore segments that gain less than this share, 0 to 1
+     * @param patient ignore segments whose items will soon have expired: moving an item shortly before its expiry
+     *     is a wasted copy
      */
     int mostProfitable(CleanerPolicy policy, long nowMillis, double leastShare, boolean patient) {
         int best = SegmentPool.NONE;
@@ -77,7 +77,7 @@ final class OwnedSegments {
 
     private static boolean isDying(Segment segment, double lifetimeMillis) {
         return segment.lifetimeClass() != Segments.DEFAULT_CLASS
-                && lifetimeMillis < (double) Heads.lifetimeAboveMillis(segment.lifetimeClass()) / DYING_PART;
+                && lifetimeMillis < (double) OpenSegments.lifetimeAboveMillis(segment.lifetimeClass()) / DYING_PART;
     }
 
     /** The sealed segment with the smallest share of live bytes, or {@link SegmentPool#NONE}. */
@@ -95,8 +95,8 @@ final class OwnedSegments {
     }
 
     /**
-     * Of the sealed segments in which live items of these penalty classes take nearly the largest share, the one that was sealed first, or
-     * {@link SegmentPool#NONE}: the fullest of all is often the latest.
+     * Among the sealed segments with nearly the largest share of live items of these penalty classes, the one sealed
+     * first, or {@link SegmentPool#NONE}. The fullest of all is often the latest.
      */
     int fullestOf(boolean[] classes) {
         double largest = 0;
@@ -116,7 +116,7 @@ final class OwnedSegments {
         return best;
     }
 
-    /** The share of these classes. */
+    /** The share of these classes in a segment's extent. */
     private static double fullness(Segment segment, boolean[] classes) {
         return segment.state() == SegmentState.SEALED
                 ? (double) segment.classBytes(classes) / segment.extentBytes()
@@ -137,7 +137,7 @@ final class OwnedSegments {
         return best;
     }
 
-    /** Some sealed segment, or {@link SegmentPool#NONE}: the first at or after a random place of the list. */
+    /** A random sealed segment, or {@link SegmentPool#NONE}: the first at or after a random index of the list. */
     int randomSealed(RandomGenerator random) {
         if (count == 0) {
             return SegmentPool.NONE;

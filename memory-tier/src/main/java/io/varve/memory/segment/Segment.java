@@ -6,25 +6,25 @@ import io.varve.memory.item.Item;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of one segment: its state, what is appended and what lives in it, and the sums that its mean lifetime
- * comes from. Guarded by the lock of the shard that has it; while it is free, by the pool's.
+ * The accounts of one segment: its state, its appended and live bytes, and the sums for its mean lifetime. Guarded by
+ * the lock of the owning shard; while the segment is free, by the pool's lock.
  *
- * <p>One object for each segment, bounded by the pool and not by the keys.
+ * <p>There is one object for each segment, so their number depends on the pool and not on the keys.
  */
 final class Segment {
-    /** A segment without owner has no slot in the owner's list. */
+    /** The slot of a segment without an owner. */
     static final int NO_SLOT = -1;
 
     /** An item without an expiry time counts with the time since its last write, but at most this. */
     static final long MAX_AGE_MILLIS = 3_600_000;
 
     /**
-     * Later expiry times count as this one (the year 2248), so that the sum over the up to 2^19 items of 18 bytes in a
-     * segment of 8 MiB stays below 2^63.
+     * Later expiry times count as this one (the year 2248). The sum over up to 2^19 items of 18 bytes in a segment of 8
+     * MiB then stays below 2^63.
      */
     static final long MAX_SUMMED_MILLIS = 1L << 43;
 
-    /** So many moments can be summed up as well. */
+    /** With at most this many overwrites, the sum of their times does not overflow. */
     private static final int MOST_OVERWRITES = 1 << 20;
 
     private final int id;
@@ -40,14 +40,14 @@ final class Segment {
     private long expireAtSum;
     private int lastingItems;
     private long writtenAtSum;
-    /** Overwrites in place that {@link #writtenAtSum} does not know of yet: each takes a division. */
+    /** Overwrites in place that {@link #writtenAtSum} does not include yet: each inclusion takes a division. */
     private int overwrites;
     private long overwrittenAtSum;
     private long lastAppendMillis;
     private long sealOrder;
-    /** Whether it was sealed before it was full, so that what is unused of it is worth gaining. */
+    /** Whether it was sealed before it was full, so that its unused bytes count as a gain. */
     private boolean closedEarly;
-    /** Bytes of its live items by penalty class, but for the first; null as long as it had none of another. */
+    /** Bytes of its live items by penalty class, except class 0; null while it had none of another class. */
     private int @Nullable [] classBytes;
 
     Segment(int id) {
@@ -79,12 +79,12 @@ final class Segment {
         return lifetimeClass;
     }
 
-    /** How much of it, from its start, may be filled, is charged to the budget and may be resident. */
+    /** The bytes of the segment, from its start, that may be filled, are charged to the budget and may be resident. */
     int extentBytes() {
         return extentBytes;
     }
 
-    /** Set by the pool when it hands the segment out and when it gives its pages back. */
+    /** Set by the pool when it hands out the segment and when it returns its pages to the system. */
     void extentBytes(int newExtentBytes) {
         extentBytes = newExtentBytes;
     }
@@ -93,11 +93,11 @@ final class Segment {
         return usedBytes;
     }
 
-    boolean hasRoom(int size) {
+    boolean hasSpace(int size) {
         return size <= extentBytes - usedBytes;
     }
 
-    /** u: live bytes over what may be filled. */
+    /** The utilization u: live bytes divided by the extent. */
     double utilization() {
         return (double) liveBytes / extentBytes;
     }
@@ -126,7 +126,7 @@ final class Segment {
         return lastAppendMillis;
     }
 
-    /** Grows with each sealing of the shard: the smallest is the oldest. */
+    /** Increases with each sealing of the shard: the smallest is the oldest. */
     long sealOrder() {
         return sealOrder;
     }
@@ -140,9 +140,7 @@ final class Segment {
         empty();
     }
 
-    /**
-     * @param early before it was full
-     */
+    /** @param early whether it is sealed before it is full */
     void seal(long order, boolean early) {
         state = state.seal();
         sealOrder = order;
@@ -150,8 +148,8 @@ final class Segment {
     }
 
     /**
-     * What moving its live items to another segment gains: its dead bytes; and what is unused at its end, unless the next
-     * item did not fit there, because then the same items leave as much unused wherever they are put.
+     * The gain of moving its live items to another segment: its dead bytes, and the unused bytes at its end. The latter
+     * do not count if the next item did not fit, because the same items would leave as much unused elsewhere.
      */
     int reclaimableBytes() {
         return (closedEarly ? extentBytes : usedBytes) - liveBytes;
@@ -175,7 +173,7 @@ final class Segment {
 
     private void disown(SegmentState free) {
         if (liveItems != 0) {
-            throw new IllegalStateException("Segment " + id + " cannot be freed: " + liveItems + " items live in it");
+            throw new IllegalStateException("Segment " + id + " cannot be freed: " + liveItems + " live items");
         }
         state = free;
         owner = null;
@@ -183,7 +181,7 @@ final class Segment {
         empty();
     }
 
-    /** Nothing lives in an open head: it is filled again from its start. */
+    /** Resets an open segment without live items, so that it is filled again from its start. */
     void reset() {
         assert state == SegmentState.OPEN && liveItems == 0;
         empty();
@@ -202,7 +200,10 @@ final class Segment {
                 : Arrays.toString(classBytes);
     }
 
-    /** An item is placed at the end: it lives from now on, so that nothing frees the segment before it is written. */
+    /**
+     * Places an item at the end. It counts as live at once, so that nothing frees the segment before the item is
+     * written.
+     */
     int append(int size, long nowMillis) {
         assert state == SegmentState.OPEN : state;
         int offset = usedBytes;
@@ -213,20 +214,20 @@ final class Segment {
         return offset;
     }
 
-    /** The last item grows or shrinks. */
+    /** Grows or shrinks the last item. */
     void resizeTail(int difference) {
         assert state == SegmentState.OPEN : state;
         usedBytes += difference;
         liveBytes += difference;
     }
 
-    /** The last item is dead, and its place is given to the next. */
+    /** Frees the bytes of the last item, which is dead, for the next. */
     void dropTail(int size) {
         assert state == SegmentState.OPEN : state;
         usedBytes -= size;
     }
 
-    /** Live items of a penalty class take so much more, which may be negative. */
+    /** Adds a number of bytes, possibly negative, to a penalty class. */
     void addToClass(int penaltyClass, int more) {
         if (penaltyClass != 0) {
             int[] counted = classBytes;
@@ -245,7 +246,7 @@ final class Segment {
         int bytes = classes[0] ? liveBytes : 0;
         if (counted != null) {
             for (int i = 1; i < counted.length; i++) {
-                // The first class has what the others have not.
+                // Class 0 is the rest.
                 bytes += (classes[i] ? counted[i] : 0) - (classes[0] ? counted[i] : 0);
             }
         }
@@ -268,12 +269,15 @@ final class Segment {
         }
     }
 
-    /** An expiring item has another time. */
+    /** Updates the sum for an expiring item that has another time. */
     void expiryMoved(long oldMillis, long newMillis) {
         expireAtSum += Math.min(newMillis, MAX_SUMMED_MILLIS) - Math.min(oldMillis, MAX_SUMMED_MILLIS);
     }
 
-    /** One of the items without an expiry time was written anew in place: the mean goes, and now comes. */
+    /**
+     * Records that one of the items without an expiry time was overwritten in place: its old write time, estimated by
+     * the mean, is replaced by the present.
+     */
     void overwritten(long nowMillis) {
         overwrittenAtSum += nowMillis;
         if (++overwrites == MOST_OVERWRITES) {
@@ -281,7 +285,10 @@ final class Segment {
         }
     }
 
-    /** After k overwrites of n items a share (1-1/n)^k of the old mean is left; the rest was written when they were. */
+    /**
+     * Applies the overwrites: after k overwrites of n items, a share (1-1/n)^k of the old mean is left. The rest has
+     * the mean time of the overwrites.
+     */
     private void settleOverwrites() {
         double left = Math.pow(1 - 1.0 / lastingItems, overwrites);
         double mean = left * ((double) writtenAtSum / lastingItems)
@@ -291,7 +298,7 @@ final class Segment {
         overwrittenAtSum = 0;
     }
 
-    /** An item's own write time is not stored: the mean goes. */
+    /** An item's own write time is not stored: the mean is subtracted. */
     void removeLifetime(long expireAtMillis) {
         if (expireAtMillis == Item.NEVER) {
             writtenAtSum -= meanWrittenAtMillis();
@@ -304,7 +311,7 @@ final class Segment {
         }
     }
 
-    /** When the items without an expiry time were written, on the mean; 0 if there is none. */
+    /** The mean write time of the items without an expiry time; 0 if there is none. */
     long meanWrittenAtMillis() {
         if (lastingItems == 0) {
             return 0;
@@ -316,8 +323,8 @@ final class Segment {
     }
 
     /**
-     * How long the live items last, on the mean, milliseconds: the time to its expiry for an item that has one (since, if
-     * it is past), the time since its last write, at most an hour, for one that has none.
+     * The mean lifetime of the live items, in milliseconds. For an item with an expiry time it is the time until then,
+     * or since then if it is past. For one without, it is the time since its last write, at most an hour.
      */
     double meanLifetimeMillis(long nowMillis) {
         int items = expiringItems + lastingItems;

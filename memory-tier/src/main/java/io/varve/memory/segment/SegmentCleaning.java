@@ -3,8 +3,8 @@ package io.varve.memory.segment;
 import java.util.random.RandomGenerator;
 
 /**
- * The segments of a shard as the cleaner sees them: which of the sealed ones is worth it, the walk over what lives in it, and its end.
- * Guarded by the shard's lock.
+ * The cleaner's view of a shard's segments: the choice of a sealed segment, the walk over its live items, and the end
+ * of cleaning. Guarded by the shard's lock.
  */
 public final class SegmentCleaning {
     private final Segments segments;
@@ -18,10 +18,10 @@ public final class SegmentCleaning {
     }
 
     /**
-     * The sealed segment whose cleaning is worth most.
+     * The sealed segment that is most profitable to clean.
      *
-     * @param leastShare only one of which cleaning gains at least this share, 0 to 1
-     * @param patient    pass over those whose items will soon have died by themselves
+     * @param leastShare ignore segments that gain less than this share, 0 to 1
+     * @param patient ignore segments whose items will soon have expired
      * @return its id, or {@link SegmentPool#NONE}
      */
     public int mostProfitable(CleanerPolicy policy, long nowMillis, double leastShare, boolean patient) {
@@ -38,16 +38,16 @@ public final class SegmentCleaning {
         return owned.oldestSealed();
     }
 
-    /** Some sealed segment, or {@link SegmentPool#NONE}. */
+    /** A random sealed segment, or {@link SegmentPool#NONE}. */
     public int randomSealed(RandomGenerator random) {
         return owned.randomSealed(random);
     }
 
     /**
-     * Of the sealed segments in which live items of some penalty classes take nearly the largest share, the one that was sealed first, or
-     * {@link SegmentPool#NONE}.
+     * Among the sealed segments with nearly the largest share of live items of some penalty classes, the one sealed
+     * first, or {@link SegmentPool#NONE}.
      *
-     * @param classes which, by number
+     * @param classes whether each class counts, by number
      */
     public int fullestOf(boolean[] classes) {
         return owned.fullestOf(classes);
@@ -58,21 +58,21 @@ public final class SegmentCleaning {
         return segments.ownedById(segmentId).classBytes(classes);
     }
 
-    /** From now on nothing frees this sealed segment but {@link #end}. */
+    /** Begins to clean a sealed segment; until {@link #end} or {@link #abort}, nothing else frees it. */
     public void begin(int segmentId) {
         segments.ownedById(segmentId).beginClean();
     }
 
     /**
-     * The first live item of a segment at or after a place between two items.
+     * The first live item of a segment at or after a boundary between two items.
      *
-     * @param from {@link #firstOf} the segment, or {@link #after} the item before
+     * @param from {@link #firstOf} the segment, or {@link #after} the previous item
      * @return its location, or {@link Location#NONE} at the end
      */
     public long nextLive(int segmentId, long from) {
         Segment segment = segments.ownedById(segmentId);
         long start = pool.segmentAddress(segmentId);
-        // Not Location.offset: behind an item that ends with an 8 MiB segment comes offset 2^23.
+        // Not Location.offset: after an item that ends with an 8 MiB segment comes offset 2^23.
         long offset = from - Location.of(segmentId, 0);
         while (offset < segment.usedBytes()) {
             if (!ItemLayout.isDead(start + offset)) {
@@ -83,12 +83,12 @@ public final class SegmentCleaning {
         return Location.NONE;
     }
 
-    /** Where a walk of a segment begins. */
+    /** The start of a segment's walk. */
     public static long firstOf(int segmentId) {
         return Location.of(segmentId, 0);
     }
 
-    /** Where a walk goes on after an item, dead or alive; not a location by itself. */
+    /** The continuation of a walk after an item, dead or alive; not necessarily a valid location. */
     public long after(long location) {
         return location + ItemLayout.size(pool.address(location));
     }
@@ -96,20 +96,20 @@ public final class SegmentCleaning {
     /**
      * Frees a segment that was cleaned.
      *
-     * @throws IllegalStateException if something lives in it
+     * @throws IllegalStateException if it has live items
      */
     public void end(int segmentId) {
         Segment segment = segments.ownedById(segmentId);
         if (segment.liveItems() != 0) {
-            throw new IllegalStateException("Segment " + segmentId + " is not clean: " + segment.liveItems()
-                    + " items live in it");
+            throw new IllegalStateException("Segment " + segmentId + " still has live items: " + segment.liveItems()
+                    + " live items");
         }
         segments.disown(segment);
         segment.endClean();
         pool.free(segmentId);
     }
 
-    /** Leaves a cleaning half done: the segment is sealed as before, or freed if nothing lives in it by now. */
+    /** Aborts a cleaning: the segment is sealed again, or freed if it has no live items. */
     public void abort(int segmentId) {
         Segment segment = segments.ownedById(segmentId);
         segment.abortClean();

@@ -11,31 +11,31 @@ import io.varve.memory.offheap.Regions;
  * The segments of all shards: one range of address space, cut into segments of one size. Guarded by its own lock;
  * {@link #address} reads only what never changes.
  *
- * <p>A segment is in use (a shard has it), retained (free, its pages still resident) or bare (never used, or its pages
- * given back). In use and retained ones are charged to the budget, bare ones are not; and they are charged only as far as
- * they may be filled, their extent: a shard that holds little takes small parts of segments. A freed segment is retained, and
- * the next that is asked for; {@link #trim}, off the request's way, makes those bare that nobody needed between two calls
- * of it, so that resident memory falls after a flush and does not swing with every clean.
+ * <p>A segment is in use (a shard owns it), retained (free, with resident pages) or bare (never used, or its pages
+ * returned to the system). The budget is charged for segments in use and retained ones, but only for their extent, the
+ * part that may be filled. A shard that holds little takes small extents. A freed segment becomes retained and is the
+ * first to be reused. {@link #trim}, which requests never call, makes those segments bare that stayed unused between
+ * two of its calls. Resident memory therefore falls after a flush and does not fluctuate with every cleaning.
  *
- * <p>Every address of the reservation can be read at any time without a fault, so that a batch may touch items ahead of
- * their use through locations that are stale.
+ * <p>Every address of the reservation can be read at any time without a fault. A batch may therefore prefetch items
+ * through stale locations.
  */
 public final class SegmentPool implements AutoCloseable {
-    /** What {@link #acquire} answers when it is refused. */
+    /** The result of a refused {@link #acquire}. */
     public static final int NONE = -1;
 
-    /** As many free segments stay resident however long nobody needs them: the next writes find them warm. */
+    /** The number of free segments that stay resident even if unused: the next writes find them warm. */
     static final int KEEP_RETAINED = 4;
 
-    /** Behind the last segment, so that reading ahead across its end does not fault. */
+    /** A guard behind the last segment, so that reading ahead across its end does not fault. */
     private static final long GUARD_BYTES = Regions.MIN_BYTES;
 
-    /** So much is given back to the system within some ten microseconds, for a caller who holds a shard's lock. */
+    /** Returning this much to the system takes some ten microseconds, acceptable under a shard's lock. */
     private static final int MOST_SURPLUS_BYTES = 256 << 10;
 
     private static final int FIRST_TABLE_LENGTH = 16;
 
-    /** While their pages go back, segments are there for nobody: a few at a time. */
+    /** Segments are unavailable while their pages are returned, so only a few are returned at a time. */
     private static final int GIVEN_BACK_AT_ONCE = 8;
 
     private final MemoryBudget budget;
@@ -48,35 +48,36 @@ public final class SegmentPool implements AutoCloseable {
 
     /** Replaced when it grows. ORDER: an entry is set before its id is handed out. */
     private volatile Segment[] segments = new Segment[FIRST_TABLE_LENGTH];
-    /** Ids of retained segments: freed at the end, handed out from the end, trimmed at the start. */
+    /** Ids of retained segments: pushed and popped at the end, trimmed at the start. */
     private int[] retained = new int[FIRST_TABLE_LENGTH];
     private int retainedCount;
-    /** The fewest that were retained at any moment since the last trim: so many were not needed. */
+    /** The minimum of {@link #retainedCount} since the last trim: that many segments were not needed. */
     private int leastRetained;
     private int[] bare = new int[FIRST_TABLE_LENGTH];
     private int bareCount;
     private int nextFresh;
     private int inUse;
-    private int givingBack;
+    private int returning;
     private long chargedBytes;
-    /** Charged bytes of free segments. Written under the lock, read without. */
+    /** Charged bytes of free segments. Written under the lock, read without it. */
     private final AtomicLong freeBytes = new AtomicLong();
     private boolean closed;
 
     /**
-     * @param reserveBytes address space for segments; it bounds how far maxmemory can be raised, and costs nothing until
-     *                     it is written (where the system has no mmap, all of it is resident at once)
+     * @param reserveBytes address space for segments; it bounds a later rise of maxmemory, and costs nothing until
+     *     it is written (without mmap, all of it is resident at once)
      * @param segmentBytes a power of two from 4 KiB to 8 MiB
      * @throws IllegalArgumentException if the sizes do not fit each other or 25 bits of segment id
-     * @throws OutOfMemoryError         if the system refuses the reservation, with what helps
+     * @throws OutOfMemoryError if the system refuses the reservation, with the remedies
      */
     public SegmentPool(Regions regions, MemoryBudget budget, long reserveBytes, int segmentBytes) {
         SegmentSizing.require(segmentBytes);
         long count = reserveBytes / segmentBytes;
         if (count < 1 || count > Location.MAX_SEGMENT) {
-            throw new IllegalArgumentException("A pool of " + reserveBytes + " bytes has " + count + " segments of "
-                    + segmentBytes + " bytes: allowed is 1 to " + Location.MAX_SEGMENT
-                    + "; a larger segment-size makes fewer");
+            throw new IllegalArgumentException(
+                    "A pool of " + reserveBytes + " bytes would have " + count + " segments of "
+                            + segmentBytes + " bytes: allowed is 1 to " + Location.MAX_SEGMENT
+                            + "; a larger segment-size makes fewer");
         }
         this.budget = budget;
         this.segmentBytes = segmentBytes;
@@ -94,26 +95,26 @@ public final class SegmentPool implements AutoCloseable {
     }
 
     /**
-     * A segment for a shard to fill.
+     * Acquires a segment for a shard to fill.
      *
-     * @param extentBytes how much of it is to be filled: a multiple of the page size, up to a segment. Only so much is
-     *                    charged. A pool that has few addresses for its budget left gives more, and then whole segments
+     * @param extentBytes the bytes to fill, a multiple of the page size, up to a segment. Only these are charged.
+     *     If the pool has few addresses left for its budget, it enlarges the extent, up to whole segments
      * @return its id, or {@link #NONE} if budget or address space are used up
      */
     public int acquire(int extentBytes) {
         while (true) {
             long missing = -budget.leftBytes();
             int id = missing > 0 && !budget.isOverdrawn() ? NONE : tryAcquire(extentBytes);
-            // What is free may be many small extents: they have to go before a larger one fits.
-            if (id != NONE || giveBack(Math.max(missing, extentBytes)) == 0) {
+            // The free memory may consist of many small extents: they must be returned before a larger one fits.
+            if (id != NONE || returnMemory(Math.max(missing, extentBytes)) == 0) {
                 return id;
             }
         }
     }
 
     /**
-     * As {@link #acquire}, for a cleaner to move items to: where the budget is used up (the limit was lowered below what is
-     * held), it is exceeded, because the segment that is being cleaned comes back for it.
+     * As {@link #acquire}, for a cleaner's target segment. If the budget is used up (the limit was lowered below the
+     * present memory), it is exceeded, because the segment being cleaned will be freed.
      */
     public int acquireForCleaning(int extentBytes) {
         int id = acquire(extentBytes);
@@ -158,14 +159,17 @@ public final class SegmentPool implements AutoCloseable {
             chargedBytes -= surplus;
         }
         if (surplus > 0) {
-            // Resident from a time when the shards held more. The caller's lock is held meanwhile: hence the bound.
+            // Resident because the shards held more earlier. The caller's shard lock is held meanwhile, hence the
+            // bound.
             Regions.discard(segmentAddress(id) + extentBytes, surplus);
             budget.release(surplus);
         }
         return id;
     }
 
-    /** So much of a segment that the addresses left suffice, in whole segments, for what is left of the budget. */
+    /**
+     * The extent with which the remaining addresses, used one segment per extent, suffice for the rest of the budget.
+     */
     private int affordable(int extentBytes) {
         long addressable = (long) (maxSegments - nextFresh + bareCount) << segmentShift;
         long left = budget.leftBytes();
@@ -176,9 +180,10 @@ public final class SegmentPool implements AutoCloseable {
     }
 
     /**
-     * The segment that was freed last and whose charge suffices, or can be raised; {@link #NONE} if there is none.
+     * The segment that was freed last among those whose charge suffices, or can be raised; {@link #NONE} if there is
+     * none.
      *
-     * @param mostSurplus by how many bytes it may be larger at most
+     * @param mostSurplus the most bytes by which it may be larger
      */
     private int takeRetained(int extentBytes, int mostSurplus) {
         for (int place = retainedCount - 1; place >= 0; place--) {
@@ -215,7 +220,9 @@ public final class SegmentPool implements AutoCloseable {
         return id;
     }
 
-    /** Takes a segment back. It stays resident and charged until it is handed out again or {@link #trim} finds it idle. */
+    /**
+     * Takes a segment back. It stays resident and charged until it is handed out again or {@link #trim} finds it idle.
+     */
     public synchronized void free(int id) {
         assert inUse > 0 && segment(id).state() == SegmentState.FREE : id + " is " + segment(id).state();
         inUse--;
@@ -224,17 +231,17 @@ public final class SegmentPool implements AutoCloseable {
     }
 
     /**
-     * Called by maintenance now and then, never on the request's way: gives back the pages of segments that were free at
-     * the last call and ever since, but a few; of all free ones, if more is charged than the limit allows.
+     * Returns the pages of segments that stayed free since the last call, except a few; of all free ones, if more is
+     * charged than the limit allows. Maintenance calls it occasionally, requests never.
      *
-     * @return how many bytes are no longer charged
+     * @return the bytes that are no longer charged
      */
     public long trim() {
         int idle;
         synchronized (this) {
             idle = budget.leftBytes() < 0 ? retainedCount : leastRetained - KEEP_RETAINED;
         }
-        long bytes = giveBackSegments(idle, Long.MAX_VALUE);
+        long bytes = returnSegments(idle, Long.MAX_VALUE);
         synchronized (this) {
             leastRetained = retainedCount;
         }
@@ -242,17 +249,17 @@ public final class SegmentPool implements AutoCloseable {
     }
 
     /**
-     * Gives back free segments at once, until {@code bytes} are no longer charged or none is free: for who needs the
+     * Returns free segments at once, until {@code bytes} are uncharged or none is free: for callers that need the
      * budget for something else (an index's table, a large run).
      *
-     * @return how many bytes are no longer charged
+     * @return the bytes that are no longer charged
      */
-    public long giveBack(long bytes) {
-        return giveBackSegments(Integer.MAX_VALUE, bytes);
+    public long returnMemory(long bytes) {
+        return returnSegments(Integer.MAX_VALUE, bytes);
     }
 
-    /** The longest free first, at most so many, and no more once {@code wantedBytes} are reached. */
-    private long giveBackSegments(int most, long wantedBytes) {
+    /** Returns the segments that were free longest, at most {@code most}, and stops after {@code wantedBytes}. */
+    private long returnSegments(int most, long wantedBytes) {
         long given = 0;
         int left = most;
         while (left > 0 && given < wantedBytes) {
@@ -261,7 +268,7 @@ public final class SegmentPool implements AutoCloseable {
                 break;
             }
             left -= ids.length;
-            given += giveBack(ids);
+            given += returnMemory(ids);
         }
         return given;
     }
@@ -276,11 +283,11 @@ public final class SegmentPool implements AutoCloseable {
         System.arraycopy(retained, count, retained, 0, retainedCount - count);
         retainedCount -= count;
         leastRetained = Math.max(0, leastRetained - count);
-        givingBack += count;
+        returning += count;
         return ids;
     }
 
-    private long giveBack(int[] ids) {
+    private long returnMemory(int[] ids) {
         long bytes = 0;
         // Without the lock: the system takes up to a millisecond for 8 MiB.
         for (int id : ids) {
@@ -293,9 +300,9 @@ public final class SegmentPool implements AutoCloseable {
                 segments[id].extentBytes(0);
                 bare = push(bare, bareCount++, id);
             }
-            givingBack -= ids.length;
+            returning -= ids.length;
             chargedBytes -= bytes;
-            // In this order: who looks in between sees room twice rather than not at all.
+            // In this order: a reader in between sees the memory twice rather than not at all.
             budget.release(bytes);
             freeBytes.addAndGet(-bytes);
         }
@@ -303,17 +310,17 @@ public final class SegmentPool implements AutoCloseable {
     }
 
     private static int[] push(int[] ids, int count, int id) {
-        int[] roomy = count == ids.length ? Arrays.copyOf(ids, count * 2) : ids;
-        roomy[count] = id;
-        return roomy;
+        int[] grown = count == ids.length ? Arrays.copyOf(ids, count * 2) : ids;
+        grown[count] = id;
+        return grown;
     }
 
-    /** Where a segment starts. */
+    /** The start address of a segment. */
     public long segmentAddress(int segmentId) {
         return base + ((long) segmentId << segmentShift);
     }
 
-    /** Where an item's header is, of a location in a segment or of a large item's. */
+    /** The address of an item's header, for a location in a segment or of a large item. */
     public long address(long location) {
         if (Location.isLarge(location)) {
             return largeItems.address(location);
@@ -322,15 +329,15 @@ public final class SegmentPool implements AutoCloseable {
     }
 
     /**
-     * Whether a location, which may be garbage read without a lock, points into the reserved address space: an offset
-     * that no segment has could lead beyond the last.
+     * Whether a location, which may be garbage read without a lock, lies in the reserved address space. The offset is
+     * checked because one beyond a segment could lead beyond the last.
      */
     public boolean holds(long location) {
         return Long.compareUnsigned(location >>> Location.OFFSET_BITS, maxSegments) < 0
                 && Location.offset(location) < segmentBytes;
     }
 
-    /** What is known of a segment that was handed out once. */
+    /** The accounts of a segment that was handed out once. */
     Segment segment(int id) {
         return segments[id];
     }
@@ -344,12 +351,12 @@ public final class SegmentPool implements AutoCloseable {
         return segmentBytes;
     }
 
-    /** Address space taken, bytes. */
+    /** Reserved address space, bytes. */
     public long reservedBytes() {
         return reservedBytes;
     }
 
-    /** How many segments there is address space for. */
+    /** The number of segments that the address space holds. */
     public int maxSegments() {
         return maxSegments;
     }
@@ -360,7 +367,7 @@ public final class SegmentPool implements AutoCloseable {
 
     /** Free segments that are charged. */
     public synchronized int segmentsFree() {
-        return retainedCount + givingBack;
+        return retainedCount + returning;
     }
 
     /** Bytes charged for segments, in use and free. */
@@ -368,8 +375,8 @@ public final class SegmentPool implements AutoCloseable {
         return chargedBytes;
     }
 
-    /** Whether segments of so many bytes can be acquired, as far as that can be told without a lock. */
-    boolean isThereFor(long bytes) {
+    /** Whether segments of this many bytes can be acquired, as far as that can be known without a lock. */
+    boolean fitsUncharged(long bytes) {
         return budget.leftBytes() + freeBytes.get() >= bytes;
     }
 
@@ -378,7 +385,7 @@ public final class SegmentPool implements AutoCloseable {
         return freeBytes.get();
     }
 
-    /** Lets all large items go and ends the reservation. SAFETY: nothing may read any of its addresses afterwards. */
+    /** Releases all large items and the reservation. SAFETY: nothing may read any of its addresses afterwards. */
     @Override
     public synchronized void close() {
         if (closed) {

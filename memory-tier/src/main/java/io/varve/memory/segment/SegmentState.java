@@ -1,8 +1,8 @@
 package io.varve.memory.segment;
 
 /**
- * What a segment is doing. Immutable; a segment's state is guarded by the lock of the shard that owns it, and FREE ones
- * by the pool's.
+ * The state of a segment. Immutable; the lock of the owning shard guards a segment's state, and the pool's lock that of
+ * FREE ones.
  *
  * <pre>
  *            open             seal             beginClean
@@ -18,11 +18,11 @@ package io.varve.memory.segment;
 public enum SegmentState {
     /** In the pool. */
     FREE,
-    /** A head: items are appended to it. */
+    /** An open segment: items are appended to it. */
     OPEN,
-    /** Full, or left: items only die in it. */
+    /** Full, or closed early: items only die in it. */
     SEALED,
-    /** Its live items are being moved out; nothing is appended, and nothing frees it but the end of the cleaning. */
+    /** Its live items are being moved out; nothing is appended, and only the end of the cleaning frees it. */
     CLEANING;
 
     /** A shard takes a segment from the pool. */
@@ -30,7 +30,7 @@ public enum SegmentState {
         return require(this == FREE, OPEN);
     }
 
-    /** A head takes no more items. */
+    /** The segment takes no more items. */
     SegmentState seal() {
         return require(this == OPEN, SEALED);
     }
@@ -47,14 +47,14 @@ public enum SegmentState {
         return require(this == CLEANING, FREE);
     }
 
-    /** Nothing lives in it, and nobody cleans it. */
+    /** It has no live items, and it is not being cleaned. */
     SegmentState free() {
         return require(this == OPEN || this == SEALED, FREE);
     }
 
     private SegmentState require(boolean legal, SegmentState next) {
         if (!legal) {
-            throw new IllegalStateException("A segment cannot go from " + this + " to " + next);
+            throw new IllegalStateException("A segment cannot change from " + this + " to " + next);
         }
         return next;
     }

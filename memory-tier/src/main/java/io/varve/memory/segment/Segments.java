@@ -6,26 +6,28 @@ import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
 
 /**
- * The segments of one shard: its open heads, its sealed segments, and what lives in them. Guarded by the shard's lock.
+ * The segments of one shard: its open segments, its sealed segments, and their live items. Guarded by the shard's lock.
  *
- * <p>An item comes in three steps: {@link #append} gives it a place, the caller writes it there, {@link #born} accounts
- * for it. From the append on it counts as live, so that whatever dies in between frees nothing under it; one that was not
- * written after all is given up with {@link #abandon}. {@link #died} ends it, and afterwards its bytes may be overwritten
- * at once, by another shard too.
+ * <p>An item is created in three steps: {@link #append} allocates its bytes, the caller writes it there, and
+ * {@link #born} accounts for it. It counts as live from the append on, so a death in between cannot free its segment.
+ * {@link #died} ends an item; its bytes may be overwritten at once, even by another shard.
  *
- * <p>Large items are in no segment. {@link #born} and {@link #died} take their locations as well, and {@code died} then
+ * <p>Large items are in no segment. {@link #born} and {@link #died} accept their locations too, and {@code died} then
  * releases the run.
  */
 public final class Segments {
-    /** The class of items without an expiry time, and of the head that serves every class without one of its own. */
+    /**
+     * The class of items without an expiry time; its open segment serves every class that has no open segment of its
+     * own.
+     */
     public static final int DEFAULT_CLASS = 0;
 
-    /** A head that got nothing for so long is closed, milliseconds. */
-    static final long IDLE_HEAD_MILLIS = 60_000;
+    /** An open segment without writes for this long is closed, milliseconds. */
+    static final long IDLE_MILLIS = 60_000;
 
     private final SegmentPool pool;
     private final int segmentBytes;
-    private final Heads heads;
+    private final OpenSegments openSegments;
     private final OwnedSegments owned = new OwnedSegments();
     private final SegmentCleaning cleaning;
     private final ReservedSegments reserved;
@@ -40,39 +42,39 @@ public final class Segments {
     private long freedWhole;
     private long seals;
 
-    /**
-     * @param maxHeads how many segments may be open at once, at least 1
-     */
-    public Segments(SegmentPool pool, int maxHeads) {
+    /** @param maxOpenSegments how many segments may be open at once, at least 1 */
+    public Segments(SegmentPool pool, int maxOpenSegments) {
         this.pool = pool;
         segmentBytes = pool.segmentBytes();
-        heads = new Heads(maxHeads, segmentBytes);
+        openSegments = new OpenSegments(maxOpenSegments, segmentBytes);
         cleaning = new SegmentCleaning(this, owned, pool);
         reserved = new ReservedSegments(pool);
     }
 
     /**
-     * The class of an expected lifetime: {@link #DEFAULT_CLASS} without one, 1 up to 1 s, and then two for each doubling
-     * (up to 1.5 s, 2 s, 3 s, 4 s, 6 s, 8 s … 32 s, 48 s, 64 s …), so that 15, 30, 45 and 60 seconds fall apart.
+     * The class of an expected lifetime. It is {@link #DEFAULT_CLASS} without a lifetime, and 1 up to 1 s. Each
+     * doubling then has two classes (up to 1.5 s, 2 s, 3 s, 4 s, 6 s, 8 s … 32 s, 48 s, 64 s …), so 15, 30, 45 and 60
+     * seconds are in different classes.
      *
      * @param ttlMillis time to the expiry, or {@link Item#NEVER}
      */
     public static int lifetimeClass(long ttlMillis) {
-        return Heads.classOf(ttlMillis);
+        return OpenSegments.classOf(ttlMillis);
     }
 
-    /** How many segments a shard may have that are filled in part, because it held little when it began them. */
-    public static int mostParts(int heads) {
-        return Heads.mostParts(heads);
+    /** The most segments of a shard with a partial extent, because it held little when it opened them. */
+    public static int mostParts(int openSegments) {
+        return OpenSegments.mostParts(openSegments);
     }
 
     /**
-     * A place for an item that a client writes.
+     * Allocates bytes for an item that a client writes.
      *
-     * @param size          bytes of the whole item, at most a segment
-     * @param lifetimeClass of {@link #lifetimeClass}
-     * @return its location; the caller writes the item there and calls {@link #born}, before anything else is appended
-     * @throws CacheFullException if no head has room and the pool gives no segment; nothing has changed then
+     * @param size bytes of the whole item, at most a segment
+     * @param lifetimeClass the result of {@link #lifetimeClass}
+     * @return its location; the caller writes the item there and calls {@link #born}, before anything else is
+     *     appended
+     * @throws CacheFullException if no open segment has space and the pool refuses a segment; nothing has changed then
      */
     public long append(int size, int lifetimeClass, long nowMillis) {
         long location = place(size, lifetimeClass, nowMillis, false);
@@ -81,97 +83,91 @@ public final class Segments {
     }
 
     /**
-     * As {@link #append}, for an item that a cleaner moves: it does not count as written, and a limit that was lowered below
-     * what is held does not keep it from moving.
+     * As {@link #append}, for an item that a cleaner moves. It does not count as written, and succeeds even if the
+     * limit was lowered below the present memory.
      */
     public long appendMoved(int size, int lifetimeClass, long nowMillis) {
         return place(size, lifetimeClass, nowMillis, true);
     }
 
-    /** Segments that are taken for items before these are appended. */
+    /** Segments reserved for items before they are appended. */
     public ReservedSegments reserved() {
         return reserved;
     }
 
     private long place(int size, int lifetimeClass, long nowMillis, boolean moved) {
         if (size <= 0 || size > segmentBytes) {
-            throw new IllegalArgumentException("An item of " + size + " bytes is in no segment of " + segmentBytes);
+            throw new IllegalArgumentException(
+                    "An item of " + size + " bytes does not fit a segment of " + segmentBytes + " bytes");
         }
-        int headClass = heads.servedBy(lifetimeClass, usedBytes);
-        Segment head = heads.get(headClass);
-        if (head == null || !head.hasRoom(size)) {
-            head = renewHead(headClass, size, nowMillis, moved);
+        int servingClass = openSegments.servedBy(lifetimeClass, usedBytes);
+        Segment openSegment = openSegments.get(servingClass);
+        if (openSegment == null || !openSegment.hasSpace(size)) {
+            openSegment = renewOpenSegment(servingClass, size, nowMillis, moved);
         }
-        if (head.lifetimeClass() != lifetimeClass) {
-            heads.countThroughDefault(lifetimeClass, size);
+        if (openSegment.lifetimeClass() != lifetimeClass) {
+            openSegments.countThroughDefault(lifetimeClass, size);
         }
-        int offset = head.append(size, nowMillis);
+        int offset = openSegment.append(size, nowMillis);
         usedBytes += size;
         liveBytes += size;
         liveItems++;
-        return Location.of(head.id(), offset);
+        return Location.of(openSegment.id(), offset);
     }
 
-    private Segment renewHead(int headClass, int size, long nowMillis, boolean moved) {
-        int extentBytes = heads.extentBytes(size, usedBytes);
+    private Segment renewOpenSegment(int servingClass, int size, long nowMillis, boolean moved) {
+        int extentBytes = openSegments.extentBytes(size, usedBytes);
         int id = moved ? pool.acquireForCleaning(extentBytes) : pool.acquire(extentBytes);
         if (id == SegmentPool.NONE) {
             id = reserved.take();
         }
         if (id == SegmentPool.NONE) {
-            return headWithRoom(size);
+            return openSegmentWithSpace(size);
         }
-        Segment old = heads.get(headClass);
+        Segment old = openSegments.get(servingClass);
         if (old != null) {
-            endHead(old);
+            endOpenSegment(old);
         }
-        Segment head = pool.segment(id);
-        head.open(this, owned.count(), headClass, nowMillis);
-        owned.add(head);
-        heads.open(headClass, head);
-        return head;
+        Segment openSegment = pool.segment(id);
+        openSegment.open(this, owned.count(), servingClass, nowMillis);
+        owned.add(openSegment);
+        openSegments.open(servingClass, openSegment);
+        return openSegment;
     }
 
     /**
-     * Nothing more is appended to a head: it is sealed, or freed if nothing lives in it, because nothing can die there any
-     * more. What is unused of an extent counts as a gain if it is more than the items of a head leave by their sizes.
+     * Closes an open segment: seals it, or frees it if it has no live items, because no later death would free it. The
+     * unused bytes of a partial extent count as a gain if they exceed the usual remainder at an open segment's end.
      */
-    private void endHead(Segment head) {
-        if (head.liveItems() == 0) {
-            disown(head);
-            head.free();
-            pool.free(head.id());
+    private void endOpenSegment(Segment openSegment) {
+        if (openSegment.liveItems() == 0) {
+            disown(openSegment);
+            openSegment.free();
+            pool.free(openSegment.id());
         } else {
-            int unused = head.extentBytes() - head.usedBytes();
-            head.seal(seals++, head.extentBytes() < segmentBytes && unused > head.extentBytes() / Heads.LEAST_ITEMS);
+            int unused = openSegment.extentBytes() - openSegment.usedBytes();
+            openSegment.seal(seals++,
+                    openSegment.extentBytes() < segmentBytes
+                            && unused > openSegment.extentBytes() / OpenSegments.LEAST_ITEMS);
         }
     }
 
-    /** Without a fresh segment any head will do. */
-    private Segment headWithRoom(int size) {
-        Segment head = heads.withRoom(size);
-        if (head == null) {
+    /** Without a fresh segment, any open segment with space serves. */
+    private Segment openSegmentWithSpace(int size) {
+        Segment openSegment = openSegments.withSpace(size);
+        if (openSegment == null) {
             throw CacheFullException.INSTANCE;
         }
-        return head;
+        return openSegment;
     }
 
     /**
-     * Gives up a place that {@link #append} gave, when nothing was written there or it is not to be: only before
-     * {@link #born} and before the next append.
-     */
-    public void abandon(long location, int size) {
-        Segment segment = ownedSegment(location);
-        assert Location.offset(location) + size == segment.usedBytes() : "not the last: " + location;
-        bury(segment, size, true);
-    }
-
-    /**
-     * Accounts for an item that was written: in the place that {@link #append} gave, or as a large one.
+     * Accounts for an item that was written: at the location that {@link #append} gave, or as a large one.
      *
-     * @param size           bytes of the whole item
-     * @param expireAtMillis or {@link Item#NEVER}
-     * @param writtenMillis  now; for an item that a cleaner moves, {@link #meanWrittenAtMillis} of where it came from
+     * @param size bytes of the whole item
+     * @param expireAtMillis the expiry time, or {@link Item#NEVER}
+     * @param writtenMillis the present time; for an item that a cleaner moves, {@link #meanWrittenAtMillis} of its
+     *     former segment
      */
     public void born(long location, int size, long expireAtMillis, long writtenMillis) {
         assert ItemLayout.size(pool.address(location)) == size : size;
@@ -193,12 +189,12 @@ public final class Segments {
     }
 
     /**
-     * Ends an item: marks its header dead and accounts for it; a segment in which nothing lives any more is freed, a head
-     * is filled again from its start, a large item's run is released. The header must still say its expiry time.
+     * Ends an item: marks its header dead and accounts for it. A segment without live items is freed, an open segment
+     * is filled again from its start, and a large item's run is released. The header must still hold its expiry time.
      */
     public void died(long location) {
         long address = pool.address(location);
-        assert !ItemLayout.isDead(address) : "died twice: " + location;
+        assert !ItemLayout.isDead(address) : "removed twice: " + location;
         int size = ItemLayout.size(address);
         addToClass(location, ItemLayout.penaltyClass(address), -size);
         if (Location.isLarge(location)) {
@@ -211,10 +207,10 @@ public final class Segments {
         Segment segment = ownedSegment(location);
         segment.removeLifetime(ItemLayout.expireAtMillis(address));
         ItemLayout.markDead(address);
-        bury(segment, size, Location.offset(location) + size == segment.usedBytes());
+        remove(segment, size, Location.offset(location) + size == segment.usedBytes());
     }
 
-    private void bury(Segment segment, int size, boolean tail) {
+    private void remove(Segment segment, int size, boolean tail) {
         segment.died(size);
         liveBytes -= size;
         liveItems--;
@@ -244,39 +240,34 @@ public final class Segments {
     }
 
     /**
-     * Grows an item in place, if it is the last of an open head with room, and that head serves items of its new
-     * lifetime: so that an EXPIRE right after a SET leaves no dead copy. The header still says the old size, and the new
-     * bytes behind the old end are the caller's to write.
+     * Grows an item in place, if it is the last of an open segment with space, and that open segment serves items of
+     * its new lifetime. An EXPIRE right after a SET thus leaves no dead copy. The header still holds the old size, and
+     * the caller writes the new bytes behind the old end.
      *
-     * @param lifetimeClass of {@link #lifetimeClass}: what the item belongs to from now on
-     * @return whether it did; false for a large item. Where another head serves the class, the caller appends a copy
-     *         there: what it leaves is the last of its head, whose bytes are used again
+     * @param lifetimeClass the item's new class, from {@link #lifetimeClass}
+     * @return whether it grew; false for a large item. If another open segment serves the class, the caller appends a
+     *     copy there; the original is then the last of its open segment, and its bytes are reused
      */
     public boolean extendTail(long location, int newSize, int lifetimeClass) {
         if (Location.isLarge(location)) {
             return false;
         }
         Segment segment = ownedSegment(location);
-        if (heads.get(heads.servedBy(lifetimeClass, usedBytes)) != segment || !resizeTail(location, newSize)) {
+        if (openSegments.get(openSegments.servedBy(lifetimeClass, usedBytes)) != segment
+                || !extendTail(location, newSize)) {
             return false;
         }
         if (segment.lifetimeClass() != lifetimeClass) {
-            heads.countThroughDefault(lifetimeClass, newSize);
+            openSegments.countThroughDefault(lifetimeClass, newSize);
         }
         return true;
     }
 
-    /** {@link #extendTail} whatever head the item is in: for when there is no room for a copy in another. */
+    /**
+     * As {@link #extendTail(long, int, int)}, whichever open segment the item is in: for the case that a copy in
+     * another does not fit.
+     */
     public boolean extendTail(long location, int newSize) {
-        return resizeTail(location, newSize);
-    }
-
-    /** Gives back the end of an item, if it is the last of an open head; the caller then writes the smaller header. */
-    public boolean shrinkTail(long location, int newSize) {
-        return resizeTail(location, newSize);
-    }
-
-    private boolean resizeTail(long location, int newSize) {
         if (Location.isLarge(location)) {
             return false;
         }
@@ -296,7 +287,7 @@ public final class Segments {
         return true;
     }
 
-    /** A large item has so many bytes more, where it lies. */
+    /** Accounts for a large item that has grown in place. */
     public void extendedLarge(long location, int moreBytes) {
         largeBytes += moreBytes;
         bytesWritten += moreBytes;
@@ -304,8 +295,9 @@ public final class Segments {
     }
 
     /**
-     * An item's expiry time was changed where it lies, from {@code oldMillis} to {@code newMillis}; {@link Item#NEVER} is
-     * none. One that loses its expiry time counts as written on the mean of the others, or now.
+     * Accounts for an expiry time that was changed in place from {@code oldMillis} to {@code newMillis};
+     * {@link Item#NEVER} means none. An item that loses its expiry time gets the mean write time of the others, or the
+     * present.
      */
     public void expiryChanged(long location, long oldMillis, long newMillis, long nowMillis) {
         if (oldMillis == newMillis || Location.isLarge(location)) {
@@ -320,7 +312,7 @@ public final class Segments {
         segment.addLifetime(newMillis, segment.lastingItems() == 0 ? nowMillis : segment.meanWrittenAtMillis());
     }
 
-    /** Puts a live item into a penalty class. */
+    /** Sets the penalty class of a live item. */
     public void penaltyClass(long location, int penaltyClass) {
         long address = pool.address(location);
         int before = ItemLayout.penaltyClass(address);
@@ -332,12 +324,12 @@ public final class Segments {
         }
     }
 
-    /** Bytes of the live items of a penalty class, of all of {@link #liveBytes()}. */
+    /** Bytes of the live items of a penalty class, out of {@link #liveBytes()}. */
     public long classBytes(int penaltyClass) {
         return classBytes.of(penaltyClass, liveBytes());
     }
 
-    /** An item without an expiry time was written over in place: it is as stable as one written now. */
+    /** Accounts for an item without an expiry time that was overwritten in place: it counts as written now. */
     public void overwritten(long location, long nowMillis) {
         if (Location.isLarge(location)) {
             return;
@@ -345,75 +337,78 @@ public final class Segments {
         ownedSegment(location).overwritten(nowMillis);
     }
 
-    /** When a large item was made, ms since the epoch. */
+    /** When a large item was created, ms since the epoch. */
     public long adoptedMillis(long location) {
         return pool.largeItems().run(location).adoptedMillis();
     }
 
-    /** When the items of a segment that have no expiry time were written, on the mean; 0 if it has none such. */
+    /** The mean write time of a segment's items without an expiry time; 0 if it has none. */
     public long meanWrittenAtMillis(int segmentId) {
         return ownedById(segmentId).meanWrittenAtMillis();
     }
 
     /**
-     * Closes what nobody writes to: a class's own head is sealed (or freed, if empty) when it got nothing for a minute,
-     * the default head is freed if it is empty as long. Called by maintenance.
+     * Closes idle open segments: a class's own open segment is sealed (or freed, if empty) after a minute without
+     * writes; the default open segment is freed if it is then empty. Called by maintenance.
      *
-     * @return how many heads were closed
+     * @return the number of closed open segments
      */
-    public int closeIdleHeads(long nowMillis) {
+    public int closeIdleSegments(long nowMillis) {
         int closed = 0;
-        for (int headClass = 0; headClass < Heads.CLASSES; headClass++) {
-            Segment head = heads.get(headClass);
-            if (head != null && nowMillis - head.lastAppendMillis() >= IDLE_HEAD_MILLIS
-                    && (headClass != DEFAULT_CLASS || head.liveItems() == 0)) {
-                closeHead(headClass, head);
+        for (int servingClass = 0; servingClass < OpenSegments.CLASSES; servingClass++) {
+            Segment openSegment = openSegments.get(servingClass);
+            if (openSegment != null && nowMillis - openSegment.lastAppendMillis() >= IDLE_MILLIS
+                    && (servingClass != DEFAULT_CLASS || openSegment.liveItems() == 0)) {
+                closeOpenSegment(servingClass, openSegment);
                 closed++;
             }
         }
         return closed;
     }
 
-    /** Frees heads in which nothing lives, however short they have been so: for who is asked for all the memory that can be given back. */
-    public void freeEmptyHeads() {
-        for (int headClass = 0; headClass < Heads.CLASSES; headClass++) {
-            Segment head = heads.get(headClass);
-            if (head != null && head.liveItems() == 0) {
-                closeHead(headClass, head);
+    /**
+     * Frees open segments without live items, however recently they became empty: for a request to return all free
+     * memory.
+     */
+    public void freeEmptyOpenSegments() {
+        for (int servingClass = 0; servingClass < OpenSegments.CLASSES; servingClass++) {
+            Segment openSegment = openSegments.get(servingClass);
+            if (openSegment != null && openSegment.liveItems() == 0) {
+                closeOpenSegment(servingClass, openSegment);
             }
         }
     }
 
     /**
-     * Seals every head (frees it, if empty), so that cleaning and eviction can reach its items: for a shard under
-     * pressure that has nothing sealed.
+     * Seals every open segment (frees it, if empty), so that cleaning and eviction can reach its items: for a shard
+     * under pressure without sealed segments.
      *
-     * @return how many heads were closed
+     * @return the number of closed open segments
      */
-    public int closeHeads() {
+    public int closeOpenSegments() {
         int closed = 0;
-        for (int headClass = 0; headClass < Heads.CLASSES; headClass++) {
-            Segment head = heads.get(headClass);
-            if (head != null) {
-                closeHead(headClass, head);
+        for (int servingClass = 0; servingClass < OpenSegments.CLASSES; servingClass++) {
+            Segment openSegment = openSegments.get(servingClass);
+            if (openSegment != null) {
+                closeOpenSegment(servingClass, openSegment);
                 closed++;
             }
         }
         return closed;
     }
 
-    private void closeHead(int headClass, Segment head) {
-        heads.close(headClass);
-        if (head.liveItems() == 0) {
-            disown(head);
-            head.free();
-            pool.free(head.id());
+    private void closeOpenSegment(int servingClass, Segment openSegment) {
+        openSegments.close(servingClass);
+        if (openSegment.liveItems() == 0) {
+            disown(openSegment);
+            openSegment.free();
+            pool.free(openSegment.id());
         } else {
-            head.seal(seals++, true);
+            openSegment.seal(seals++, true);
         }
     }
 
-    /** Its segments as the cleaner sees them. */
+    /** The cleaner's view of the segments. */
     public SegmentCleaning cleaning() {
         return cleaning;
     }
@@ -424,7 +419,7 @@ public final class Segments {
     }
 
     /**
-     * The id of one of the segments, for a loop over all; the order changes whenever one is freed.
+     * The id of the segment at an index, for a loop over all; the order changes when one is freed.
      *
      * @param place 0 to {@link #segmentCount} - 1
      */
@@ -436,11 +431,6 @@ public final class Segments {
         return pool.segment(segmentId).state();
     }
 
-    /** Bytes appended to a segment. */
-    public int usedBytes(int segmentId) {
-        return ownedById(segmentId).usedBytes();
-    }
-
     /** Bytes of a segment's live items. */
     public int liveBytes(int segmentId) {
         return ownedById(segmentId).liveBytes();
@@ -450,22 +440,22 @@ public final class Segments {
         return ownedById(segmentId).liveItems();
     }
 
-    /** What cleaning a sealed segment gains: its dead bytes, and what is unused of one that was closed before its time. */
+    /** The gain of cleaning a sealed segment: its dead bytes, and the unused bytes if it was closed early. */
     public int reclaimableBytes(int segmentId) {
         return ownedById(segmentId).reclaimableBytes();
     }
 
-    /** How much of a segment may be filled, bytes. */
+    /** The bytes of a segment that may be filled. */
     public int extentBytes(int segmentId) {
         return ownedById(segmentId).extentBytes();
     }
 
-    /** u: live bytes over what may be filled. */
+    /** The utilization u: live bytes divided by the extent. */
     public double utilization(int segmentId) {
         return ownedById(segmentId).utilization();
     }
 
-    /** Bytes of live items, headers included, large ones too. */
+    /** Bytes of live items, headers and large items included. */
     public long liveBytes() {
         return liveBytes + largeBytes;
     }
@@ -479,7 +469,7 @@ public final class Segments {
         return usedBytes + largeBytes;
     }
 
-    /** Bytes in segments in use that nobody can reach. */
+    /** Unreachable bytes in segments in use. */
     public long deadBytes() {
         return usedBytes - liveBytes;
     }
@@ -493,17 +483,17 @@ public final class Segments {
         return largeItems;
     }
 
-    /** Item bytes that clients wrote since the start. */
+    /** Item bytes that clients have written. */
     public long bytesWritten() {
         return bytesWritten;
     }
 
-    /** How many sealed segments were freed since the start because the last item in them died. */
+    /** The number of sealed segments that were freed because their last live item died. */
     public long freedWhole() {
         return freedWhole;
     }
 
-    /** Walks every segment item by item and reports each place where it is not as the accounts say. */
+    /** Walks every segment item by item and reports contradictions with the accounts. */
     public void checkIntegrity(Consumer<String> report) {
         SegmentsIntegrity.check(this, pool, report);
     }
@@ -516,8 +506,8 @@ public final class Segments {
         return liveItems;
     }
 
-    Heads heads() {
-        return heads;
+    OpenSegments openSegments() {
+        return openSegments;
     }
 
     OwnedSegments owned() {

@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 
 import io.varve.memory.item.Item;
 
-/** Compares what a shard's accounts say with what its segments hold. Confined to who calls, under the shard's lock. */
+/** Compares a shard's accounts with the contents of its segments. Confined to its caller, under the shard's lock. */
 final class SegmentsIntegrity {
     private SegmentsIntegrity() {}
 
@@ -19,10 +19,10 @@ final class SegmentsIntegrity {
         for (int place = 0; place < segments.segmentCount(); place++) {
             Segment segment = segments.owned().at(place);
             String name = "segment " + segment.id() + " (" + segment.state() + "): ";
-            expect(report, seen.add(segment.id()), name + "owned twice");
-            expect(report, segment.owner() == segments, name + "owned by another shard too");
-            expect(report, segment.slot() == place, name + "believes it is at " + segment.slot() + ", is at " + place);
-            expect(report, pool.segment(segment.id()) == segment, name + "is not the pool's");
+            expect(report, seen.add(segment.id()), name + "is owned twice");
+            expect(report, segment.owner() == segments, name + "is also owned by another shard");
+            expect(report, segment.slot() == place, name + "records place " + segment.slot() + ", but is at " + place);
+            expect(report, pool.segment(segment.id()) == segment, name + "is unknown to the pool");
             checkState(segments, segment, name, report);
             expect(report, segment.usedBytes() <= segment.extentBytes() && segment.extentBytes() <= pool.segmentBytes(),
                     name + segment.usedBytes() + " bytes used, the extent has " + segment.extentBytes());
@@ -32,21 +32,22 @@ final class SegmentsIntegrity {
             items += segment.liveItems();
             open += segment.state() == SegmentState.OPEN ? 1 : 0;
         }
-        equal(report, "open segments, and heads", open, segments.heads().count());
-        expect(report, open <= segments.heads().max(), "too many heads: " + open);
+        equal(report, "open segments", open, segments.openSegments().count());
+        expect(report, open <= segments.openSegments().max(), "too many open segments: " + open);
         equal(report, "used bytes", used, segments.usedBytes() - segments.largeBytes());
         equal(report, "live bytes", live, segments.segmentLiveBytes());
         equal(report, "live items", items, segments.segmentLiveItems());
-        expect(report, segments.largeBytes() >= 0 && segments.largeItems() >= 0, "large items fewer than none");
+        expect(report, segments.largeBytes() >= 0 && segments.largeItems() >= 0, "negative number of large items");
     }
 
     private static void checkState(Segments segments, Segment segment, String name, Consumer<String> report) {
         switch (segment.state()) {
-            case FREE -> report.accept(name + "free and owned");
-            case OPEN -> expect(report, segments.heads().get(segment.lifetimeClass()) == segment, name + "is no head");
-            case SEALED -> expect(report, segment.liveItems() > 0, name + "sealed, and nothing lives in it");
+            case FREE -> report.accept(name + "is free and owned");
+            case OPEN -> expect(report, segments.openSegments().get(segment.lifetimeClass()) == segment,
+                    name + "is not registered as open");
+            case SEALED -> expect(report, segment.liveItems() > 0, name + "is sealed without live items");
             case CLEANING -> {
-                // May be empty: its end is near.
+                // It may be empty shortly before its cleaning ends.
             }
         }
     }
@@ -62,7 +63,7 @@ final class SegmentsIntegrity {
         while (offset < segment.usedBytes()) {
             int size = ItemLayout.size(start + offset);
             if (size <= 0 || offset + size > segment.usedBytes()) {
-                report.accept(name + "the item at " + offset + " has " + size + " bytes, used are "
+                report.accept(name + "the item at " + offset + " has " + size + " bytes, but used are "
                         + segment.usedBytes());
                 return;
             }
@@ -91,7 +92,7 @@ final class SegmentsIntegrity {
     }
 
     private static void equal(Consumer<String> report, String what, long walked, long accounted) {
-        expect(report, walked == accounted, what + ": walked " + walked + ", accounted " + accounted);
+        expect(report, walked == accounted, what + ": " + walked + " counted, but " + accounted + " recorded");
     }
 
     private static void expect(Consumer<String> report, boolean condition, String failure) {

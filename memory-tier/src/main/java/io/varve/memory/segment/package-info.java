@@ -1,7 +1,9 @@
 /**
- * The segment pool, the item layout, the heads that append, large items, and what is known of each segment: used, live, lifetime.
+ * The segment pool, the item layout, the open segments, large items, and the accounts of each segment: used bytes, live
+ * bytes, lifetimes.
  *
- * <p>A line belongs here if it knows the bytes of an item or the state of a segment. Must not live here: which item goes (room {@code eviction}), how a key is found (room {@code index}).
+ * <p>Code belongs here if it knows the bytes of an item or the state of a segment. Choosing items to evict (package
+ * {@code eviction}) and finding keys (package {@code index}) must not live here.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.memory.segment;

@@ -2,46 +2,51 @@ package io.varve.memory.shard;
 
 import io.varve.memory.collection.TimedHashLayout;
 import io.varve.memory.expiry.ExpireAlgorithm;
-import io.varve.memory.expiry.Expiry;
 import io.varve.memory.index.Index;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
-import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.segment.ItemLayout;
-import io.varve.memory.segment.LargeRun;
 import io.varve.memory.segment.Location;
-import org.jspecify.annotations.Nullable;
+import io.varve.memory.shard.cleaning.ShardCleaner;
+import io.varve.memory.shard.context.ShardContext;
+import io.varve.memory.shard.context.ShardLock;
+import io.varve.memory.shard.item.ItemAccess;
+import io.varve.memory.shard.item.ShardChanges;
+import io.varve.memory.shard.item.ShardItems;
+import io.varve.memory.shard.item.TimedHashes;
+import io.varve.memory.shard.learning.ShardPenalties;
 
 /**
- * The unit of ownership: a part of the key space with its index, its segments and its expiry. Guarded by
- * {@link #lock}; every method but {@link #indexLine} and {@link #suggestedItem} asks for it.
+ * The unit of ownership: a part of the key space with its index, its segments and its expiry. Guarded by {@link #lock};
+ * every method but {@link #indexLine} and {@link #suggestedItem} requires it.
  *
- * <p>What it decides is the order in which rooms act when a key is looked up, written or deleted. The steps themselves are those of {@link ShardItems}.
+ * <p>This class decides the order of steps when a key is looked up, written or deleted. {@link ShardItems} implements
+ * the steps.
  */
 public final class Shard {
-    /** An expiry time of {@code put} that means: what the key has. */
+    /** An expiry time argument of {@code put}: keep the key's present one. */
     public static final long KEEP = -2;
-    /** The load at which an index doubles, of the shard that doubles last... */
+    /** The load at which an index doubles, in the shard that doubles last... */
     public static final double MAX_INDEX_LOAD = 0.87;
     /**
-     * ... and how far the others are ahead of it at the most: so that they double one after the other while a cache grows slowly
-     * enough for maintenance to move the entries of one before the next begins. No more, because a table that doubles earlier
-     * than it must is half empty for longer.
+     * ... and how much earlier the first one doubles. The stagger lets indexes double one after the other, if the cache
+     * grows slowly enough for maintenance to move one index before the next begins. It is no larger, because a table
+     * that doubles earlier than it must is half empty for longer.
      */
     public static final double INDEX_LOAD_STAGGER = 0.05;
-    /** Naps for {@link #lockWithin}: half a millisecond, longer than a slice of maintenance. Who holds a shard for longer has work that takes long. */
+    /**
+     * An argument of {@link #lockWithin}: naps of half a millisecond in all, longer than a slice of maintenance. A
+     * thread that holds a shard for longer does long work.
+     */
     public static final int PATIENCE_NAPS = 7;
-    static final int INDEX_SHARE = Index
-            .bytesPerItem(MAX_INDEX_LOAD - INDEX_LOAD_STAGGER / 2);
-    private static final int BESIDE_CONTENT = ItemLayout.size(0, 0, false) + INDEX_SHARE;
-    private static final int WITH_EXPIRY = ItemLayout.EXPIRY_BYTES + Expiry.BYTES_PER_ENTRY;
 
     private final ShardLock lock = new ShardLock();
     private final ShardContext context;
+    private final ShardChanges changes;
     private final ShardItems items;
     private final ShardCleaner cleaner;
     private final LargeValues largeValues;
@@ -49,23 +54,27 @@ public final class Shard {
     private final ShardKeyspace keyspace;
     private final ShardUpkeep upkeep;
     private final Lifetimes lifetimes;
+    private final KeyExpiry keyExpiry;
     private final ShardReclaim reclaim;
-    private final ShardDump dump;
+    private final ShardDemotion demotion;
     private long hits;
     private long misses;
 
-    public Shard(int number, ShardContext context, int heads, double growLoad, ExpireAlgorithm algorithm,
+    public Shard(int number, ShardContext context, int maxOpenSegments, double growLoad, ExpireAlgorithm algorithm,
             int expireBaseMillis, int expireBuckets) {
         this.context = context;
-        this.items = new ShardItems(number, context, lock, heads, growLoad, algorithm, expireBaseMillis, expireBuckets);
+        this.changes = new ShardChanges(number, context, lock);
+        this.items = new ShardItems(number, context, changes, maxOpenSegments, growLoad, algorithm, expireBaseMillis,
+                expireBuckets);
         this.cleaner = new ShardCleaner(items, context);
         largeValues = new LargeValues(this, context);
         this.collections = new ShardCollections(this, context);
         this.keyspace = new ShardKeyspace(items, context);
         this.upkeep = new ShardUpkeep(items);
         this.lifetimes = new Lifetimes(items, context);
+        this.keyExpiry = new KeyExpiry(items);
         this.reclaim = new ShardReclaim(items, context, cleaner);
-        this.dump = new ShardDump(items, context);
+        this.demotion = new ShardDemotion(items, context);
     }
 
     // --- lock
@@ -79,36 +88,46 @@ public final class Shard {
     }
 
     /**
-     * Locks it unless another thread has it for long; false if so.
+     * Locks the shard unless another thread holds it for long.
      *
-     * @param naps   how often the caller sleeps for it, for some 70 microseconds each; 0: not at all; -1: it does not even look again
-     * @param called whether the caller was called as one who {@link #want wanted} it
+     * @param naps how often the caller sleeps, for some 70 microseconds each; 0: it polls without sleeping; -1: it
+     *     polls once
+     * @param called whether the caller runs because its {@link #want} was called
+     * @return false if another thread holds it
      */
     public boolean lockWithin(int naps, boolean called) {
         return lock.lockWithin(naps, called);
     }
 
-    /** Has something run by a thread that unlocks it, once, while it may hold other shards: at the next time, or at one soon after it. */
+    /**
+     * Registers a callback that a thread runs once when it unlocks the shard, while it may hold others: at the next
+     * unlock or at one soon after.
+     */
     public void want(Runnable call) {
         lock.want(call);
     }
 
-    /** By who has it: it is reserved again for those who were called last, and others who want it are not called yet. */
-    public void keepReserved() {
-        lock.keepReserved();
+    /**
+     * Renews the reservation for the threads that were called last and delays other callbacks. The caller holds the
+     * shard.
+     */
+    public void renewReservation() {
+        lock.renewReservation();
     }
 
-    /** Who was called does not want it any more: it is reserved for those who are called now, or for nobody. */
-    public void forgo() {
-        lock.forgo();
+    /**
+     * Gives up the reservation of a called thread. The shard is reserved for the threads that are called next, if any.
+     */
+    public void cancelReservation() {
+        lock.cancelReservation();
     }
 
-    /** Whether anybody could lock it: the answer may be late. */
+    /** Whether the shard is neither locked nor reserved; the answer may be stale. */
     public boolean isFree() {
         return lock.isFree();
     }
 
-    /** Whether a thread has it: the answer may be late. */
+    /** Whether a thread holds the shard; the answer may be stale. */
     public boolean isLocked() {
         return lock.isHeld();
     }
@@ -124,13 +143,13 @@ public final class Shard {
 
     // --- hints (no lock)
 
-    /** Where the key's index line is; always an address that can be read. */
+    /** The address of the key's index line; always readable. */
     public long indexLine(Key key) {
         Index index = items.indexOrNull(context.databases.physical(key.database()));
         return index == null ? context.pool.segmentAddress(0) : index.lineAddress(key.hash());
     }
 
-    /** Where the item is that the index line suggests; whatever is there now, it can be read. */
+    /** The address of the item that the index line suggests; always readable, whatever it holds by now. */
     public long suggestedItem(Key key) {
         Index index = items.indexOrNull(context.databases.physical(key.database()));
         if (index == null) {
@@ -142,12 +161,12 @@ public final class Shard {
                 : context.pool.address(location);
     }
 
-    // --- look
+    // --- lookups
 
     /**
-     * Finds an item for reading: a hit or a miss.
+     * Finds an item for reading, and counts a hit or a miss.
      *
-     * @param awaitFill whether a miss begins to wait for the write that fills it
+     * @param awaitFill whether a miss starts to wait for the write that fills it
      */
     public boolean find(Key key, Item item, long nowMillis, boolean touch, boolean awaitFill) {
         boolean found = findForWriting(key, item, nowMillis, touch);
@@ -162,29 +181,29 @@ public final class Shard {
         return found;
     }
 
-    /** How often {@link #find} has found. */
+    /** The number of hits of {@link #find}. */
     public long hits() {
         return hits;
     }
 
-    /** How often it has not. */
+    /** The number of its misses. */
     public long misses() {
         return misses;
     }
 
-    /** Forgets hits and misses beyond these: what was looked for is going to be looked for again. */
+    /** Resets hits and misses to earlier values: the caller will repeat its lookups. */
     public void counted(long hitsBefore, long missesBefore) {
-        assert isLockedByMe() && hitsBefore <= hits && missesBefore <= misses : "more were counted before";
+        assert isLockedByMe() && hitsBefore <= hits && missesBefore <= misses : "the counters were lower before";
         hits = hitsBefore;
         misses = missesBefore;
     }
 
-    /** Tells that a key was looked for in vain. */
-    public void tellMissed(Key key) {
-        items.tellMissed(key);
+    /** Notifies listeners that a key was not found. */
+    public void notifyMissed(Key key) {
+        changes.notifyMissed(key);
     }
 
-    /** Finds an item and counts nothing. */
+    /** Finds an item and counts neither a hit nor a miss. */
     public boolean findForWriting(Key key, Item item, long nowMillis, boolean touch) {
         long location = locate(key, nowMillis);
         if (location == Index.NONE) {
@@ -199,7 +218,7 @@ public final class Shard {
                 ItemLayout.header(address, header);
             }
         }
-        items.look(item, location, address, header);
+        items.bind(item, location, address, header);
         return true;
     }
 
@@ -208,11 +227,14 @@ public final class Shard {
         if (location == Index.NONE) {
             return false;
         }
-        look(item, location, items.address(location));
+        bind(item, location, items.address(location));
         return true;
     }
 
-    /** The location of the key's item, which the index remembers as found; an expired item is removed and not found. */
+    /**
+     * The location of the key's item, which the index remembers as found; it removes an expired item and does not find
+     * it.
+     */
     long locate(Key key, long nowMillis) {
         assert isLockedByMe();
         int physical = context.databases.physical(key.database());
@@ -222,64 +244,45 @@ public final class Shard {
         }
         long location = index.find(key.hash(), key.address(), key.length());
         if (location != Index.NONE
-                && ShardItems.isPast(ItemLayout.expireAtMillis(items.address(location)), nowMillis)
+                && ShardItems.isExpired(ItemLayout.expireAtMillis(items.address(location)), nowMillis)
                 && items.expireFound(index, location, physical, nowMillis)) {
             return Index.NONE;
         }
         return location;
     }
 
-    private void look(Item item, long location, long address) {
-        items.look(item, location, address);
+    private void bind(Item item, long location, long address) {
+        items.bind(item, location, address);
     }
 
-    /**
-     * Bytes of the item itself, of its nodes if it is a large collection, of its slot in the index and of its expiry entry: the same
-     * in a full cache as alone.
-     */
+    /** See {@link ItemFootprint#memoryUsage}. */
     public long memoryUsage(Item item) {
-        long indexShare = items.index(ItemLayout.database(item.address())).bytesPerItem();
-        long expiryShare = ItemLayout.expireAtMillis(item.address()) == Item.NEVER ? 0 : Expiry.BYTES_PER_ENTRY;
-        long nodeBytes = item.isTree() ? ShardTrees.nodeBytes(item.address()) : 0;
-        LargeRun run = Location.isLarge(item.location()) ? context.pool.largeItems().run(item.location()) : null;
-        return (run == null ? ItemLayout.size(item.address()) : run.chargedBytes()) + nodeBytes + indexShare
-                + expiryShare;
+        return ItemFootprint.memoryUsage(items, context, item);
     }
 
-    /**
-     * Bytes that an item of a short key takes in a segment, in the index and for its expiry, which is what most take: quickly told, and the same for a value in a
-     * run of its own as in a segment.
-     */
-    public static long usualBytes(int keyLength, int capacity, boolean expires) {
-        return (long) BESIDE_CONTENT + keyLength + capacity + (expires ? WITH_EXPIRY : 0);
-    }
-
-    /** When the key of the item at an address expires, or {@link Item#NEVER}. */
+    /** The expiry time of the key of the item at an address, or {@link Item#NEVER}. */
     public static long expireAtMillis(long address) {
         return TimedHashes.expireAtMillis(address);
     }
 
-    public @Nullable ValueRun runOf(Item item) {
-        return Location.isLarge(item.location()) ? context.pool.largeItems().run(item.location()) : null;
-    }
-
-    // --- write
+    // --- writes
 
     /**
-     * Makes an item under the key, in place or appended.
+     * Creates an item under the key, in place or appended.
      *
-     * @param hint  the class of penalty, or {@link ShardPenalties#AUTOMATIC}
-     * @param tells whether a key that was not there is told of as one that has come
-     * @throws CacheFullException if there is no memory for it; the key is then as it was
+     * @param hint the penalty class, or {@link ShardPenalties#AUTOMATIC}
+     * @param notifies whether listeners are notified if the key is new
+     * @throws CacheFullException if there is no memory for it; the key is then unchanged
      */
     public void put(Key key, Item item, ItemType type, int encoding, int valueLength, int capacity,
-            long expireAtMillis, int hint, long nowMillis, boolean tells) {
+            long expireAtMillis, int hint, long nowMillis, boolean notifies) {
         long expireAt = expireAt(key, expireAtMillis, nowMillis);
-        long location = place(key, type, encoding, valueLength, capacity, expireAt, expireAt, hint, nowMillis, tells);
-        look(item, location, items.address(location));
+        long location = place(key, type, encoding, valueLength, capacity, expireAt, expireAt, hint, nowMillis,
+                notifies);
+        bind(item, location, items.address(location));
     }
 
-    /** The expiry time that a key is to have. */
+    /** The expiry time that a key will have. */
     long expireAt(Key key, long expireAtMillis, long nowMillis) {
         if (expireAtMillis != KEEP) {
             return Math.min(expireAtMillis, ItemLayout.MAX_EXPIRE_AT_MILLIS);
@@ -288,12 +291,13 @@ public final class Shard {
         return location == Index.NONE ? Item.NEVER : TimedHashes.expireAtMillis(items.address(location));
     }
 
-    /** {@link #put}, and the value's bytes. @return where the item is */
+    /** {@link #put}, with the value's bytes. @return the address of the item */
     public long set(Key key, ItemType type, int encoding, long valueAddress, int valueLength, long expireAtMillis,
             int hint, long nowMillis) {
         long expireAt = expireAt(key, expireAtMillis, nowMillis);
-        long lookAt = TimedHashes.lookAtMillis(type, encoding, valueAddress, valueLength, expireAt);
-        long location = place(key, type, encoding, valueLength, valueLength, expireAt, lookAt, hint, nowMillis, true);
+        long examineAt = TimedHashes.examineAtMillis(type, encoding, valueAddress, valueLength, expireAt);
+        long location = place(key, type, encoding, valueLength, valueLength, expireAt, examineAt, hint, nowMillis,
+                true);
         long address = items.address(location);
         long header = ItemLayout.header(address);
         Memory.copy(valueAddress, ItemLayout.valueAddressOf(address, header), valueLength);
@@ -304,11 +308,11 @@ public final class Shard {
     }
 
     /**
-     * Makes an item as it was when it fell to the tier below, unless the key is there.
+     * Restores a demoted item, unless the key exists.
      *
-     * @param access       its access bits
-     * @param penaltyClass its class of penalty, or less than 0 if that is not known
-     * @return whether it was made
+     * @param access its access bits
+     * @param penaltyClass its penalty class, or a negative number if it is unknown
+     * @return whether it was restored
      */
     public boolean restore(Key key, ItemType type, int encoding, byte[] value, int from, int valueLength,
             long expireAtMillis, int access, int penaltyClass, long nowMillis) {
@@ -317,8 +321,9 @@ public final class Shard {
         }
         boolean isTimed = type == ItemType.HASH && encoding == Item.TIMED;
         long expireAt = isTimed ? TimedHashLayout.expireAtMillis(value, from) : expireAtMillis;
-        long lookAt = isTimed ? TimedHashes.lookAtMillis(value, from, valueLength, expireAt) : expireAt;
-        long location = place(key, type, encoding, valueLength, valueLength, expireAt, lookAt, ShardPenalties.RESTORED,
+        long examineAt = isTimed ? TimedHashes.examineAtMillis(value, from, valueLength, expireAt) : expireAt;
+        long location = place(key, type, encoding, valueLength, valueLength, expireAt, examineAt,
+                ShardPenalties.RESTORED,
                 nowMillis, false);
         long address = items.address(location);
         items.access().restore(address, access);
@@ -329,40 +334,44 @@ public final class Shard {
     }
 
     /**
-     * @param lookAt {@code expireAt}, or when the item is to be looked at before
-     * @param tells  whether a key that was not there is told of as one that has come
+     * @param examineAt {@code expireAt}, or the earlier time at which the cycle must examine the item
+     * @param notifies whether listeners are notified if the key is new
      */
-    private long place(Key key, ItemType type, int encoding, int valueLength, int capacity, long expireAt, long lookAt,
-            int hint, long nowMillis, boolean tells) {
+    private long place(Key key, ItemType type, int encoding, int valueLength, int capacity, long expireAt,
+            long examineAt,
+            int hint, long nowMillis, boolean notifies) {
         long location = locate(key, nowMillis);
         if (location != Index.NONE
-                && rewriteIfItFits(key, location, type, encoding, valueLength, expireAt, lookAt, hint,
+                && rewriteIfItFits(key, location, type, encoding, valueLength, expireAt, examineAt, hint,
                         nowMillis)) {
             return location;
         }
         int penaltyClass = items.penalties().classOfWrite(key, classBefore(location), hint);
         int stamp = ItemLayout.stamp(accessOfNew(location, nowMillis), penaltyClass);
         long made = items.make(key.address(), key.length(), context.databases.physical(key.database()), type, encoding,
-                valueLength, capacity, lookAt, stamp, nowMillis);
-        items.link(key, location, made, expireAt != Item.NEVER, lookAt, nowMillis);
+                valueLength, capacity, examineAt, stamp, nowMillis);
+        items.link(key, location, made, expireAt != Item.NEVER, examineAt, nowMillis);
         items.penalties().written();
-        if (tells) {
-            items.tellIfCreated(key, location);
+        if (notifies) {
+            changes.notifyIfCreated(key, location);
         }
         return made;
     }
 
-    /** Writes all but the value's bytes over an item of the same key. @return false if they do not fit: nothing is written then */
+    /**
+     * Overwrites all but the value's bytes of an item of the same key. @return false, with nothing written, if they do
+     * not fit
+     */
     private boolean rewriteIfItFits(Key key, long location, ItemType type, int encoding, int valueLength, long expireAt,
-            long lookAt, int hint, long nowMillis) {
+            long examineAt, int hint, long nowMillis) {
         long address = items.address(location);
         long header = ItemLayout.header(address);
-        if (ItemLayout.isTreeOf(header) || !items.fitsInPlace(location, address, header, valueLength, lookAt)) {
+        if (ItemLayout.isTreeOf(header) || !items.fitsInPlace(location, address, header, valueLength, examineAt)) {
             return false;
         }
         int before = ItemLayout.penaltyClassOf(header);
         int penaltyClass = items.penalties().classOfWrite(key, before, hint);
-        items.rewrite(location, address, header, type, encoding, valueLength, expireAt, lookAt, nowMillis);
+        items.rewrite(location, address, header, type, encoding, valueLength, expireAt, examineAt, nowMillis);
         if (penaltyClass != before) {
             items.segments().penaltyClass(location, penaltyClass);
         }
@@ -370,8 +379,8 @@ public final class Shard {
         return true;
     }
 
-    /** The class of a found item, or that there is none. */
-    private int classBefore(long found) {
+    /** The penalty class of a found item, or {@link ShardPenalties#NO_CLASS}. */
+    int classBefore(long found) {
         return found == Index.NONE ? ShardPenalties.NO_CLASS : ItemLayout.penaltyClass(items.address(found));
     }
 
@@ -381,44 +390,17 @@ public final class Shard {
                 : items.access().replacing(items.address(found), nowMillis);
     }
 
-    /** {@link #put} for a value that is already in a run, whose hold passes to the item. */
-    public void putRun(Key key, Item item, LargeRun run, int encoding, long expireAtMillis, int hint, long nowMillis) {
-        if (run.headRoom() < ItemLayout.largeHeadRoom(key.length())) {
-            throw new IllegalArgumentException("A run with " + run.headRoom()
-                    + " bytes in front of its value has no room for a key of " + key.length());
-        }
-        putRun(key, item, run, ItemType.STRING, encoding, run.length(), run.length(), expireAtMillis, hint, nowMillis,
-                true);
-    }
-
-    /** The same for a value of any type that is as long as it says. Its capacity is not less than its length. */
-    void putRun(Key key, Item item, LargeRun run, ItemType type, int encoding, int valueLength, int capacity,
-            long expireAtMillis, int hint, long nowMillis, boolean tells) {
-        long expireAt = expireAt(key, expireAtMillis, nowMillis);
-        long location = locate(key, nowMillis);
-        int penaltyClass = items.penalties().classOfWrite(key, classBefore(location), hint);
-        long made = items.adopt(run, key.address(), key.length(), context.databases.physical(key.database()),
-                type, encoding, valueLength, capacity, expireAt,
-                ItemLayout.stamp(accessOfNew(location, nowMillis), penaltyClass));
-        items.link(key, location, made, expireAt != Item.NEVER, expireAt, nowMillis);
-        items.penalties().written();
-        if (tells) {
-            items.tellIfCreated(key, location);
-        }
-        look(item, made, items.address(made));
-    }
-
-    /** Gives a found item's value another length, in place or moved; the bytes both have stay. */
+    /** Changes the length of a found item's value, in place or moved; the bytes up to the shorter length stay. */
     public void resize(Key key, Item item, int encoding, int valueLength, int capacity, long nowMillis) {
         long location = item.location();
         long address = item.address();
         if (items.fitsInPlace(location, address, valueLength, ItemLayout.expireAtMillis(address))) {
             items.resizeInPlace(address, encoding, valueLength);
-            look(item, location, address);
+            bind(item, location, address);
             return;
         }
         if (largeValues.extend(location, address, encoding, valueLength)) {
-            look(item, location, address);
+            bind(item, location, address);
             return;
         }
         int kept = Math.min(valueLength, item.valueLength());
@@ -426,20 +408,21 @@ public final class Shard {
         try {
             made = makeResized(item, encoding, valueLength, capacity, nowMillis);
         } catch (CacheFullException full) {
-            // Who makes a value shorter has changed its bytes already: it must not fail, and wastes room instead.
-            if (!items.canLieInPlace(location, address, valueLength)) {
+            // A caller that shortens a value has already changed its bytes. It must not fail, so the value stays in
+            // place with slack.
+            if (!items.canStayInPlace(location, address, valueLength)) {
                 throw full;
             }
             items.resizeInPlace(address, encoding, valueLength);
-            look(item, location, address);
+            bind(item, location, address);
             return;
         }
         Memory.copy(ItemLayout.valueAddress(address), ItemLayout.valueAddress(items.address(made)), kept);
         items.replace(key.hash(), location, made);
-        look(item, made, items.address(made));
+        bind(item, made, items.address(made));
     }
 
-    /** With the capacity if there is room for it, else with none to grow. */
+    /** Creates the item with the capacity if there is memory for it, else without spare capacity. */
     private long makeResized(Item item, int encoding, int valueLength, int capacity, long nowMillis) {
         long address = item.address();
         try {
@@ -457,10 +440,10 @@ public final class Shard {
 
     public void encoding(Item item, int encoding) {
         ItemLayout.encoding(item.address(), encoding);
-        look(item, item.location(), item.address());
+        bind(item, item.location(), item.address());
     }
 
-    /** Deletes the key; false if it was not there. */
+    /** Deletes the key; false if it did not exist. */
     public boolean delete(Key key, long nowMillis) {
         long location = locate(key, nowMillis);
         if (location == Index.NONE) {
@@ -468,64 +451,38 @@ public final class Shard {
         }
         int physical = context.databases.physical(key.database());
         items.index(physical).removeFound();
-        items.letGo(location, items.address(location), physical, Change.DELETED, true);
+        items.releaseItem(location, items.address(location), physical, Change.DELETED, true);
         return true;
     }
 
-    /** Deletes a key that is there, whatever its time is. */
+    /** Deletes a key that exists, even if it has expired. */
     void deleteAnyway(Key key) {
         int physical = context.databases.physical(key.database());
         long location = items.index(physical).find(key.hash(), key.address(), key.length());
-        assert location != Index.NONE : "the key has gone";
+        assert location != Index.NONE : "the key does not exist";
         items.index(physical).removeFound();
-        items.letGo(location, items.address(location), physical, Change.DELETED, true);
+        items.releaseItem(location, items.address(location), physical, Change.DELETED, true);
     }
 
-    /** Sets a found item's expiry time or takes it away; may move the item. */
-    public void expire(Key key, Item item, long expireAtMillis, long nowMillis) {
-        long expireAt = Math.min(expireAtMillis, ItemLayout.MAX_EXPIRE_AT_MILLIS);
-        boolean expired = item.expires();
-        boolean isTimed = TimedHashes.isTimed(item.address());
-        boolean counted = TimedHashes.countsAsTimed(item.address());
-        long lookAt = isTimed ? items.timed().lookAtMillis(item.address(), expireAt) : expireAt;
-        lookAt(key, item, lookAt, nowMillis);
-        items.expires(item.address(), expired, expireAt != Item.NEVER);
-        if (isTimed) {
-            items.timed().count(item.address(), counted, TimedHashes.countsAsTimed(item.address()));
-            TimedHashes.expireAtMillis(item.address(), expireAt);
-            look(item, item.location(), item.address());
-        }
-    }
-
-    /** Has a found item looked at at another time; may move it. */
-    void lookAt(Key key, Item item, long millis, long nowMillis) {
-        long location = item.location();
-        if (!ItemLayout.hasExpiryFields(item.address()) && millis != Item.NEVER) {
-            location = items.withExpiryFields(key, item, millis, nowMillis);
-        }
-        items.changeExpiry(location, items.address(location), millis, nowMillis);
-        look(item, location, items.address(location));
-    }
-
-    /** {@link ShardPenalties#classOfWrite} of a write to whatever is under a key. */
+    /** {@link ShardPenalties#classOfWrite} for a write to a key and its present item, if any. */
     int classOfWrite(Key key, int hint, long nowMillis) {
         long location = locate(key, nowMillis);
         return items.penalties().classOfWrite(key, classBefore(location), hint);
     }
 
-    /** Puts a found item into a class of penalty. */
+    /** Sets the penalty class of a found item. */
     public void penaltyClass(Item item, int penaltyClass) {
         items.segments().penaltyClass(item.location(), penaltyClass);
     }
 
-    /** Bytes of the live items of a class, nodes of collections with them. */
+    /** Bytes of the live items of a class, nodes of collections included. */
     public long classBytes(int penaltyClass) {
         return items.segments().classBytes(penaltyClass);
     }
 
-    // --- its rooms
+    // --- components
 
-    /** What is known of the penalties of its keys. */
+    /** The penalties and classes of its keys. */
     public ShardPenalties penalties() {
         return items.penalties();
     }
@@ -540,9 +497,14 @@ public final class Shard {
         return keyspace;
     }
 
-    /** The shard's large collections. */
+    /** Its large collections. */
     public ShardCollections collections() {
         return collections;
+    }
+
+    /** The expiry times of its keys. */
+    public KeyExpiry keyExpiry() {
+        return keyExpiry;
     }
 
     /** Its values in runs of their own. */
@@ -550,32 +512,32 @@ public final class Shard {
         return largeValues;
     }
 
-    /** A slice of cleaning or evicting. */
+    /** Its cleaner and evictor. */
     public ShardCleaner cleaner() {
         return cleaner;
     }
 
-    /** What maintenance does here when its time has come. */
+    /** Its maintenance work. */
     public ShardUpkeep upkeep() {
         return upkeep;
     }
 
-    /** How long items that expire have left. */
+    /** The remaining lifetimes of its expiring items. */
     public Lifetimes lifetimes() {
         return lifetimes;
     }
 
-    /** Lets go of what was flushed, and of what is left of collections that have gone. */
+    /** Reclaims flushed databases, and frees the nodes of deleted collections. */
     public ShardReclaim reclaim() {
         return reclaim;
     }
 
-    /** Has the items of a class fall. */
-    public ShardDump dump() {
-        return dump;
+    /** Demotes the items of a class. */
+    public ShardDemotion demotion() {
+        return demotion;
     }
 
-    // --- facts
+    // --- counters and state
 
     public void resetStats() {
         hits = 0;
@@ -588,12 +550,12 @@ public final class Shard {
         return items.number();
     }
 
-    /** The one door for change: gives the change its number and tells who listens. */
+    /** Assigns the change its sequence number and notifies the listeners. All changes go through this method. */
     public void changed(Change change, int logicalDatabase, long keyAddress, int keyLength) {
-        items.changed(change, logicalDatabase, keyAddress, keyLength);
+        changes.changed(change, logicalDatabase, keyAddress, keyLength);
     }
 
-    /** Gives all memory back. */
+    /** Frees all memory. */
     public void release() {
         items.release();
     }

@@ -2,9 +2,9 @@ package io.varve.memory.shard;
 
 import io.varve.memory.collection.CollectionTree;
 import io.varve.memory.collection.TimedHashLayout;
-import io.varve.memory.collection.TreeCopy;
-import io.varve.memory.collection.TreeFiller;
-import io.varve.memory.collection.TreeHeader;
+import io.varve.memory.collection.tree.TreeCopy;
+import io.varve.memory.collection.tree.TreeFiller;
+import io.varve.memory.collection.tree.TreeHeader;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
@@ -12,15 +12,23 @@ import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.segment.ItemLayout;
+import io.varve.memory.shard.context.ShardContext;
+import io.varve.memory.shard.item.ShardItems;
+import io.varve.memory.shard.item.TimedHashes;
+import io.varve.memory.shard.learning.ShardPenalties;
+import io.varve.memory.shard.tree.ShardTrees;
 
 /**
- * How large collections come under keys and go from one to another. Guarded by the shard's lock.
+ * Creates large collections under keys, and copies or moves them between keys. Guarded by the shard's lock.
  *
- * <p>A root item is made first, with trees of its own, and takes the key's place only when they are complete: until then what is under
- * the key stays as it is.
+ * <p>A new root item first gets complete trees of its own and only then replaces the key's item. Until then the key
+ * keeps its old value.
  */
 public final class ShardCollections {
-    /** Beside the word of a hash: the times of a field or two, so that a long one is not moved once more for its own. */
+    /**
+     * Capacity beside the word of a hash: the times of a field or two, so that a long hash does not move again for
+     * them.
+     */
     private static final int ROOM_FOR_TIMES = 16;
 
     private final Shard shard;
@@ -35,7 +43,7 @@ public final class ShardCollections {
         this.trees = items.trees();
     }
 
-    /** Has a tree object look at a found root item. */
+    /** Opens a tree object on a found root item. */
     public void open(Item item, CollectionTree tree, long nowMillis) {
         if (!item.isTree() || item.type() != tree.type()) {
             throw new IllegalArgumentException(
@@ -47,15 +55,15 @@ public final class ShardCollections {
     }
 
     /**
-     * Makes a tree in the place of what is under a key, complete with what the filler puts into it.
+     * Creates a tree with the filler's elements in place of a key's value.
      *
-     * @param hint the class of penalty, or {@link ShardPenalties#AUTOMATIC}
+     * @param hint the penalty class, or {@link ShardPenalties#AUTOMATIC}
      */
     public void make(Key key, Item item, CollectionTree tree, long expireAtMillis, TreeFiller filler, int hint,
             long nowMillis) {
         long expireAt = shard.expireAt(key, expireAtMillis, nowMillis);
         boolean keepsTimes = TimedHashLayout.isTimedHeader(tree.headerBytes());
-        // With room for a time where there may be one: which it is is known at the end.
+        // With expiry fields, because a field may have a time; the actual time is known only at the end.
         long made = begin(key, tree.type(), tree.headerBytes(),
                 keepsTimes && expireAt == Item.NEVER ? ItemLayout.MAX_EXPIRE_AT_MILLIS : expireAt,
                 ItemLayout.stamp(shard.accessOfNew(shard.locate(key, nowMillis), nowMillis),
@@ -71,43 +79,43 @@ public final class ShardCollections {
             filler.fill();
             tree.generous(false);
             if (tree.size() == 0) {
-                throw new IllegalStateException("A collection without elements");
+                throw new IllegalStateException("A collection must have elements");
             }
             filled = true;
         } catch (CacheFullException full) {
-            // What was taken is given back: as much again, at the least, is what it needs.
+            // The memory taken is freed now: the collection needs at least as much again.
             throw full.inAll(full.bytes() + 2 * ShardTrees.nodeBytes(address));
         } finally {
             if (!filled) {
-                items.abandon(made);
+                items.free(made);
             }
         }
-        long lookAt = keepsTimes ? items.timed().lookAtMillis(address, expireAt) : expireAt;
+        long examineAt = keepsTimes ? items.timed().examineAtMillis(address, expireAt) : expireAt;
         if (keepsTimes) {
-            items.lookAt(made, address, lookAt, nowMillis);
+            items.setExamineAt(made, address, examineAt, nowMillis);
         }
-        link(key, made, expireAt, lookAt, nowMillis);
+        link(key, made, expireAt, examineAt, nowMillis);
         items.penalties().written();
-        items.look(item, made, address);
+        items.bind(item, made, address);
     }
 
-    private void link(Key key, long made, long expireAt, long lookAt, long nowMillis) {
+    private void link(Key key, long made, long expireAt, long examineAt, long nowMillis) {
         long found = shard.locate(key, nowMillis);
-        items.link(key, found, made, expireAt != Item.NEVER, lookAt, nowMillis);
-        items.tellIfCreated(key, found);
+        items.link(key, found, made, expireAt != Item.NEVER, examineAt, nowMillis);
+        items.changes().notifyIfCreated(key, found);
     }
 
-    /** What a root item has beside its header, if its fields may have times. */
+    /** Writes the word of a root item whose fields may have times. */
     private static void writeWord(long address, long expireAt) {
         if (TimedHashes.isTimed(address)) {
             TimedHashLayout.write(TimedHashLayout.word(ItemLayout.valueAddress(address), true), expireAt, 0);
         }
     }
 
-    /** A root item without trees that nothing refers to yet. */
+    /** Creates a root item without trees, to which nothing refers yet. */
     private long begin(Key key, ItemType type, int length, long expireAt, int stamp, long nowMillis) {
         if (trees.nodes().isBegun()) {
-            throw new IllegalStateException("Writes have begun that are to be one, to another collection of the shard");
+            throw new IllegalStateException("A group of writes to another collection of the shard has begun");
         }
         trees.nodes().now(nowMillis);
         long made = items.make(key.address(), key.length(), context.databases.physical(key.database()), type, Item.TREE,
@@ -117,17 +125,17 @@ public final class ShardCollections {
     }
 
     /**
-     * Puts a copy of the trees of a root item, which may be another shard's, under a key.
+     * Copies the trees of a root item, possibly of another shard, to a key.
      *
      * @param from the shard that has the root item
-     * @param hint the class of penalty, or {@link ShardPenalties#AUTOMATIC}
+     * @param hint the penalty class, or {@link ShardPenalties#AUTOMATIC}
      */
     public void copy(ShardCollections from, Item source, Key key, Item item, long expireAtMillis, int hint,
             long nowMillis) {
         long expireAt = shard.expireAt(key, expireAtMillis, nowMillis);
-        long lookAt = from.lookAt(source, expireAt);
+        long examineAt = from.examineAt(source, expireAt);
         int count = TreeHeader.trees(source.valueLength());
-        long made = begin(key, source.type(), source.valueLength(), lookAt,
+        long made = begin(key, source.type(), source.valueLength(), examineAt,
                 ItemLayout.stamp(items.access().initial(nowMillis),
                         shard.classOfWrite(key, inherited(hint, source), nowMillis)),
                 nowMillis);
@@ -143,44 +151,44 @@ public final class ShardCollections {
             throw CacheFullException.of(ShardTrees.nodeBytes(source.address()));
         } finally {
             if (!copied) {
-                items.abandon(made);
+                items.free(made);
             }
         }
-        link(key, made, expireAt, lookAt, nowMillis);
+        link(key, made, expireAt, examineAt, nowMillis);
         items.penalties().written();
-        items.look(item, made, address);
+        items.bind(item, made, address);
     }
 
-    /** A copy belongs into the class of its source, unless nobody knows that, or somebody says another. */
+    /** A copy gets the class of its source, unless that is unknown or a hint names another. */
     private static int inherited(int hint, Item source) {
         int known = ItemLayout.penaltyClass(source.address());
         return hint == ShardPenalties.AUTOMATIC && known != 0 ? known : hint;
     }
 
-    /** When a root item is to be looked at that has what this one has, and another expiry time. */
-    private long lookAt(Item source, long expireAt) {
+    /** The time at which the cycle must examine a copy of a root item with another expiry time. */
+    private long examineAt(Item source, long expireAt) {
         return TimedHashes.isTimed(source.address())
-                ? items.timed().lookAtMillis(source.address(), expireAt)
+                ? items.timed().examineAtMillis(source.address(), expireAt)
                 : expireAt;
     }
 
     /**
-     * Gives the trees of a root item of this shard to another key of it; the root item goes.
+     * Moves the trees of a root item of this shard to another key of it; the root item is removed.
      *
-     * @param hint the class of penalty, or {@link ShardPenalties#AUTOMATIC}
+     * @param hint the penalty class, or {@link ShardPenalties#AUTOMATIC}
      */
     public void move(Key from, Item source, Key to, Item item, long expireAtMillis, int hint, long nowMillis) {
         long expireAt = shard.expireAt(to, expireAtMillis, nowMillis);
-        long lookAt = lookAt(source, expireAt);
+        long examineAt = examineAt(source, expireAt);
         int count = TreeHeader.trees(source.valueLength());
-        // Asked first: who begins tracking does not wait for this shard, and before that nobody looks for a class.
-        boolean tracked = context.tracking != null;
+        // Read first: tracking can start without waiting for this shard, and without tracking no class is computed.
+        boolean tracked = context.tracking() != null;
         int written = shard.classOfWrite(to, inherited(hint, source), nowMillis);
         int penaltyClass = tracked ? written : ItemLayout.penaltyClass(source.address());
-        long made = begin(to, source.type(), source.valueLength(), lookAt,
+        long made = begin(to, source.type(), source.valueLength(), examineAt,
                 ItemLayout.stamp(items.access().replacing(source.address(), nowMillis), penaltyClass), nowMillis);
         try {
-            link(to, made, expireAt, lookAt, nowMillis);
+            link(to, made, expireAt, examineAt, nowMillis);
         } catch (CacheFullException full) {
             throw full.inAll(Math.max(full.bytes(), context.pool.segmentBytes()));
         }
@@ -189,20 +197,20 @@ public final class ShardCollections {
         Memory.copy(source.valueAddress(), ItemLayout.valueAddress(address), source.valueLength());
         writeWord(address, expireAt);
         trees.moved(address, made);
-        // What goes has no trees any more.
+        // The old root item has no trees now.
         TreeHeader.clear(source.valueAddress(), count);
         shard.changed(Change.SET, to.database(), to.address(), to.length());
         shard.deleteAnyway(from);
-        items.look(item, made, address);
+        items.bind(item, made, address);
     }
 
-    // --- times of fields
+    // --- field times
 
     /**
-     * A found hash, of whatever form, gets fields with times, the earliest of them this one: from now on there is room for times, and it
-     * is looked at in time. May move the item.
+     * Prepares a found hash of any form for fields with times, and for the expiry cycle at the earliest of them. May
+     * move the item.
      *
-     * @throws CacheFullException if there is no memory for it; nothing that can be seen has changed then
+     * @throws CacheFullException if there is no memory for it; nothing visible has changed then
      */
     public void keepFieldTimes(Key key, Item item, long earliestMillis, long nowMillis) {
         boolean isNew = !TimedHashes.isTimed(item.address());
@@ -212,10 +220,10 @@ public final class ShardCollections {
         } else if (isNew) {
             addWord(key, item, nowMillis);
         }
-        long lookAt = ItemLayout.expireAtMillis(item.address());
+        long examineAt = ItemLayout.expireAtMillis(item.address());
         try {
-            if (lookAt == Item.NEVER || earliestMillis < lookAt) {
-                shard.lookAt(key, item, earliestMillis, nowMillis);
+            if (examineAt == Item.NEVER || earliestMillis < examineAt) {
+                shard.keyExpiry().setExamineAt(key, item, earliestMillis, nowMillis);
             }
         } finally {
             items.timed().count(item.address(), counted, TimedHashes.countsAsTimed(item.address()));
@@ -223,8 +231,8 @@ public final class ShardCollections {
     }
 
     /**
-     * The undo of {@link #keepFieldTimes} for a hash that got no field with a time after all: it has the form that it had. It keeps the other
-     * where the system refuses memory for an expiry entry; nobody sees that but by OBJECT ENCODING.
+     * Undoes {@link #keepFieldTimes} for a hash that got no field with a time: it gets its former form back. It stays
+     * unchanged if the system refuses memory for an expiry entry; only OBJECT ENCODING shows that.
      */
     public void forgetFieldTimes(Key key, Item item, long nowMillis) {
         long address = item.address();
@@ -233,7 +241,7 @@ public final class ShardCollections {
         }
         boolean counted = TimedHashes.countsAsTimed(address);
         try {
-            shard.lookAt(key, item, item.expireAtMillis(), nowMillis);
+            shard.keyExpiry().setExamineAt(key, item, item.expireAtMillis(), nowMillis);
         } catch (CacheFullException refused) {
             return;
         }
@@ -247,10 +255,10 @@ public final class ShardCollections {
             items.resizeInPlace(address, encoding, length);
         }
         items.timed().count(address, counted, false);
-        items.look(item, item.location(), address);
+        items.bind(item, item.location(), address);
     }
 
-    /** Gives a packed hash the word in front of it. */
+    /** Adds the word in front of a packed hash. */
     private void addWord(Key key, Item item, long nowMillis) {
         long expireAt = item.expireAtMillis();
         int encoding = item.encoding();
@@ -259,26 +267,26 @@ public final class ShardCollections {
         shard.resize(key, item, Item.TIMED, needed, needed + ROOM_FOR_TIMES, nowMillis);
         Memory.copy(item.valueAddress(), item.valueAddress() + TimedHashLayout.WORD_BYTES, length);
         TimedHashLayout.write(item.valueAddress(), expireAt, encoding);
-        items.look(item, item.location(), item.address());
+        items.bind(item, item.location(), item.address());
     }
 
-    /** When a found item of any kind is not any more what it is: its key expires, or a field of it is due. */
+    /** The time at which a found item of any kind changes without a command: its key expires, or a field is due. */
     public long changesAtMillis(Item item, long nowMillis) {
         return items.timed().changesAtMillis(item.address(), nowMillis);
     }
 
     /**
-     * Gives a found hash a second tree, for the times of its fields, which is empty.
+     * Adds an empty second tree, for the times of fields, to a found hash.
      *
      * @throws CacheFullException if there is no memory for it; nothing is changed then
      */
     private void addTimes(Key key, Item item, long nowMillis) {
         long expireAt = item.expireAtMillis();
-        long lookAt = ItemLayout.expireAtMillis(item.address());
+        long examineAt = ItemLayout.expireAtMillis(item.address());
         int tree = trees.nodes().newId();
         long made;
         try {
-            made = begin(key, ItemType.HASH, TimedHashLayout.TREE_HEADER_BYTES, lookAt,
+            made = begin(key, ItemType.HASH, TimedHashLayout.TREE_HEADER_BYTES, examineAt,
                     ItemLayout.stamp(item.address()), nowMillis);
         } catch (CacheFullException full) {
             trees.table().free(tree);
@@ -293,6 +301,6 @@ public final class ShardCollections {
         trees.table().tree(tree, made);
         writeWord(address, expireAt);
         items.replace(key.hash(), item.location(), made);
-        items.look(item, made, address);
+        items.bind(item, made, address);
     }
 }

@@ -8,6 +8,9 @@ import io.varve.memory.index.Index;
 import io.varve.memory.item.Item;
 import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.segment.Location;
+import io.varve.memory.shard.context.Databases;
+import io.varve.memory.shard.context.ShardContext;
+import io.varve.memory.shard.item.TimedHashes;
 
 /** Walks a shard and reports every violated invariant. Guarded by the shard's lock; for tests. */
 public final class ShardIntegrity {
@@ -76,7 +79,7 @@ public final class ShardIntegrity {
         expect("items of physical database " + physical, totals.items - before, index.size());
         expect("expiring items of physical database " + physical, totals.expiring - expiringBefore,
                 shard.items().expiringOf(physical));
-        expect("hashes looked at for times of fields, of physical database " + physical,
+        expect("hashes with field times of physical database " + physical,
                 totals.timed - timedBefore, shard.items().timed().timedOf(physical));
     }
 
@@ -101,8 +104,9 @@ public final class ShardIntegrity {
             problems.accept("item at " + location + " " + timeProblem);
         }
         if (ItemLayout.database(address) != physical) {
-            problems.accept("item at " + location + " says database " + ItemLayout.database(address) + ", its index is "
-                    + physical);
+            problems.accept(
+                    "item at " + location + " records database " + ItemLayout.database(address) + ", but its index is "
+                            + physical);
         }
         long found = index.find(shard.items().verifier().hashOf(location), ItemLayout.keyAddress(address),
                 ItemLayout.keyLength(address));
@@ -134,7 +138,7 @@ public final class ShardIntegrity {
 
     private static final class Totals {
         private long items;
-        /** Whose keys have an expiry time; that have an expiry entry. */
+        /** Items whose keys have an expiry time; items with an expiry entry. */
         private long expiring;
         private long entries;
         private long timed;

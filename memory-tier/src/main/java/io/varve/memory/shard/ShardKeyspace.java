@@ -3,10 +3,13 @@ package io.varve.memory.shard;
 import io.varve.memory.index.Index;
 import io.varve.memory.index.LocationVisitor;
 import io.varve.memory.item.Item;
+import io.varve.memory.shard.context.ShardContext;
+import io.varve.memory.shard.item.ShardItems;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A shard's keys by logical database, for who names none of them: how many there are, one after the other, any one. Guarded by the shard's lock.
+ * Operations on a shard's keys that name no key: counts, scans and random keys, by logical database. Guarded by the
+ * shard's lock.
  */
 public final class ShardKeyspace {
     private final ShardItems items;
@@ -26,34 +29,36 @@ public final class ShardKeyspace {
         return items.expiringOf(context.databases.physical(logical));
     }
 
-    /** Visits the live items of one home bucket of the database's index. @return the next cursor; 0 if no items are left */
+    /**
+     * Visits the live items of one home bucket of the database's index. @return the next cursor; 0 if no items are left
+     */
     public long scan(int logical, long cursor, long nowMillis, LocationVisitor visitor) {
         Index index = indexOrNull(logical);
         if (index == null || index.size() == 0) {
             return 0;
         }
         return index.scan(cursor, location -> {
-            if (!items.timed().isGone(items.address(location), nowMillis)) {
+            if (!items.timed().hasExpired(items.address(location), nowMillis)) {
                 visitor.visit(location);
             }
         });
     }
 
-    /** A random live item of the database, or {@link Index#NONE} if luck or the database had none. */
+    /** A random live item of the database, or {@link Index#NONE} if it is empty or sampling failed. */
     public long random(int logical, long nowMillis) {
         Index index = indexOrNull(logical);
         if (index == null || index.size() == 0) {
             return Index.NONE;
         }
         long location = items.sampler().of(index);
-        return location != Index.NONE && items.timed().isGone(items.address(location), nowMillis)
+        return location != Index.NONE && items.timed().hasExpired(items.address(location), nowMillis)
                 ? Index.NONE
                 : location;
     }
 
-    /** Looks at an item that was visited or drawn. */
-    public void lookAt(long location, Item item) {
-        items.look(item, location, items.address(location));
+    /** Opens an item that was visited or sampled. */
+    public void bind(long location, Item item) {
+        items.bind(item, location, items.address(location));
     }
 
     private @Nullable Index indexOrNull(int logical) {

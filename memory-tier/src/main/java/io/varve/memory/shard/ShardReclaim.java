@@ -2,24 +2,28 @@ package io.varve.memory.shard;
 
 import io.varve.memory.index.Index;
 import io.varve.memory.item.Change;
+import io.varve.memory.shard.cleaning.ShardCleaner;
+import io.varve.memory.shard.context.Databases;
+import io.varve.memory.shard.context.ShardContext;
+import io.varve.memory.shard.item.ShardItems;
 
-/** Lets the items of flushed databases go, slice by slice, in one shard. Guarded by the shard's lock. */
+/** Reclaims the items of flushed databases in one shard, slice by slice. Guarded by the shard's lock. */
 public final class ShardReclaim {
-    /** Home buckets reclaimed in one slice at most, and between two readings of the clock. */
+    /** The most home buckets reclaimed in one slice, and the number between two readings of the clock. */
     private static final int RECLAIM_BUCKETS = 256;
     private static final int BUCKETS_PER_CLOCK = 8;
-    /** What lives may be moved to reclaim a detached database by segments: at most this part of what it has. */
+    /** Reclaiming a detached database by segments may move live items of at most this part of its size. */
     private static final int MOST_MOVED_PART = 8;
-    /** Items that are reclaimed at once at most: those of some home buckets, or a part of a crowded one's. */
-    private static final int DOOMED = 64;
+    /** The most items reclaimed at once: those of some home buckets, or a part of a crowded bucket. */
+    private static final int RECLAIMED_AT_ONCE = 64;
 
     private final ShardItems items;
     private final ShardContext context;
     private final ShardCleaner cleaner;
-    /** How far the reclaiming of a detached database has come. */
+    /** The reclaim cursor of each detached database. */
     private final long[] cursors = new long[Databases.PHYSICAL];
-    private final long[] doomed = new long[DOOMED];
-    private int doomedCount;
+    private final long[] toReclaim = new long[RECLAIMED_AT_ONCE];
+    private int toReclaimCount;
 
     ShardReclaim(ShardItems items, ShardContext context, ShardCleaner cleaner) {
         this.items = items;
@@ -37,10 +41,11 @@ public final class ShardReclaim {
         if (index == null) {
             return true;
         }
-        long nowMillis = context.ticker().wallMillis();
-        // Segment by segment where that moves little: each is free at the end of its walk, so memory comes back on the way.
+        long nowMillis = context.ticker.wallMillis();
+        // Reclaims by segments if that moves little: each segment is free at the end of its walk, so memory is freed on
+        // the way.
         while (isMostlyDetached(index) && cleaner.emptyOldest(nowMillis, deadlineNanos)) {
-            if (context.ticker().nanoTime() - deadlineNanos >= 0) {
+            if (context.ticker.nanoTime() - deadlineNanos >= 0) {
                 return false;
             }
         }
@@ -54,10 +59,13 @@ public final class ShardReclaim {
         return true;
     }
 
-    /** Whether few of the shard's items are of databases that were not flushed, beside what this one has in segments. */
+    /**
+     * Whether few of the shard's items belong to databases that were not flushed, compared with this database's items
+     * in segments.
+     */
     private boolean isMostlyDetached(Index detached) {
         long inSegments = detached.size() - items.segments().largeItems();
-        // Of which databases the nodes are is not known: who has many is reclaimed key by key.
+        // The databases of nodes are not known here: a shard with many nodes is reclaimed key by key.
         long attached = items.trees().nodes().count();
         for (int physical = 0; physical < Databases.PHYSICAL; physical++) {
             Index index = items.indexOrNull(physical);
@@ -71,30 +79,30 @@ public final class ShardReclaim {
     private void reclaimBuckets(int physical, Index index, long deadlineNanos) {
         long cursor = cursors[physical];
         for (int i = 0; i < RECLAIM_BUCKETS && index.size() > 0; i++) {
-            if (i > 0 && i % BUCKETS_PER_CLOCK == 0 && context.ticker().nanoTime() - deadlineNanos >= 0) {
+            if (i > 0 && i % BUCKETS_PER_CLOCK == 0 && context.ticker.nanoTime() - deadlineNanos >= 0) {
                 break;
             }
-            doomedCount = 0;
-            // What does not fit is met again: the scan goes round until the index is empty.
-            long next = index.scan(cursor, this::doom, DOOMED);
-            cursor = doomedCount < DOOMED ? next : cursor;
-            for (int d = 0; d < doomedCount; d++) {
-                boolean removed = index.remove(items.verifier().hashOf(doomed[d]), doomed[d]);
-                assert removed : "the index has lost " + doomed[d];
-                items.letGo(doomed[d], items.address(doomed[d]), physical, Change.DELETED, false);
+            toReclaimCount = 0;
+            // The scan repeats until the index is empty, so it visits entries beyond the limit later.
+            long next = index.scan(cursor, this::doom, RECLAIMED_AT_ONCE);
+            cursor = toReclaimCount < RECLAIMED_AT_ONCE ? next : cursor;
+            for (int d = 0; d < toReclaimCount; d++) {
+                boolean removed = index.remove(items.verifier().hashOf(toReclaim[d]), toReclaim[d]);
+                assert removed : "the index has no entry for location " + toReclaim[d];
+                items.releaseItem(toReclaim[d], items.address(toReclaim[d]), physical, Change.DELETED, false);
             }
         }
         cursors[physical] = cursor;
     }
 
     private void doom(long location) {
-        if (doomedCount < doomed.length) {
-            doomed[doomedCount++] = location;
+        if (toReclaimCount < toReclaim.length) {
+            toReclaim[toReclaimCount++] = location;
         }
     }
 
     /**
-     * Frees nodes of collections that have gone, until the deadline.
+     * Frees nodes of deleted collections, until the deadline.
      *
      * @return whether any are left
      */

@@ -2,8 +2,11 @@ package io.varve.memory.shard;
 
 import io.varve.memory.expiry.Expiry;
 import io.varve.memory.index.Index;
+import io.varve.memory.shard.cleaning.ShardCleaner;
+import io.varve.memory.shard.context.Databases;
+import io.varve.memory.shard.item.ShardItems;
 
-/** Sums over shards, gathered one lock at a time. Confined to whoever gathers. */
+/** Sums over shards, collected under one shard's lock at a time. Confined to the thread that collects them. */
 public final class ShardTotals {
     public long indexBytes;
     public long indexSlots;
@@ -16,7 +19,7 @@ public final class ShardTotals {
     public final long[] indexBytesOf;
     public long expiryBytes;
     public long nodeTableBytes;
-    /** What is charged for the tracking of penalties. */
+    /** The memory charged for tracking penalties. */
     public long penaltyBytes;
     public long datasetBytes;
     public long liveBytes;
@@ -82,26 +85,28 @@ public final class ShardTotals {
         evicted += of.evicted();
         segmentsFreedWhole += of.segments().freedWhole();
         bytesWritten += of.segments().bytesWritten();
-        shard.cleaner().addTo(this);
+        ShardCleaner.Work work = shard.cleaner().work();
+        segmentsCleaned += work.segmentsCleaned();
+        bytesMoved += work.bytesMoved();
+        bytesReclaimed += work.bytesReclaimed();
+        reclaimCost += work.reclaimCost();
     }
 
-    /** What the items would take by {@link Shard#usualBytes}. */
+    /** The memory that the items would take by {@link ItemFootprint#usualBytes}. */
     public long usualBytes() {
         long usual = liveBytes;
         for (int i = 0; i < items.length; i++) {
-            usual += items[i] * Shard.INDEX_SHARE + expiringItems[i] * Expiry.BYTES_PER_ENTRY;
+            usual += items[i] * ItemFootprint.INDEX_SHARE + expiringItems[i] * Expiry.BYTES_PER_ENTRY;
         }
         return usual;
     }
 
-    /** What is taken for them: what was appended and not reclaimed, and tables. */
+    /** The memory actually taken for items: appended and not reclaimed bytes, and tables. */
     public long takenBytes() {
         return usedBytes + indexBytes + expiryBytes + nodeTableBytes;
     }
 
-    /**
-     * @param databases how many logical databases there are
-     */
+    /** @param databases the number of logical databases */
     public ShardTotals(int databases) {
         items = new long[databases];
         expiringItems = new long[databases];

@@ -4,10 +4,12 @@ import io.varve.memory.expiry.CycleStatus;
 import io.varve.memory.expiry.DueCount;
 import io.varve.memory.expiry.Expiry;
 import io.varve.memory.index.Index;
+import io.varve.memory.shard.context.Databases;
+import io.varve.memory.shard.item.ShardItems;
 
 /**
- * What has to be done in a shard now and then, whether or not anybody asks for its keys: expiry by time, larger tables, heads that nobody writes to.
- * Guarded by the shard's lock.
+ * The maintenance work of one shard: expiry cycles, rehashing, and closing idle open segments. Guarded by the shard's
+ * lock.
  */
 public final class ShardUpkeep {
     private final ShardItems items;
@@ -20,7 +22,7 @@ public final class ShardUpkeep {
         items.expiry().beginCycle(nowMillis);
     }
 
-    /** Goes on with the cycle until the deadline; true if it has come to its end. */
+    /** Continues the cycle until the deadline; true if it is complete. */
     public boolean expirySlice(long nowMillis, long deadlineNanos) {
         return items.expiry().runSlice(nowMillis, deadlineNanos) == CycleStatus.DONE;
     }
@@ -30,24 +32,24 @@ public final class ShardUpkeep {
         return items.expiry().countDue(count, nowMillis, deadlineNanos);
     }
 
-    /** Moves the shard's indexes on between their tables; true if there is more to do. */
+    /** Moves entries of the shard's indexes between their tables; true if there is more to do. */
     public boolean rehashSlice(int buckets) {
         boolean more = false;
         for (int physical = 0; physical < Databases.PHYSICAL; physical++) {
             Index index = items.indexOrNull(physical);
             if (index != null) {
                 more |= index.rehashStep(buckets);
-                items.askForRefused(index);
+                items.requestRefusedTable(index);
             }
         }
         return more;
     }
 
-    public void closeIdleHeads(long nowMillis) {
-        items.segments().closeIdleHeads(nowMillis);
+    public void closeIdleSegments(long nowMillis) {
+        items.segments().closeIdleSegments(nowMillis);
     }
 
-    public void freeEmptyHeads() {
-        items.segments().freeEmptyHeads();
+    public void freeEmptyOpenSegments() {
+        items.segments().freeEmptyOpenSegments();
     }
 }

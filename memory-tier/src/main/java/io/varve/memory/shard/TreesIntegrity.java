@@ -5,12 +5,20 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 import io.varve.memory.collection.CollectionTree;
-import io.varve.memory.collection.TreeHeader;
+import io.varve.memory.collection.tree.TreeHeader;
 import io.varve.memory.item.Item;
 import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.segment.Location;
+import io.varve.memory.shard.item.ShardItems;
+import io.varve.memory.shard.item.TimedHashes;
+import io.varve.memory.shard.tree.NodeItems;
+import io.varve.memory.shard.tree.NodeTable;
+import io.varve.memory.shard.tree.ShardTrees;
 
-/** Walks the trees of a shard and its node table, and reports every violated invariant. Guarded by the shard's lock; for tests. */
+/**
+ * Walks the trees of a shard and its node table, and reports every violated invariant. Guarded by the shard's lock; for
+ * tests.
+ */
 final class TreesIntegrity {
     private final ShardItems items;
     private final ShardTrees trees;
@@ -37,7 +45,7 @@ final class TreesIntegrity {
             return;
         }
         Item item = new Item();
-        items.look(item, location, address);
+        items.bind(item, location, address);
         CollectionTree tree = CollectionTree.of(item.type());
         if (item.valueLength() != tree.headerBytes() && !TimedHashes.isTimed(address)) {
             problems.accept("the root item at " + location + " has a header of " + item.valueLength() + " bytes");
@@ -46,7 +54,7 @@ final class TreesIntegrity {
         for (int i = 0; i < TreeHeader.trees(item.valueLength()); i++) {
             int id = TreeHeader.tree(TreeHeader.record(item.valueAddress(), i));
             if (!table.isUsed(id) || !table.isTree(id) || table.location(id) != location) {
-                problems.accept("tree " + id + " of the root item at " + location + " is elsewhere");
+                problems.accept("tree " + id + " of the root item at " + location + " is recorded at another location");
                 return;
             }
             living.add(id);
@@ -62,11 +70,11 @@ final class TreesIntegrity {
         }, problems);
     }
 
-    /** Checks everything that the node table knows, once all roots have been. */
+    /** Checks all entries of the node table, after all roots were checked. */
     void checkNodes(Set<Long> indexed) {
         table.checkIntegrity(problems);
         if (trees.nodes().isBegun()) {
-            problems.accept("writes that are to be one have begun and have no end");
+            problems.accept("a group of writes has begun and has not ended");
         }
         long nodes = 0;
         Set<Integer> dying = dying();
@@ -79,15 +87,16 @@ final class TreesIntegrity {
                 checkNode(id, dying);
             } else if (table.isTree(id)) {
                 if (!living.contains(id)) {
-                    problems.accept("tree " + id + " has its root item at " + table.location(id) + ", which is "
-                            + (indexed.contains(table.location(id)) ? "another's" : "in no index"));
+                    problems.accept("tree " + id + " has its root item at location " + table.location(id)
+                            + ", which belongs to "
+                            + (indexed.contains(table.location(id)) ? "another tree" : "no index"));
                 }
             } else if (!dying.contains(id)) {
                 problems.accept("dying tree " + id + " is not in the list");
             }
         }
         if (nodes != trees.nodes().count()) {
-            problems.accept(nodes + " nodes, " + trees.nodes().count() + " are noted");
+            problems.accept(nodes + " nodes counted, but " + trees.nodes().count() + " recorded");
         }
     }
 
@@ -105,22 +114,22 @@ final class TreesIntegrity {
     private void checkNode(int id, Set<Integer> dying) {
         if ((table.bits(id) & NodeTable.GONE) != 0) {
             if (reached.contains(id)) {
-                problems.accept("node " + id + " has gone, and its tree lives");
+                problems.accept("node " + id + " is removed, but its tree is alive");
             }
             return;
         }
         long location = table.location(id);
         long address = items.address(location);
         if (ItemLayout.isDead(address) || !ItemLayout.isInternal(address) || NodeItems.nodeOf(address) != id) {
-            problems.accept("at " + location + " is no item of node " + id);
+            problems.accept("location " + location + " holds no item of node " + id);
             return;
         }
         if (NodeTable.headerBytesOf(table.bits(id)) != ItemLayout.valueAddress(address) - address) {
-            problems.accept("node " + id + " is not behind as many bytes of its item as is noted");
+            problems.accept("node " + id + " is not at the recorded offset in its item");
         }
         int tree = ShardTrees.treeOf(address);
         if (!(living.contains(tree) ? reached.contains(id) : dying.contains(tree))) {
-            problems.accept("node " + id + " of tree " + tree + " is reached by nobody");
+            problems.accept("node " + id + " of tree " + tree + " is unreachable");
         }
         nodeItems++;
         classBytes[ItemLayout.penaltyClass(address)] += ItemLayout.size(address);
@@ -128,12 +137,12 @@ final class TreesIntegrity {
         datasetBytes += ItemLayout.keyLength(address) + ItemLayout.valueLength(address);
     }
 
-    /** Nodes that are items. */
+    /** Nodes that have items. */
     long items() {
         return nodeItems;
     }
 
-    /** Adds what nodes of each class take. */
+    /** Adds the bytes of nodes by class. */
     void addClassBytes(long[] sum) {
         for (int i = 0; i < sum.length; i++) {
             sum[i] += classBytes[i];

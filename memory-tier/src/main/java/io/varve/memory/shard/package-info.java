@@ -1,7 +1,8 @@
 /**
- * The unit of ownership: one lock, one index for each physical database, its segments, its expiry; the order of steps of get, set, delete.
+ * The shard, the unit of ownership: one lock, an index for each physical database, segments, expiry, and the order of
+ * steps in get, set and delete.
  *
- * <p>A line belongs here if it decides in which order rooms act. Must not live here: byte layouts.
+ * <p>Code belongs here if it decides in which order the other packages act. Byte layouts must not live here.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.memory.shard;

@@ -1,7 +1,7 @@
 /**
  * Counters, single-writer.
  *
- * <p>A line belongs here if it counts.
+ * <p>Code belongs here if it counts.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.memory.stats;

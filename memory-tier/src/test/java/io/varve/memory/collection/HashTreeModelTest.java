@@ -8,22 +8,26 @@ import java.util.Map;
 import java.util.Set;
 
 import io.varve.memory.item.CacheFullException;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Random writes to a large hash, and to a large set of its fields, and to a HashMap, compared. Confined to the test's thread. */
+/**
+ * Random writes to a large hash and to a large set of its fields, compared with a HashMap. Confined to the test's
+ * thread.
+ */
 class HashTreeModelTest {
-    private static final int OPERATIONS = Integer.getInteger("varve.model.operations", 8_000);
+    private static final int OPERATIONS = TestBudget.ofInt("varve.model.operations", 8_000, 150_000);
 
     private Map<String, String> model = new HashMap<>();
 
     /** With few hashes those of one span several leaves. */
     @ParameterizedTest
     @CsvSource({"200, 4294967296", "200, 7", "512, 1", "1024, 100", "1024, 4294967296"})
-    void randomWritesLeaveWhatTheModelHas(int targetBytes, long hashes) {
+    void randomWrites_agreeWithTheModel(int targetBytes, long hashes) {
         try (TreeFixture<HashTree> fixture = new TreeFixture<>(new HashTree(), targetBytes, hashes);
                 TreeFixture<SetTree> set = new TreeFixture<>(new SetTree(), targetBytes, hashes)) {
             for (int i = 0; i < OPERATIONS; i++) {
@@ -151,7 +155,7 @@ class HashTreeModelTest {
 
     /** What is there throughout is visited exactly once, whatever comes and goes meanwhile. */
     @Test
-    void aScanMissesNothingThatStays() {
+    void aScanReturnsEveryElementThatStays() {
         try (TreeFixture<HashTree> fixture = new TreeFixture<>(new HashTree(), 512, 1000)) {
             for (int i = 0; i < 4000; i++) {
                 put(fixture, "stays" + i);

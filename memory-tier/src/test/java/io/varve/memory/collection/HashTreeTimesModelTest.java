@@ -7,6 +7,7 @@ import java.util.Set;
 
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -14,11 +15,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Random writes to a large hash whose fields have times, and to a HashMap, compared, while time goes on. Confined to the test's
- * thread.
+ * Random writes to a large hash whose fields have times, compared with a HashMap, while time passes. Confined to the
+ * test's thread.
  */
 class HashTreeTimesModelTest {
-    private static final int OPERATIONS = Integer.getInteger("varve.model.operations", 6_000);
+    private static final int OPERATIONS = TestBudget.ofInt("varve.model.operations", 6_000, 150_000);
     private static final long START = 1_750_000_000_000L;
 
     private record Field(String value, long time) {
@@ -33,7 +34,7 @@ class HashTreeTimesModelTest {
     /** With few hashes those of one span several leaves; with few times those of one do. */
     @ParameterizedTest
     @CsvSource({"200, 4294967296, 1000", "200, 7, 3", "512, 1, 1000", "1024, 4294967296, 2"})
-    void randomWritesLeaveWhatTheModelHas(int targetBytes, long hashes, int times) {
+    void randomWrites_agreeWithTheModel(int targetBytes, long hashes, int times) {
         HashTree tree = new HashTree();
         tree.keepTimes(true);
         try (TreeFixture<HashTree> fixture = new TreeFixture<>(tree, targetBytes, hashes)) {
@@ -70,7 +71,7 @@ class HashTreeTimesModelTest {
     /** Also where many have one hash, or one time, or both. */
     @ParameterizedTest
     @CsvSource({"200, 4294967296, 1000", "200, 7, 3", "200, 1, 1", "1024, 70000, 2"})
-    void eachFieldIsGoneToInTheOrderOfTimes(int targetBytes, long hashes, int times) {
+    void fieldsAreVisitedInOrderOfTheirTimes(int targetBytes, long hashes, int times) {
         HashTree tree = new HashTree();
         tree.keepTimes(true);
         try (TreeFixture<HashTree> fixture = new TreeFixture<>(tree, targetBytes, hashes)) {
@@ -103,7 +104,7 @@ class HashTreeTimesModelTest {
 
     /** The memory of each goes back at once, under a lock: fewer of them go at a time. */
     @Test
-    void ofLargeFieldsFewAreRemovedAtOnce() {
+    void oneCallRemovesFewLargeFields() {
         HashTree tree = new HashTree();
         tree.keepTimes(true);
         try (TreeFixture<HashTree> fixture = new TreeFixture<>(tree, 1024, 1L << 32)) {

@@ -7,6 +7,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
+import io.varve.memory.collection.tree.NodeLayout;
+import io.varve.memory.collection.tree.NodeSpace;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.offheap.LiveRanges;
 import io.varve.memory.offheap.Memory;
@@ -15,8 +17,9 @@ import org.jspecify.annotations.Nullable;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Nodes whose every byte is accounted for: each has memory of its own, exactly as long as its capacity, so that a byte too many is an
- * error, as is one of a node that has moved or gone. Refuses when it is told to. Confined to one thread.
+ * A node space in which each node has memory of its own, exactly as long as its capacity. Confined to one thread. An
+ * access beyond a node's end, or to one that has moved or was freed, is therefore an error. It refuses allocations on
+ * demand.
  */
 final class HeapNodeSpace implements NodeSpace {
     private static final int NOTHING_RESERVED = -1;

@@ -4,20 +4,21 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.varve.memory.item.CacheFullException;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Random writes to a large list and to an ArrayList, compared. Confined to the test's thread. */
+/** Random writes to a large list, compared with an ArrayList. Confined to the test's thread. */
 class ListTreeModelTest {
-    private static final int OPERATIONS = Integer.getInteger("varve.model.operations", 8_000);
+    private static final int OPERATIONS = TestBudget.ofInt("varve.model.operations", 8_000, 150_000);
 
     private List<String> model = new ArrayList<>();
 
     @ParameterizedTest
     @ValueSource(ints = {200, 512, 1024})
-    void randomWritesLeaveWhatTheModelHas(int targetBytes) {
+    void randomWrites_agreeWithTheModel(int targetBytes) {
         try (TreeFixture<ListTree> fixture = new TreeFixture<>(new ListTree(), targetBytes, 1)) {
             int most = 3000;
             for (int i = 0; i < OPERATIONS; i++) {

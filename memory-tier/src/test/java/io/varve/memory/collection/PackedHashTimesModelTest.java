@@ -4,16 +4,18 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
 
+import io.varve.memory.collection.packed.PackedHash;
 import io.varve.memory.item.Item;
 import io.varve.memory.offheap.Memory;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Random writes to a packed hash whose fields have times, and to a map, compared. Confined to the test's thread. */
+/** Random writes to a packed hash whose fields have times, compared with a map. Confined to the test's thread. */
 class PackedHashTimesModelTest {
     private static final int ROOM_BYTES = 1 << 20;
-    private static final int STEPS = Integer.getInteger("varve.model.operations", 6_000);
+    private static final int STEPS = TestBudget.ofInt("varve.model.operations", 6_000, 150_000);
 
     private record Field(String value, long time) {}
 
@@ -21,90 +23,91 @@ class PackedHashTimesModelTest {
     private int length = PackedHash.EMPTY_BYTES;
 
     @Test
-    void randomWritesLeaveWhatTheModelHas() {
-        long seed = System.nanoTime();
-        System.out.println("PackedHashTimesModelTest seed " + seed);
+    void randomWrites_agreeWithTheModel() {
+        long seed = TestBudget.seed("varve.test.seed");
         SplittableRandom random = new SplittableRandom(seed);
-        try (PackedRoom room = new PackedRoom(ROOM_BYTES, 1 << 16); PackedRoom values = new PackedRoom(8, 1 << 16)) {
-            room.resize(length);
-            PackedHash.clear(room.address());
+        try (PackedBuffer buffer = new PackedBuffer(ROOM_BYTES, 1 << 16);
+                PackedBuffer values = new PackedBuffer(8, 1 << 16)) {
+            buffer.resize(length);
+            PackedHash.clear(buffer.address());
             for (int step = 0; step < STEPS; step++) {
-                step(room, values, random);
+                step(buffer, values, random);
                 if (length > ROOM_BYTES / 2) {
-                    removeDue(room, Long.MAX_VALUE);
-                    model.keySet().stream().toList().forEach(name -> remove(room, name));
+                    removeDue(buffer, Long.MAX_VALUE);
+                    model.keySet().stream().toList().forEach(name -> remove(buffer, name));
                 }
-                check(room, random);
+                check(buffer, random);
             }
         }
     }
 
-    private void step(PackedRoom room, PackedRoom values, SplittableRandom random) {
+    private void step(PackedBuffer buffer, PackedBuffer values, SplittableRandom random) {
         String name = "f" + random.nextInt(40);
         long time = random.nextInt(3) == 0
                 ? Item.NEVER
                 : random.nextInt(50) == 0 ? TimedHashLayout.LATEST_TIME : random.nextInt(1000);
         switch (random.nextInt(8)) {
-            case 0 -> remove(room, name);
-            case 1, 2 -> time(room, name, time);
+            case 0 -> remove(buffer, name);
+            case 1, 2 -> time(buffer, name, time);
             case 3 -> {
                 if (random.nextInt(20) == 0) {
-                    removeDue(room, random.nextInt(1000));
+                    removeDue(buffer, random.nextInt(1000));
                 }
             }
             default -> {
                 int bytes = random.nextInt(50) == 0 ? random.nextInt(20_000) : random.nextInt(200);
-                put(room, values, name, "v".repeat(bytes), time);
+                put(buffer, values, name, "v".repeat(bytes), time);
             }
         }
     }
 
-    private long find(PackedRoom room, String name) {
-        return PackedHash.find(room.address(), length, room.argument(), room.write(name));
+    private long find(PackedBuffer buffer, String name) {
+        return PackedHash.find(buffer.address(), length, buffer.argument(), buffer.write(name));
     }
 
-    private void put(PackedRoom room, PackedRoom values, String name, String value, long time) {
-        long entry = find(room, name);
+    private void put(PackedBuffer buffer, PackedBuffer values, String name, String value, long time) {
+        long entry = find(buffer, name);
         int bytes = values.write(value);
         long more = PackedHash.entryBytes(name.length(), bytes, time)
                 - (entry == PackedHash.NONE ? 0 : PackedHash.entryBytes(entry));
-        room.resize(length + Math.max(0, more));
+        buffer.resize(length + Math.max(0, more));
         int before = length;
         length = entry == PackedHash.NONE
-                ? PackedHash.append(room.address(), length, room.argument(), name.length(), values.argument(), bytes,
+                ? PackedHash.append(buffer.address(), length, buffer.argument(), name.length(), values.argument(),
+                        bytes,
                         time)
-                : PackedHash.replace(room.address(), length, entry, values.argument(), bytes, time);
+                : PackedHash.replace(buffer.address(), length, entry, values.argument(), bytes, time);
         assertThat(length - (long) before).isEqualTo(more);
-        room.resize(length);
+        buffer.resize(length);
         model.put(name, new Field(value, time));
     }
 
-    private void time(PackedRoom room, String name, long time) {
-        long entry = find(room, name);
+    private void time(PackedBuffer buffer, String name, long time) {
+        long entry = find(buffer, name);
         Field old = model.get(name);
         assertThat(entry != PackedHash.NONE).isEqualTo(old != null);
         if (old == null) {
             return;
         }
         long more = PackedHash.entryBytes(name.length(), old.value().length(), time) - PackedHash.entryBytes(entry);
-        room.resize(length + Math.max(0, more));
-        length = PackedHash.time(room.address(), length, entry, time);
-        room.resize(length);
+        buffer.resize(length + Math.max(0, more));
+        length = PackedHash.time(buffer.address(), length, entry, time);
+        buffer.resize(length);
         model.put(name, new Field(old.value(), time));
     }
 
-    private void remove(PackedRoom room, String name) {
-        long entry = find(room, name);
+    private void remove(PackedBuffer buffer, String name) {
+        long entry = find(buffer, name);
         assertThat(entry != PackedHash.NONE).isEqualTo(model.remove(name) != null);
         if (entry != PackedHash.NONE) {
-            length = PackedHash.remove(room.address(), length, entry);
-            room.resize(length);
+            length = PackedHash.remove(buffer.address(), length, entry);
+            buffer.resize(length);
         }
     }
 
-    private void removeDue(PackedRoom room, long now) {
-        length = PackedHash.removeDue(room.address(), length, now);
-        room.resize(length);
+    private void removeDue(PackedBuffer buffer, long now) {
+        length = PackedHash.removeDue(buffer.address(), length, now);
+        buffer.resize(length);
         model.values().removeIf(field -> isDue(field, now));
     }
 
@@ -112,14 +115,14 @@ class PackedHashTimesModelTest {
         return field.time() != Item.NEVER && field.time() < now;
     }
 
-    private void check(PackedRoom room, SplittableRandom random) {
-        long hash = room.address();
+    private void check(PackedBuffer buffer, SplittableRandom random) {
+        long hash = buffer.address();
         assertThat(PackedHash.count(hash)).isEqualTo(model.size());
         Map<String, Field> found = new LinkedHashMap<>();
         for (long entry = PackedHash.first(hash, length); entry != PackedHash.NONE; entry = PackedHash.next(hash,
                 length, entry)) {
-            found.put(PackedRoom.read(PackedHash.fieldAddress(entry), PackedHash.fieldLength(entry)), new Field(
-                    PackedRoom.read(PackedHash.valueAddress(entry), PackedHash.valueLength(entry)),
+            found.put(PackedBuffer.read(PackedHash.fieldAddress(entry), PackedHash.fieldLength(entry)), new Field(
+                    PackedBuffer.read(PackedHash.valueAddress(entry), PackedHash.valueLength(entry)),
                     PackedHash.time(entry)));
         }
         assertThat(found).isEqualTo(model);

@@ -9,15 +9,16 @@ import java.util.Map;
 import java.util.TreeSet;
 
 import io.varve.memory.item.CacheFullException;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Random writes to a large sorted set, and to a map and a TreeSet, compared. Confined to the test's thread. */
+/** Random writes to a large sorted set, compared with a map and a TreeSet. Confined to the test's thread. */
 class SortedSetTreeModelTest {
-    private static final int OPERATIONS = Integer.getInteger("varve.model.operations", 8_000);
+    private static final int OPERATIONS = TestBudget.ofInt("varve.model.operations", 8_000, 150_000);
 
     private record Scored(double score, String member) {}
 
@@ -32,7 +33,7 @@ class SortedSetTreeModelTest {
     @ParameterizedTest
     @CsvSource({"200, 4294967296, 1000000", "200, 13, 5", "512, 4294967296, 1", "1024, 3000, 10",
             "1024, 4294967296, 1000000"})
-    void randomWritesLeaveWhatTheModelHas(int targetBytes, long hashes, int scores) {
+    void randomWrites_agreeWithTheModel(int targetBytes, long hashes, int scores) {
         try (TreeFixture<SortedSetTree> fixture = new TreeFixture<>(new SortedSetTree(), targetBytes, hashes)) {
             for (int i = 0; i < OPERATIONS; i++) {
                 int names = hashes < 100 ? 300 : 2000;
@@ -129,12 +130,12 @@ class SortedSetTreeModelTest {
     private void removeRange(TreeFixture<SortedSetTree> fixture) {
         int from = fixture.random.nextInt(order.size());
         int to = Math.min(order.size(), from + fixture.random.nextInt(fixture.random.nextInt(5) == 0 ? 200 : 5));
-        List<Scored> gone = List.copyOf(order).subList(from, to);
+        List<Scored> removed = List.copyOf(order).subList(from, to);
         assertThat(fixture.unrefused(() -> {
             fixture.tree.removeRange(from, to);
             return true;
         })).isTrue();
-        gone.forEach(each -> forget(each.member, each.score));
+        removed.forEach(each -> forget(each.member, each.score));
         assertThat(fixture.tree.rank()).isEqualTo(from);
     }
 
@@ -234,7 +235,7 @@ class SortedSetTreeModelTest {
 
     /** A score may be changed again and again, a little or a lot: all else stays where it is. */
     @Test
-    void scoresThatChangeKeepTheOrder() {
+    void changedScoresKeepTheOrder() {
         try (TreeFixture<SortedSetTree> fixture = new TreeFixture<>(new SortedSetTree(), 512, 1L << 32)) {
             for (int i = 0; i < 500; i++) {
                 String name = "member" + i;

@@ -7,13 +7,14 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 
+import io.varve.memory.collection.tree.TreeHeader;
 import io.varve.memory.offheap.LiveRanges;
 import io.varve.memory.offheap.Memory;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A tree in a space of its own, talked to in strings. Confined to one thread. */
+/** A tree in a node space of its own, with methods for strings. Confined to one thread. */
 final class TreeFixture<T extends CollectionTree> implements AutoCloseable {
     private static final int ARGUMENT_BYTES = 1 << 16;
 

@@ -4,8 +4,18 @@ import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
+import io.varve.memory.collection.tree.Element;
+import io.varve.memory.collection.tree.InnerLayout;
+import io.varve.memory.collection.tree.ListFormat;
+import io.varve.memory.collection.tree.MemberIndexFormat;
+import io.varve.memory.collection.tree.NodeLayout;
+import io.varve.memory.collection.tree.NodeSpace;
+import io.varve.memory.collection.tree.ScoreOrder;
+import io.varve.memory.collection.tree.TreeHeader;
+import io.varve.memory.collection.tree.TreePath;
 import io.varve.memory.offheap.LiveRanges;
 import io.varve.memory.offheap.Memory;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -14,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The bytes of nodes and headers: sizes, and that no field touches another. Confined to the test's thread. */
+/** Tests the byte layouts of nodes and headers: sizes, and that no fields overlap. Confined to the test's thread. */
 class TreeLayoutTest {
     private static final int BYTES = 4096;
 
@@ -34,7 +44,7 @@ class TreeLayoutTest {
 
     @ParameterizedTest
     @ValueSource(bytes = {0, -1})
-    void aNodesFieldsAreItsOwn(byte filled) {
+    void nodeFieldsDoNotOverlap(byte filled) {
         Memory.fill(memory, BYTES, filled);
         NodeLayout.tree(memory, 0x7FFF_FFFF);
         NodeLayout.clear(memory, 23);
@@ -57,7 +67,7 @@ class TreeLayoutTest {
     }
 
     @Test
-    void aSlotsFieldsAreItsOwn() {
+    void slotFieldsDoNotOverlap() {
         NodeLayout.clear(memory, 1);
         InnerLayout.put(memory, 0, -1, 0xFFFF_FFFFL, Long.MIN_VALUE);
         InnerLayout.put(memory, 1, 7, 0, Long.MAX_VALUE);
@@ -80,11 +90,11 @@ class TreeLayoutTest {
 
     /** From the start for the lower half, from the end for the upper: of lengths that take one byte, two and three. */
     @Test
-    void entriesOfAListAreFoundFromBothEnds() {
+    void listEntriesAreFoundFromBothEnds() {
         int[] lengths = {0, 1, 127, 128, 300, 16_383, 16_384, 2, 128, 127, 0, 20_000};
-        try (Arena room = Arena.ofConfined()) {
-            long bytes = room.allocate(1 << 16).address();
-            long leaf = room.allocate(1 << 17).address();
+        try (Arena buffer = Arena.ofConfined()) {
+            long bytes = buffer.allocate(1 << 16).address();
+            long leaf = buffer.allocate(1 << 17).address();
             LiveRanges.add(bytes, 1 << 16);
             LiveRanges.add(leaf, 1 << 17);
             NodeLayout.clear(leaf, 0);
@@ -111,7 +121,7 @@ class TreeLayoutTest {
     }
 
     @Test
-    void theLastSlotBelowABoundIsFound() {
+    void search_findsTheLastSlotBelowABound() {
         NodeLayout.clear(memory, 1);
         long[] separators = {99, 3, 3, 5, 8, 8, 9};
         for (int i = 0; i < separators.length; i++) {
@@ -131,8 +141,8 @@ class TreeLayoutTest {
 
     /** Where hashes should be is calculated: few or many, even or not, equal ones among them. */
     @Test
-    void whatIsCalculatedIsWhatASearchFinds() {
-        long seed = System.nanoTime();
+    void interpolationAgreesWithSearch() {
+        long seed = TestBudget.seed("varve.test.seed");
         SplittableRandom random = new SplittableRandom(seed);
         for (int round = 0; round < 20_000; round++) {
             int count = 1 + random.nextInt(InnerLayout.MOST_CHILDREN);
@@ -172,7 +182,7 @@ class TreeLayoutTest {
     }
 
     @Test
-    void aHeadersRecordsAreTheirOwn() {
+    void headerRecordsDoNotOverlap() {
         assertThat(TreeHeader.bytes(1)).isEqualTo(32);
         assertThat(TreeHeader.bytes(2)).isEqualTo(60);
         assertThat(TreeHeader.trees(32)).isEqualTo(1);
@@ -203,7 +213,7 @@ class TreeLayoutTest {
     }
 
     @Test
-    void scoresAreOrderedAsNumbersAre() {
+    void scoresAreOrderedAsNumbers() {
         double[] scores = {Double.NEGATIVE_INFINITY, -Double.MAX_VALUE, -1.5, -1, -Double.MIN_NORMAL, -Double.MIN_VALUE,
                 0, Double.MIN_VALUE, Double.MIN_NORMAL, 1, 1.5, Double.MAX_VALUE, Double.POSITIVE_INFINITY};
         for (int i = 0; i < scores.length; i++) {

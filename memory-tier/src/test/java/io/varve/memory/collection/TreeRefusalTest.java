@@ -7,7 +7,10 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Each allocation of each write is refused once: the tree is then as it was, and nothing leaks. Confined to the test's thread. */
+/**
+ * Tests each write with each of its allocations refused once: the tree is then unchanged, and nothing leaks. Confined
+ * to the test's thread.
+ */
 class TreeRefusalTest {
     /** Inner nodes of few children, so that they split as well. */
     private static final int TARGET_BYTES = 130;

@@ -2,14 +2,15 @@ package io.varve.memory.collection;
 
 import java.util.function.BiConsumer;
 
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 
 /**
- * Several writes for which room was reserved: as many nodes as they said are enough, and none that is larger than a node should be, whatever
- * the tree looks like. Confined to the test's thread.
+ * Tests groups of writes with reserved memory: the declared number of nodes suffices, and none exceeds the target size,
+ * whatever the tree looks like. Confined to the test's thread.
  */
 class TreeReserveTest {
-    private static final int ROUNDS = 500;
+    private static final int ROUNDS = TestBudget.ofInt("varve.model.reserve-rounds", 200, 5_000);
     private static final int MOST_WRITES = 30;
     private static final int LONGEST = 24;
 
@@ -46,7 +47,7 @@ class TreeReserveTest {
     }
 
     @Test
-    void whatWasReservedIsEnough() {
+    void reservedMemoryIsSufficient() {
         everySize((fixture, text) -> fixture.tree.put(fixture.argument(0, text), text.length(),
                 fixture.argument(1, "v"), 1),
                 (fixture, text) -> fixture.tree.add(fixture.argument(text), text.length()),

@@ -6,11 +6,12 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+/** Tests the clock and the frequency counter in the access bits of an item. */
 final class AccessBitsTest {
     private static final long NOW = 1_700_000_000_000L;
 
     @Test
-    void theClockTellsIdleTimeToTheSecond() {
+    void theClockMeasuresIdleTimeToTheSecond() {
         int bits = AccessBits.initial(EvictionPolicy.ALLKEYS_LRU, NOW);
         assertThat(AccessBits.idleMillis(bits, NOW)).isZero();
         assertThat(AccessBits.idleMillis(bits, NOW + 12_345)).isEqualTo(12_000);
@@ -49,7 +50,7 @@ final class AccessBitsTest {
 
     /** Else who draws no random number for it would have its counter grow with each access. */
     @Test
-    void chanceMattersToPoliciesThatCountAccessesOnly() {
+    void onlyCountingPoliciesUseRandomBits() {
         for (EvictionPolicy policy : EvictionPolicy.values()) {
             int bits = AccessBits.initial(policy, NOW);
             for (int i = 0; i < 50; i++) {

@@ -2,10 +2,12 @@ package io.varve.memory.eviction;
 
 import java.util.SplittableRandom;
 
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+/** Tests the conversion of access bits after a change of the eviction policy. */
 class AccessTranslationTest {
     private static final long MINUTE = 60_000;
     private static final long CHANGED = 1_764_000_030_000L;
@@ -18,7 +20,7 @@ class AccessTranslationTest {
     }
 
     @Test
-    void aClockBecomesAtLeastTheCountOfANewKey() {
+    void aClockTranslatesToAtLeastTheCountOfANewKey() {
         AccessTranslation translation = change(LRU, LFU);
         int fresh = frequencyAfter(translation, AccessBits.initial(LRU, CHANGED - 5000), CHANGED + 1000);
         int idleMinutes = frequencyAfter(translation, AccessBits.initial(LRU, CHANGED - 5 * MINUTE), CHANGED + 1000);
@@ -35,7 +37,7 @@ class AccessTranslationTest {
     }
 
     @Test
-    void aTranslatedCountDecaysFromTheChangeOn() {
+    void aTranslatedCountDecaysSinceTheChange() {
         AccessTranslation translation = change(LRU, LFU);
         int bits = AccessBits.initial(LRU, CHANGED - 300 * MINUTE);
         assertThat(frequencyAfter(translation, bits, CHANGED + 3 * MINUTE)).isEqualTo(AccessBits.INITIAL_COUNT - 3);
@@ -43,7 +45,7 @@ class AccessTranslationTest {
     }
 
     @Test
-    void aFrequencyBecomesTheTimeOfItsLastAccess() {
+    void aFrequencyTranslatesToTheTimeOfItsLastAccess() {
         AccessTranslation translation = change(LFU, LRU);
         int bits = AccessBits.counted(77, CHANGED - 7 * MINUTE);
         long now = CHANGED + 5000;
@@ -52,7 +54,7 @@ class AccessTranslationTest {
     }
 
     @Test
-    void aResidenceBecomesItsAccessesOrTheTimeOfTheChange() {
+    void aResidenceTranslatesToItsAccessesOrTheTimeOfTheChange() {
         int bits = Residence.begun(60_000);
         SplittableRandom random = new SplittableRandom(7);
         for (int i = 0; i < 10_000; i++) {
@@ -68,9 +70,8 @@ class AccessTranslationTest {
 
     /** Whatever is written under the present policy is left as it is, at any later time. */
     @Test
-    void bitsOfThePresentPolicyStay() {
-        long seed = System.nanoTime();
-        System.out.println("AccessTranslationTest seed " + seed);
+    void bitsOfThePresentPolicyAreNotTranslated() {
+        long seed = TestBudget.seed("varve.test.seed");
         SplittableRandom random = new SplittableRandom(seed);
         for (int i = 0; i < 100_000; i++) {
             long written = CHANGED + random.nextLong(30L * 24 * 60 * MINUTE);
@@ -85,7 +86,7 @@ class AccessTranslationTest {
     }
 
     @Test
-    void whatWasKnownOutlivesAChangeThereAndBack() {
+    void accessBitsSurviveAPolicyChangeAndItsReversal() {
         AccessTranslation there = change(LRU, LFU);
         AccessTranslation back = java.util.Objects
                 .requireNonNull(AccessTranslation.after(there, LFU, LRU, CHANGED + 2 * MINUTE));

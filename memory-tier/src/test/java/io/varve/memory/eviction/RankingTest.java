@@ -10,12 +10,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+/** Tests the eviction threshold that a sample of scores gives. */
 final class RankingTest {
     private static final long NOW = 1_700_000_000_000L;
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 5, 10, 31})
-    void theLineLeavesTheWorstShareBehindIt(int samples) {
+    void theThresholdSelectsTheWorstShare(int samples) {
         SplittableRandom random = new SplittableRandom(samples);
         Ranking ranking = new Ranking();
         double sum = 0;
@@ -23,72 +24,73 @@ final class RankingTest {
         for (int i = 0; i < lines; i++) {
             ranking.begin();
             while (ranking.wantsMore()) {
-                ranking.draw(random.nextLong(1_000_000));
+                ranking.add(random.nextLong(1_000_000));
             }
-            assertThat(ranking.drawLine(samples)).isTrue();
-            int gone = 0;
+            assertThat(ranking.setThreshold(samples)).isTrue();
+            int evicted = 0;
             for (int item = 0; item < 1000; item++) {
-                gone += ranking.goes(item * 1000L) ? 1 : 0;
+                evicted += ranking.isEvicted(item * 1000L) ? 1 : 0;
             }
-            sum += gone / 1000.0;
+            sum += evicted / 1000.0;
         }
         assertThat(sum / lines).isBetween(Ranking.worstShare(samples) - 0.03, Ranking.worstShare(samples) + 0.03);
     }
 
     /**
-     * Who is to go first goes alone; and of them the worst, as many as if each were chosen from five that are drawn: where
-     * few are to go first they are the only one of five, and where all are the worst of five.
+     * Who is to go first goes alone; and of them the worst, as many as if each were chosen from five that are drawn:
+     * where few are to go first they are the only one of five, and where all are the worst of five.
      */
     @ParameterizedTest
     @CsvSource({"0, 0", "1, 1", "3, 3", "4, 4", "10, 8", "21, 14", "40, 19", "64, 21"})
-    void someGoBeforeAllOthers(int first, int going) {
+    void prioritizedItemsAreEvictedFirst(int first, int going) {
         Ranking ranking = new Ranking();
         ranking.begin();
         long[] scores = new long[Ranking.SAMPLE];
         for (int i = 0; i < scores.length; i++) {
             scores[i] = i + (i * 37 % scores.length < first ? Ranking.FIRST : 0);
-            ranking.draw(scores[i]);
+            ranking.add(scores[i]);
         }
-        assertThat(ranking.drawLineOfFirst(5)).isTrue();
-        assertThat(LongStream.of(scores).filter(ranking::goes)).hasSize(going);
-        long firstGoing = LongStream.of(scores).filter(score -> score >= Ranking.FIRST && ranking.goes(score)).count();
+        assertThat(ranking.setThresholdOfFirst(5)).isTrue();
+        assertThat(LongStream.of(scores).filter(ranking::isEvicted)).hasSize(going);
+        long firstGoing = LongStream.of(scores).filter(score -> score >= Ranking.FIRST && ranking.isEvicted(score))
+                .count();
         assertThat(firstGoing).isEqualTo(going);
-        assertThat(ranking.goingOfFirst()).isEqualTo(first == 0 ? 1 : (double) going / first);
-        assertThat(ranking.goes(Ranking.FIRST + (1L << 40))).as("whom the sample has not met").isTrue();
-        assertThat(ranking.drawLine(5)).isTrue();
-        assertThat(LongStream.of(scores).filter(ranking::goes)).as("one drawn through all").hasSize(21);
+        assertThat(ranking.evictedShareOfFirst()).isEqualTo(first == 0 ? 1 : (double) going / first);
+        assertThat(ranking.isEvicted(Ranking.FIRST + (1L << 40))).as("whom the sample has not met").isTrue();
+        assertThat(ranking.setThreshold(5)).isTrue();
+        assertThat(LongStream.of(scores).filter(ranking::isEvicted)).as("one drawn through all").hasSize(21);
     }
 
     /** Who is to go first goes, and a third of the others, however many both are. */
     @ParameterizedTest
     @CsvSource({"0, 21", "1, 21", "40, 8", "63, 1", "64, 0"})
-    void othersGoBehindThoseWhoAreToGoFirst(int first, int othersGoing) {
+    void otherItemsAreEvictedAfterThePrioritizedOnes(int first, int othersGoing) {
         Ranking ranking = new Ranking();
         ranking.begin();
-        assertThat(ranking.drawLineBehindFirst(5)).isFalse();
+        assertThat(ranking.setThresholdBehindFirst(5)).isFalse();
         long[] scores = new long[Ranking.SAMPLE];
         for (int i = 0; i < scores.length; i++) {
             scores[i] = i + (i * 37 % scores.length < first ? Ranking.FIRST : 0);
-            ranking.draw(scores[i]);
+            ranking.add(scores[i]);
         }
-        assertThat(ranking.drawLineBehindFirst(5)).isTrue();
-        assertThat(LongStream.of(scores).filter(score -> score >= Ranking.FIRST)).allMatch(ranking::goes);
-        assertThat(LongStream.of(scores).filter(score -> score < Ranking.FIRST && ranking.goes(score)))
+        assertThat(ranking.setThresholdBehindFirst(5)).isTrue();
+        assertThat(LongStream.of(scores).filter(score -> score >= Ranking.FIRST)).allMatch(ranking::isEvicted);
+        assertThat(LongStream.of(scores).filter(score -> score < Ranking.FIRST && ranking.isEvicted(score)))
                 .hasSize(othersGoing);
     }
 
     @Test
-    void nobodyGoesWithoutALine() {
+    void nothingIsEvictedWithoutAThreshold() {
         Ranking ranking = new Ranking();
         ranking.begin();
-        assertThat(ranking.drawLine(5)).isFalse();
-        assertThat(ranking.drawLineOfFirst(5)).isFalse();
-        assertThat(ranking.goes(Long.MAX_VALUE - 1)).isFalse();
-        assertThat(ranking.drawLineBelowAll()).isFalse();
+        assertThat(ranking.setThreshold(5)).isFalse();
+        assertThat(ranking.setThresholdOfFirst(5)).isFalse();
+        assertThat(ranking.isEvicted(Long.MAX_VALUE - 1)).isFalse();
+        assertThat(ranking.setThresholdBelowAll()).isFalse();
     }
 
     @Test
-    void eachPolicyPrefersItsOwn() {
+    void eachPolicyScoresItsOwnVictimsHighest() {
         int old = AccessBits.initial(EvictionPolicy.ALLKEYS_LRU, NOW - 50_000);
         int fresh = AccessBits.initial(EvictionPolicy.ALLKEYS_LRU, NOW);
         assertThat(Ranking.score(EvictionPolicy.ALLKEYS_LRU, old, -1, NOW, 0))
@@ -102,7 +104,7 @@ final class RankingTest {
 
     /** Cost times accesses by residence, whatever the random bits are. */
     @Test
-    void hyperbolicCachingHasTheOrderOfItsPriority() {
+    void hyperbolicScoresAreOrderedByPriority() {
         SplittableRandom random = new SplittableRandom(9);
         long ticks = 1L << 33;
         for (int i = 0; i < 100_000; i++) {
@@ -120,7 +122,7 @@ final class RankingTest {
     }
 
     @Test
-    void hyperbolicCachingBreaksTiesAtRandomAndLetsGoFirstWhatCostsNothing() {
+    void hyperbolicCachingBreaksTiesAtRandomAndEvictsItemsWithoutCostFirst() {
         int fresh = Residence.begun(70);
         assertThat(Ranking.hyperbolic(fresh, 5, 70, 1)).isLessThan(Ranking.hyperbolic(fresh, 5, 70, 2));
         int old = Residence.begun(71 + Residence.TICKS / 2);

@@ -4,11 +4,12 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+/** Tests the clock that counts turnovers in ticks. */
 final class ResidenceClockTest {
     private static final long SHARD = 256_000;
 
     @Test
-    void aTurnoverHasItsTicksHoweverOftenTheyAreAskedFor() {
+    void aTurnoverHasTheSameTicksHoweverOftenTheyAreRead() {
         ResidenceClock seldom = new ResidenceClock();
         ResidenceClock often = new ResidenceClock();
         for (long written = 0; written <= 10 * SHARD; written += 7) {
@@ -18,7 +19,7 @@ final class ResidenceClockTest {
     }
 
     @Test
-    void anotherLimitChangesNothingOfWhatHasPassed() {
+    void aNewLimitDoesNotChangeElapsedTicks() {
         ResidenceClock clock = new ResidenceClock();
         assertThat(clock.ticks(5_500, SHARD)).isEqualTo(5);
         assertThat(clock.ticks(5_500, 2 * SHARD)).isEqualTo(5);
@@ -28,7 +29,7 @@ final class ResidenceClockTest {
     }
 
     @Test
-    void anEraBeginsWhereItIsToldTo() {
+    void anEraBeginsAtTheGivenTick() {
         ResidenceClock clock = new ResidenceClock();
         assertThat(clock.ticks(5_500, SHARD)).isEqualTo(5);
         assertThat(clock.passed()).isEqualTo(5);

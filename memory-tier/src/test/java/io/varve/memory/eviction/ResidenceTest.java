@@ -9,6 +9,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+/** Tests the residence bits: the access counter, the age, and halving. */
 final class ResidenceTest {
     private static final int SEEDS = 400;
 
@@ -22,7 +23,7 @@ final class ResidenceTest {
 
     @ParameterizedTest
     @ValueSource(ints = {2, 10, 100, 1000, 20_000})
-    void theCounterTellsHowOftenWithoutBias(int accesses) {
+    void theCounterEstimatesAccessesWithoutBias(int accesses) {
         double sum = 0;
         double squares = 0;
         for (int seed = 0; seed < SEEDS; seed++) {
@@ -44,7 +45,7 @@ final class ResidenceTest {
     }
 
     @Test
-    void aNewItemHasBeenAccessedOnceAndIsThereForNoTime() {
+    void aNewItemHasOneAccessAndNoAge() {
         int bits = Residence.begun(77);
         assertThat(Residence.accesses(bits)).isEqualTo(1);
         assertThat(Residence.resident(bits, 77)).isZero();
@@ -52,7 +53,7 @@ final class ResidenceTest {
     }
 
     @Test
-    void halvingKeepsTheRatioOfAccessesAndTime() {
+    void halvingKeepsTheRatioOfAccessesToTime() {
         long now = 1L << 40;
         int old = Residence.TICKS / 2 + 101;
         for (int count = 1; count < 256; count++) {
@@ -66,7 +67,7 @@ final class ResidenceTest {
     }
 
     @Test
-    void untilHalfOfItsRangeAResidenceIsAsItIs() {
+    void aResidenceIsExactUpToHalfOfItsRange() {
         int bits = 5 << 8 | 40;
         assertThat(Residence.renewed(bits, 5 + Residence.TICKS / 2)).isEqualTo(bits);
         assertThat(Residence.renewed(bits, 6 + Residence.TICKS / 2)).isNotEqualTo(bits);
@@ -74,26 +75,26 @@ final class ResidenceTest {
 
     /** An item that is asked for once in 1000 ticks, for a thousand times the range of its ticks. */
     @Test
-    void theRatioIsRightHoweverLongAnItemStays() {
+    void theRatioIsCorrectForAnyAge() {
         int period = 1000;
         SplittableRandom random = new SplittableRandom(3);
         int bits = Residence.begun(0);
         double sum = 0;
-        int looks = 0;
+        int checks = 0;
         for (long ticks = period; ticks < 1000L * Residence.TICKS; ticks += period) {
             bits = Residence.touched(bits, ticks, random.nextLong());
             assertThat(Residence.resident(bits, ticks)).isLessThanOrEqualTo(Residence.TICKS / 2);
             if (ticks > Residence.TICKS) {
                 sum += Residence.accesses(bits) * period / Residence.resident(bits, ticks);
-                looks++;
+                checks++;
             }
         }
-        assertThat(sum / looks).as("accesses told, of one").isBetween(0.9, 1.1);
+        assertThat(sum / checks).as("accesses told, of one").isBetween(0.9, 1.1);
     }
 
     /** Not accessed any more, but looked at now and then. */
     @Test
-    void anItemThatNobodyWantsDoesNotLookNewAgain() {
+    void anUnusedItemNeverAppearsNewAgain() {
         int bits = accessed(Residence.begun(0), 1000, 0, new SplittableRandom(5));
         double least = Double.MAX_VALUE;
         for (long ticks = 0; ticks < 100L * Residence.TICKS; ticks += Residence.TICKS / 3) {

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+/** Tests the paper's bucket algorithm with the examples of the paper. */
 class BucketExpiryTest extends ExpiryContractTest {
     @Override
     ExpireAlgorithm algorithm() {
@@ -17,7 +18,7 @@ class BucketExpiryTest extends ExpiryContractTest {
 
     /** Section 3.3 of the paper, step by step: 3 buckets of 1 s, a cycle each second that can let two items go. */
     @Test
-    void thePapersIllustration() {
+    void theExampleOfThePaper() {
         long a = 'a';
         long b = 'b';
         long c = 'c';
@@ -70,7 +71,7 @@ class BucketExpiryTest extends ExpiryContractTest {
     }
 
     @Test
-    void theFourStatusCodes() {
+    void expireBucket_returnsEachStatus() {
         FakeItems items = new FakeItems(ExpireAlgorithm.BUCKET, 1000, 3, 1, 1L << 20);
         BucketExpiry expiry = (BucketExpiry) items.expiry;
         items.nanosPerExpire = 1;
@@ -88,7 +89,7 @@ class BucketExpiryTest extends ExpiryContractTest {
     }
 
     @Test
-    void anItemAloneInItsBucketDoesNotStandInItsOwnWay() {
+    void anItemAloneInItsBucketDoesNotBlockItself() {
         FakeItems items = new FakeItems(ExpireAlgorithm.BUCKET, 1000, 3);
         items.set(1, 1500);
         int entry = items.entryOf(1);
@@ -126,7 +127,7 @@ class BucketExpiryTest extends ExpiryContractTest {
     }
 
     @Test
-    void theCurrentBucketStaysWhenTheTimeIsUp() {
+    void theCurrentBucketStaysAfterTheTimeLimit() {
         FakeItems items = new FakeItems(ExpireAlgorithm.BUCKET, 1000, 3, 1, 1L << 20);
         items.nanosPerExpire = 1;
         for (long location = 0; location < 6; location++) {

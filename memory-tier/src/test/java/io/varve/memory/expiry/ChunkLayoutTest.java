@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+/** Tests the size and the fields of a chunk of expiry entries. */
 class ChunkLayoutTest {
     @Test
     void headerAndSlotsFillTheChunkExactly() {

@@ -21,7 +21,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** The store against sets of numbers, with compaction all the time. Confined to the test's thread. */
+/**
+ * Random operations on the store against sets of numbers, with compaction all the time. Confined to the test's thread.
+ */
 class EntryStoreModelTest {
     private static final long LIMIT_BYTES = 1L << 20;
 
@@ -66,7 +68,7 @@ class EntryStoreModelTest {
     }
 
     @Test
-    void aFullBudgetRefusesAndChangesNothing() {
+    void aFullBudgetRefusesWithoutChange() {
         store = new EntryStore(2, new Regions(), budget, new BackLinks());
         long next = 0;
         boolean refused = false;
@@ -187,7 +189,7 @@ class EntryStoreModelTest {
         });
     }
 
-    /** Notes where entries move. Confined to the test's thread. */
+    /** Records where entries move. Confined to the test's thread. */
     private final class BackLinks implements ExpiryOwner {
         @Override
         public long expireAtMillis(long location) {

@@ -15,7 +15,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** What every expiry algorithm promises, with the paper's best setting: 120 buckets of one second. */
+/** The contract of every expiry algorithm, with the paper's best setting: 120 buckets of one second. */
 abstract class ExpiryContractTest {
     static final long START_MILLIS = 1_700_000_000_000L;
 
@@ -32,7 +32,7 @@ abstract class ExpiryContractTest {
     }
 
     @Test
-    void anItemStaysUntilItsTimeAndGoesAfterIt() {
+    void anItemExpiresAfterItsTimeAndNotBefore() {
         FakeItems items = items();
         items.set(7, START_MILLIS + 5000);
         items.nowMillis = START_MILLIS + 5000;
@@ -46,7 +46,7 @@ abstract class ExpiryContractTest {
     }
 
     @Test
-    void anItemAlreadyPastItsTimeGoesInTheNextCycle() {
+    void anItemAddedPastItsTimeExpiresInTheNextCycle() {
         FakeItems items = items();
         items.set(1, START_MILLIS - 2000);
         items.set(2, 0);
@@ -82,7 +82,7 @@ abstract class ExpiryContractTest {
     }
 
     @Test
-    void theNewTimeCountsWhetherLaterOrEarlier() {
+    void aNewTimeIsUsedWhetherLaterOrEarlier() {
         FakeItems items = items();
         items.set(1, START_MILLIS + 1000);
         items.set(2, START_MILLIS + 50_000);
@@ -95,7 +95,7 @@ abstract class ExpiryContractTest {
     }
 
     @Test
-    void aRelocatedItemExpiresWhereItIs() {
+    void aRelocatedItemExpiresAtItsNewLocation() {
         FakeItems items = items();
         items.set(1, START_MILLIS + 1000);
         items.relocate(1, (1L << 48) - 1);
@@ -106,7 +106,7 @@ abstract class ExpiryContractTest {
     }
 
     @Test
-    void aFullBudgetRefusesAnAddAndNothingChanges() {
+    void aFullBudgetRefusesAnAddWithoutChange() {
         FakeItems items = items(16, EntryStore.SLAB_BYTES);
         long location = 0;
         while (items.budget.leftBytes() > 0 || location % ChunkLayout.SLOTS != 0
@@ -122,7 +122,7 @@ abstract class ExpiryContractTest {
     }
 
     @Test
-    void aSliceEndsSoonAfterItsDeadlineAndTheNextGoesOn() {
+    void aSliceEndsSoonAfterItsDeadlineAndTheNextContinues() {
         FakeItems items = items();
         items.nanosPerExpire = 1000;
         for (long location = 0; location < 1000; location++) {
@@ -134,9 +134,9 @@ abstract class ExpiryContractTest {
         int seen = 0;
         for (CycleStatus status = CycleStatus.MORE; status == CycleStatus.MORE; slices++) {
             status = items.expiry.runSlice(items.nowMillis, items.nanos + 10_000);
-            int gone = items.expired.size() - seen;
+            int expired = items.expired.size() - seen;
             seen = items.expired.size();
-            assertTrue(gone <= mostPerSlice(), "expired in one slice: " + gone);
+            assertTrue(expired <= mostPerSlice(), "expired in one slice: " + expired);
         }
         assertEquals(0, items.count());
         assertTrue(slices >= 1000 / mostPerSlice(), "slices " + slices);
@@ -159,7 +159,7 @@ abstract class ExpiryContractTest {
     }
 
     @Test
-    void memoryFallsAfterMassExpiry() {
+    void massExpiryReleasesMemory() {
         FakeItems items = items();
         for (long location = 0; location < 100_000; location++) {
             items.set(location, START_MILLIS + 1 + location % 60_000);
@@ -188,7 +188,7 @@ abstract class ExpiryContractTest {
     }
 
     @Test
-    void integrityCheckFindsAWrongBackLinkOwner() {
+    void integrityCheckDetectsAWrongBackLink() {
         FakeItems items = items();
         items.set(1, START_MILLIS + 1000);
         items.set(2, START_MILLIS + 90_000);
@@ -205,7 +205,7 @@ abstract class ExpiryContractTest {
     }
 
     @Test
-    void releaseGivesAllBack() {
+    void releaseFreesAllMemory() {
         FakeItems items = items();
         for (long location = 0; location < 10_000; location++) {
             items.set(location, START_MILLIS + location * 10);
@@ -216,7 +216,7 @@ abstract class ExpiryContractTest {
     }
 
     @Test
-    void badSettingsAreRefused() {
+    void invalidSettingsAreRefused() {
         for (int[] setting : new int[][] {{0, 120}, {-1, 120}, {1000, 1}, {1000, Expiry.MAX_BUCKETS + 1}}) {
             FakeItems owner = items();
             assertThrows(IllegalArgumentException.class, () -> Expiry.create(algorithm(), setting[0], setting[1],

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** What a million TTLs cost, with the four TTLs of the paper's workloads. Confined to the test's thread. */
+/** Tests the memory of a million TTLs, with the four TTLs of the paper's workloads. Confined to the test's thread. */
 class ExpiryMemoryTest {
     private static final int ITEMS = 1_000_000;
 
@@ -55,7 +55,7 @@ class ExpiryMemoryTest {
         assertTrue(cost <= 16.8, cost + " bytes for a TTL " + when);
     }
 
-    /** Items whose location is their place in two arrays. Confined to the test's thread. */
+    /** Items whose location is their index in two arrays. Confined to the test's thread. */
     private final class ArrayItems implements ExpiryOwner {
         @Override
         public long expireAtMillis(long location) {

@@ -14,7 +14,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
  * Random adds, moves, removes, relocations, slices and clock jumps against a map, with rings so small that wrapping,
- * conflicts and every far level happen all the time. Confined to the test's thread.
+ * conflicts and every far level occur all the time. Confined to the test's thread.
  */
 class ExpiryModelTest {
     private static final int BATCHES = 150;

@@ -16,9 +16,9 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * Stands in for a shard: items in a map, a clock that the test moves, and an expiry. Confined to the test's thread.
+ * A substitute for a shard: items in a map, a clock that the test moves, and an expiry. Confined to the test's thread.
  *
- * <p>Fails the test at once when an item expires early, twice, or while it has no entry.
+ * <p>It fails the test at once when an item expires early, twice, or while it has no entry.
  */
 final class FakeItems implements ExpiryOwner, Ticker {
     /** A deadline that no fake clock reaches. */

@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Test;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+/** Tests the rounds of sampling, as in Redis. */
 class RandomExpiryTest extends ExpiryContractTest {
     @Override
     ExpireAlgorithm algorithm() {
@@ -24,7 +25,7 @@ class RandomExpiryTest extends ExpiryContractTest {
     }
 
     @Test
-    void aRoundWithAQuarterExpiredOrLessIsTheLast() {
+    void aRoundWithAtMostAQuarterExpiredIsTheLast() {
         int cycles = 200;
         int atMostOneRound = 0;
         for (int i = 0; i < cycles; i++) {
@@ -44,7 +45,7 @@ class RandomExpiryTest extends ExpiryContractTest {
 
     /** Six of ten are past their time: cycle after cycle takes more than a round's worth, down to about a quarter. */
     @Test
-    void roundsGoOnWhileMoreThanAQuarterHadExpired() {
+    void roundsContinueWhileMoreThanAQuarterExpired() {
         FakeItems items = items();
         for (long location = 0; location < 10_000; location++) {
             items.set(location, location % 10 < 6 ? START_MILLIS - 1 : START_MILLIS + 1000);
@@ -60,7 +61,7 @@ class RandomExpiryTest extends ExpiryContractTest {
     }
 
     @Test
-    void aLastFewAreSampledUntilNoneIsLeft() {
+    void theLastItemsAreSampledUntilNoneRemains() {
         FakeItems items = items();
         for (long location = 0; location < 25; location++) {
             items.set(location, START_MILLIS - 1);

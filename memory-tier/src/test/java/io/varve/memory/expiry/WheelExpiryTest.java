@@ -17,6 +17,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+/** Tests the levels of the wheel, and what only the wheel does with late, postponed and refused entries. */
 class WheelExpiryTest extends ExpiryContractTest {
     @Override
     ExpireAlgorithm algorithm() {
@@ -49,7 +50,7 @@ class WheelExpiryTest extends ExpiryContractTest {
 
     /** A slab full of items of one far bucket; when its period begins they need chunks that there are not. */
     @Test
-    void whereTheSystemRefusesMemoryItemsStayAndGoLater() {
+    void itemsStayAndExpireLaterIfTheSystemRefusesMemory() {
         boolean[] refuses = {false};
         FakeItems items = new FakeItems(ExpireAlgorithm.WHEEL, 1000, 4, 16, 1L << 30,
                 RefusingRegions.of(_ -> refuses[0]));
@@ -81,7 +82,7 @@ class WheelExpiryTest extends ExpiryContractTest {
     }
 
     @Test
-    void aTimeThatIsPutOffCostsAPlacingWhenTheOldOneComes() {
+    void aPostponedTimeMovesTheEntryWhenTheOldTimeComes() {
         FakeItems items = new FakeItems(ExpireAlgorithm.WHEEL, 1000, 4);
         items.nowMillis = 21_000;
         items.set(1, 22_500);
@@ -106,7 +107,7 @@ class WheelExpiryTest extends ExpiryContractTest {
     }
 
     @Test
-    void aTimeThatIsBroughtForwardAfterItWasPutOffMovesAtOnce() {
+    void anEarlierTimeAfterAPostponementMovesTheEntryAtOnce() {
         FakeItems items = new FakeItems(ExpireAlgorithm.WHEEL, 1000, 4);
         items.nowMillis = 21_000;
         items.set(1, 23_500);
@@ -124,11 +125,11 @@ class WheelExpiryTest extends ExpiryContractTest {
     /** With the clock going forward and a cycle every BASE, each is gone a BASE after its time, after few moves. */
     @ParameterizedTest
     @ValueSource(ints = {2, 3, 7})
-    void eachMovesAtMostOncePerLevelAndGoesOnTime(int buckets) {
+    void entriesMoveAtMostOncePerLevelAndExpireOnTime(int buckets) {
         int count = 1000;
         int[] moves = new int[count];
         long[] expireAt = new long[count];
-        boolean[] gone = new boolean[count];
+        boolean[] expired = new boolean[count];
         long[] now = {1_000_003};
         Ticker ticker = new FakeItems(ExpireAlgorithm.RANDOM, 1, 2);
         Expiry expiry = Expiry.create(ExpireAlgorithm.WHEEL, 10, buckets, new Regions(), new MemoryBudget(1L << 30),
@@ -146,7 +147,7 @@ class WheelExpiryTest extends ExpiryContractTest {
                     @Override
                     public void expire(long location) {
                         assertTrue(expireAt[(int) location] < now[0]);
-                        gone[(int) location] = true;
+                        expired[(int) location] = true;
                     }
                 });
         long seed = new SplittableRandom().nextLong();
@@ -162,11 +163,11 @@ class WheelExpiryTest extends ExpiryContractTest {
             expiry.beginCycle(now[0]);
             assertEquals(CycleStatus.DONE, expiry.runSlice(now[0], FakeItems.NO_DEADLINE));
             for (int location = 0; location < count; location++) {
-                assertTrue(gone[location] || expireAt[location] / 10 >= now[0] / 10, "late with seed " + seed);
+                assertTrue(expired[location] || expireAt[location] / 10 >= now[0] / 10, "late with seed " + seed);
             }
         }
         for (int location = 0; location < count; location++) {
-            assertTrue(gone[location]);
+            assertTrue(expired[location]);
             assertTrue(moves[location] <= levelsAbove[location], "moves " + moves[location] + " from level "
                     + levelsAbove[location] + " with seed " + seed);
         }
@@ -187,7 +188,7 @@ class WheelExpiryTest extends ExpiryContractTest {
 
     /** A bucket held by an overdue time, because no cycle has run since: the newcomer is neither lost nor early. */
     @Test
-    void anItemWhoseBucketIsOverdueGoesCoarserAndStillOnTime() {
+    void anItemWithAnOverdueBucketUsesACoarserLevelAndExpiresOnTime() {
         FakeItems items = new FakeItems(ExpireAlgorithm.WHEEL, 1000, 4);
         items.nowMillis = 20_000;
         items.set(1, 21_500);
@@ -208,7 +209,7 @@ class WheelExpiryTest extends ExpiryContractTest {
 
     /** Set back by an hour, one cycle lifts what lies beyond the reach; then buckets serve the new present again. */
     @Test
-    void oneCycleRepairsAClockThatWasSetBack() {
+    void oneCycleRecoversFromAClockSetBack() {
         FakeItems items = items();
         for (long location = 0; location < 2000; location++) {
             items.set(location, START_MILLIS + location * 50);

@@ -4,9 +4,9 @@ import io.varve.memory.offheap.Memory;
 import io.varve.memory.offheap.Regions;
 
 /**
- * Items for tests of the index: an array in native memory whose position is the location. Confined to the test's thread.
+ * Items for tests of the index: an array in native memory whose index is the location. Confined to the test's thread.
  *
- * <p>A key is eight bytes; its hash is chosen by the test and kept beside it.
+ * <p>A key is eight bytes; the test chooses its hash, which is stored beside it.
  */
 final class FakeItems implements KeyVerifier {
     static final int KEY_BYTES = Long.BYTES;
@@ -17,7 +17,7 @@ final class FakeItems implements KeyVerifier {
     private final long bytes;
     private final long probe;
     private final long capacity;
-    private long looks;
+    private long reads;
 
     FakeItems(Regions regions, long capacity) {
         this.regions = regions;
@@ -52,13 +52,13 @@ final class FakeItems implements KeyVerifier {
 
     @Override
     public boolean matches(long location, long keyAddress, int keyLength) {
-        looks++;
+        reads++;
         return Memory.equal(address(location), keyAddress, keyLength);
     }
 
     @Override
     public long hashOf(long location) {
-        looks++;
+        reads++;
         return Memory.getLong(address(location) + KEY_BYTES);
     }
 
@@ -77,9 +77,9 @@ final class FakeItems implements KeyVerifier {
     }
 
     /** How many keys were compared, and hashes computed from an item's bytes, since the last call. */
-    long takeLooks() {
-        long taken = looks;
-        looks = 0;
+    long takeReads() {
+        long taken = reads;
+        reads = 0;
         return taken;
     }
 

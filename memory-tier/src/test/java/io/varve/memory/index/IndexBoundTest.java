@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** What keeps the index bounded: chosen keys, equal hashes, a budget that refuses. Confined to the test's thread. */
+/** Tests the bounds of the index: chosen keys, equal hashes, a budget that refuses. Confined to the test's thread. */
 class IndexBoundTest {
     private static final long SEED = 42;
 
@@ -21,7 +21,7 @@ class IndexBoundTest {
     private final MemoryBudget budget = new MemoryBudget(1L << 30);
 
     @Test
-    void keysOfOneHomeBucketDoNotMakeTheTableGrow() {
+    void keysOfOneHomeBucketDoNotGrowTheTable() {
         int others = 300;
         int chosen = 100_000;
         FakeItems items = new FakeItems(regions, others + chosen);
@@ -31,7 +31,7 @@ class IndexBoundTest {
             insert(index, items, key, random.nextLong());
         }
         long slots = index.slots();
-        long looksBefore = looksOfGets(index, items, 0, others);
+        long readsBefore = readsOfGets(index, items, 0, others);
         for (int key = others; key < others + chosen; key++) {
             // All home bits are equal, tag and the highest bits differ: 24 bits of the hash are free.
             insert(index, items, key, random.nextLong() & 0xFF00_0000_0000_FFFFL);
@@ -40,9 +40,9 @@ class IndexBoundTest {
         assertThat(index.rehashing()).isFalse();
         assertThat(index.shape().inOverflow()).isGreaterThan(chosen - 20L);
         assertThat(index.bytes() - slots / 7 * 64).isLessThan(chosen * 100L);
-        assertThat(looksOfGets(index, items, 0, others)).as("looks of gets of others")
-                .isLessThanOrEqualTo(looksBefore + others / 10);
-        assertThat(looksOfGets(index, items, others, others + chosen)).as("looks of gets").isLessThan(2L * chosen);
+        assertThat(readsOfGets(index, items, 0, others)).as("looks of gets of others")
+                .isLessThanOrEqualTo(readsBefore + others / 10);
+        assertThat(readsOfGets(index, items, others, others + chosen)).as("looks of gets").isLessThan(2L * chosen);
         assertThat(index.shape().longestOverflow()).isEqualTo(index.shape().inOverflow());
         assertAllFound(index, items, others + chosen);
         assertSound(index);
@@ -56,7 +56,7 @@ class IndexBoundTest {
     }
 
     @Test
-    void equalHashesAreServedAndDoNotMakeTheTableGrow() {
+    void equalHashesAreServedWithoutGrowth() {
         int equal = 10_000;
         int others = 300;
         FakeItems items = new FakeItems(regions, equal + others);
@@ -66,41 +66,41 @@ class IndexBoundTest {
             insert(index, items, key, random.nextLong());
         }
         long slots = index.slots();
-        long looksBefore = looksOfGets(index, items, equal, equal + others);
-        items.takeLooks();
+        long readsBefore = readsOfGets(index, items, equal, equal + others);
+        items.takeReads();
         for (int key = 0; key < equal; key++) {
             insert(index, items, key, 0x1234_5678_9ABC_DEF0L);
         }
-        assertThat(items.takeLooks()).as("looks of insertions").isLessThan(equal * 20L);
+        assertThat(items.takeReads()).as("looks of insertions").isLessThan(equal * 20L);
         assertThat(index.slots()).isEqualTo(slots);
         assertThat(index.bytes() - slots / 7 * 64).isLessThan(equal * 100L);
-        assertThat(looksOfGets(index, items, 0, equal)).as("looks of gets").isLessThan(equal * 20L);
-        assertThat(looksOfGets(index, items, equal, equal + others)).as("looks of gets of others")
-                .isLessThanOrEqualTo(looksBefore + others / 10);
+        assertThat(readsOfGets(index, items, 0, equal)).as("looks of gets").isLessThan(equal * 20L);
+        assertThat(readsOfGets(index, items, equal, equal + others)).as("looks of gets of others")
+                .isLessThanOrEqualTo(readsBefore + others / 10);
         assertSound(index);
-        items.takeLooks();
+        items.takeReads();
         for (int key = 0; key < equal; key += 2) {
             assertThat(index.find(items.hashOf(key), items.keyAddress(key), FakeItems.KEY_BYTES)).isEqualTo(key);
             index.replaceFound(key);
             assertThat(index.contains(items.hashOf(key + 1), key + 1)).isTrue();
             assertThat(index.remove(items.hashOf(key), key)).isTrue();
         }
-        assertThat(items.takeLooks()).as("looks of removals").isLessThan(equal * 20L);
+        assertThat(items.takeReads()).as("looks of removals").isLessThan(equal * 20L);
         assertThat(index.size()).isEqualTo(equal / 2 + others);
         assertSound(index);
     }
 
     /** Keys compared by a get of each of these. */
-    private static long looksOfGets(Index index, FakeItems items, int from, int to) {
-        items.takeLooks();
-        long looks = 0;
+    private static long readsOfGets(Index index, FakeItems items, int from, int to) {
+        items.takeReads();
+        long reads = 0;
         for (int key = from; key < to; key++) {
             long hash = items.hashOf(key);
-            items.takeLooks();
+            items.takeReads();
             assertThat(index.find(hash, items.keyAddress(key), FakeItems.KEY_BYTES)).isEqualTo(key);
-            looks += items.takeLooks();
+            reads += items.takeReads();
         }
-        return looks;
+        return reads;
     }
 
     @Test
@@ -126,7 +126,7 @@ class IndexBoundTest {
     }
 
     @Test
-    void aRehashThatIsRefusedMemoryDoesNotAskForMoreTime() {
+    void aRehashRefusedMemoryRequestsNoTime() {
         int chosen = 2_000;
         FakeItems items = new FakeItems(regions, chosen + 2_000);
         Index index = new Index(items, new ScalarTagScanner(), regions, budget, 0.87);
@@ -178,7 +178,7 @@ class IndexBoundTest {
     }
 
     @Test
-    void aBudgetThatRefusesGrowthIsFilledAndThenRefusesEntriesWithoutChange() {
+    void aTableRefusedGrowthFillsUpAndThenRefusesEntries() {
         MemoryBudget small = new MemoryBudget(4096 * 8);
         FakeItems items = new FakeItems(regions, 20_000);
         Index index = new Index(items, new ScalarTagScanner(), regions, small, 0.87);
@@ -210,14 +210,14 @@ class IndexBoundTest {
     }
 
     @Test
-    void aBudgetWithoutRoomForTheFirstTableRefusesTheIndex() {
+    void aBudgetTooSmallForTheFirstTableRefusesTheIndex() {
         FakeItems items = new FakeItems(regions, 1);
         assertThatThrownBy(() -> new Index(items, new ScalarTagScanner(), regions, new MemoryBudget(4095), 0.87))
                 .isSameAs(CacheFullException.INSTANCE);
     }
 
     @Test
-    void hintsFindWhatIsThereAndNeverFault() {
+    void hintsFindPresentKeysAndNeverFault() {
         int count = 5_000;
         FakeItems items = new FakeItems(regions, count);
         Index index = new Index(items, new ScalarTagScanner(), regions, budget, 0.87);
@@ -247,12 +247,12 @@ class IndexBoundTest {
             insert(index, items, key, key % 10 == 0 ? random.nextLong() & 0xFFFF : random.nextLong());
         }
         int[] hits = new int[count];
-        int drawn = 0;
-        while (drawn < count * 50) {
+        int sampled = 0;
+        while (sampled < count * 50) {
             long location = index.sample(random.nextLong());
             if (location != Index.NONE) {
                 hits[(int) location]++;
-                drawn++;
+                sampled++;
             }
         }
         for (int hit : hits) {
@@ -262,7 +262,7 @@ class IndexBoundTest {
     }
 
     @Test
-    void anEntryAloneIsFoundNearby() {
+    void sampling_findsALoneEntry() {
         FakeItems items = new FakeItems(regions, 1);
         Index index = new Index(items, new ScalarTagScanner(), regions, budget, 0.87);
         SplittableRandom random = new SplittableRandom(SEED);

@@ -6,13 +6,16 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Size, borders and round trips of the index bucket and of the overflow's structures. Confined to the test's thread. */
+/**
+ * Tests size, field boundaries and round trips of the index bucket and of the overflow's structures. Confined to the
+ * test's thread.
+ */
 class IndexBucketLayoutTest {
     private final Regions regions = new Regions();
     private final long bucket = regions.allocate(Regions.MIN_BYTES) + IndexBucketLayout.BUCKET_BYTES;
 
     @Test
-    void aBucketIsOneCacheLineAndItsHeadOneVector() {
+    void aBucketIsOneCacheLineAndItsTagsOneVector() {
         assertThat(IndexBucketLayout.BUCKET_BYTES).isEqualTo(64);
         assertThat(1 << IndexBucketLayout.BUCKET_SHIFT).isEqualTo(IndexBucketLayout.BUCKET_BYTES);
         assertThat(IndexBucketLayout.NUM_OFFSET).isZero();
@@ -35,7 +38,7 @@ class IndexBucketLayoutTest {
     }
 
     @Test
-    void eachFieldKeepsItsMinimumAndMaximumAndTouchesNoOther() {
+    void eachField_roundTripsItsExtremesWithoutChangingOthers() {
         long[] locations = {0, IndexBucketLayout.MAX_LOCATION};
         short[] tags = {0, -1, Short.MIN_VALUE, Short.MAX_VALUE};
         for (int slot = 0; slot < IndexBucketLayout.SLOTS; slot++) {
@@ -60,7 +63,7 @@ class IndexBucketLayoutTest {
     }
 
     @Test
-    void theOverflowMarkIsNoSlot() {
+    void theOverflowMarkIsNotASlot() {
         for (int slot = 0; slot < IndexBucketLayout.SLOTS; slot++) {
             IndexBucketLayout.put(bucket, slot, (short) slot, slot, slot % 2 == 0);
         }
@@ -79,7 +82,7 @@ class IndexBucketLayoutTest {
     }
 
     @Test
-    void theLowBitsAreTheTagAndTheOthersTheHome() {
+    void lowBitsAreTheTagAndHighBitsTheHomeBucket() {
         long hash = 0xFEDC_BA98_7654_3210L;
         assertThat(IndexBucketLayout.tag(hash)).isEqualTo((short) 0x3210);
         assertThat(IndexBucketLayout.home(hash, 0x3F)).isEqualTo(0x14);
@@ -87,7 +90,7 @@ class IndexBucketLayoutTest {
     }
 
     @Test
-    void aPeekReadsTheSameAsALockedReadAtEachSlotUpToTheLastByte() {
+    void peekReadsTheSameAsALockedRead() {
         long last = bucket - IndexBucketLayout.BUCKET_BYTES + Regions.MIN_BYTES - IndexBucketLayout.BUCKET_BYTES;
         for (int slot = 0; slot < IndexBucketLayout.SLOTS; slot++) {
             long location = IndexBucketLayout.MAX_LOCATION - slot;
@@ -100,7 +103,7 @@ class IndexBucketLayoutTest {
     }
 
     @Test
-    void aNodeKeepsEachField() {
+    void nodeFields_roundTrip() {
         long node = bucket;
         fill((byte) -1);
         OverflowNodeLayout.hash(node, Long.MIN_VALUE);

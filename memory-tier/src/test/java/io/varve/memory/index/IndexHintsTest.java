@@ -13,13 +13,16 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Hints asked without the lock while another thread fills, empties and resizes. Confined to the test's threads. */
+/**
+ * Tests hints without the lock while another thread fills, empties and resizes the index. Confined to the test's
+ * threads.
+ */
 class IndexHintsTest {
     private static final int KEYS = 20_000;
     private static final int ROUNDS = 3;
 
     @Test
-    void hintsAskedBesideAWriterNeverFault() throws Exception {
+    void hintsBesideAWriterNeverFault() throws Exception {
         Regions regions = new Regions();
         FakeItems items = new FakeItems(regions, KEYS);
         long[] hashes = new SplittableRandom(3).longs(KEYS).toArray();

@@ -16,14 +16,14 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Random operations on an index and on a plain map, compared after each. Confined to the test's thread. */
+/** Random operations on an index, compared with a plain map after each. Confined to the test's thread. */
 class IndexModelTest {
     private static final int KEYS = 3_000;
     private static final int LOCATIONS = 8_192;
     private static final int OPERATIONS = 48_000;
     private static final int CHECK_EVERY = 1_500;
 
-    /** Which hashes the keys have. */
+    /** The distribution of the keys' hashes. */
     enum Hashes {
         NORMAL {
             @Override
@@ -77,7 +77,7 @@ class IndexModelTest {
 
     @ParameterizedTest
     @EnumSource(Hashes.class)
-    void answersAsAMap(Hashes hashes) {
+    void agreesWithAMap(Hashes hashes) {
         long seed = ThreadLocalRandom.current().nextLong();
         System.out.println("IndexModelTest " + hashes + " seed " + seed);
         run(hashes, new SplittableRandom(seed));

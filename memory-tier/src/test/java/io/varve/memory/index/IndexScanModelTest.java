@@ -15,8 +15,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * An entry that is there throughout a scan is reported, one that was not added again is reported once, and none that is
- * not there, while others come and go and the tables grow and shrink between the calls. Confined to the test's thread.
+ * Tests scans while entries are added and removed and the tables grow and shrink between the calls. Confined to the
+ * test's thread. A scan reports an entry that is present throughout, reports one that was not added again only once,
+ * and reports no missing one.
  */
 class IndexScanModelTest {
     private static final int LOCATIONS = 2_500;
@@ -33,7 +34,7 @@ class IndexScanModelTest {
     /** The share of entries whose home bits are chosen, so that extension and overflow take part. */
     @ParameterizedTest
     @ValueSource(doubles = {0, 0.1, 0.5})
-    void whatStaysIsReported(double chosenShare) {
+    void aScanReturnsEveryItemThatStays(double chosenShare) {
         long seed = ThreadLocalRandom.current().nextLong();
         System.out.println("IndexScanModelTest " + chosenShare + " seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);
@@ -57,7 +58,7 @@ class IndexScanModelTest {
 
     /** After any number of calls the index loses most of its entries and halves several times. */
     @Test
-    void aHalvingRepeatsNothing() {
+    void aHalvedTableRepeatsNoItem() {
         long seed = ThreadLocalRandom.current().nextLong();
         System.out.println("IndexScanModelTest halving, seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The key hash off the heap against the same over arrays. Confined to the test's thread. */
+/** Tests the key hash of native memory against the hash of arrays. Confined to the test's thread. */
 class KeyHashTest {
     private static final int MAX_LENGTH = 600;
     private static final int SEEDS = 20;
@@ -24,7 +24,7 @@ class KeyHashTest {
     private final long memory = regions.allocate(Regions.MIN_BYTES);
 
     @Test
-    void nativeBytesHashAsAnArrayDoesAtEachLengthAndAlignment() {
+    void nativeBytesAndArraysHashEqually() {
         SplittableRandom random = new SplittableRandom(7);
         for (int length = 0; length <= MAX_LENGTH; length++) {
             for (int i = 0; i < SEEDS; i++) {
@@ -47,7 +47,7 @@ class KeyHashTest {
     }
 
     @Test
-    void theSecondHashIsSeededToo() {
+    void theSecondHashIsSeeded() {
         KeyHash hash = new KeyHash(1);
         Set<Integer> seconds = new HashSet<>();
         for (int i = 0; i < 1_000; i++) {
@@ -61,7 +61,7 @@ class KeyHashTest {
     }
 
     @Test
-    void anotherHashIsOfAnotherSeed() {
+    void anotherHashHasAnotherSeed() {
         KeyHash hash = new KeyHash(1);
         KeyHash another = hash.another();
         for (int i = 0; i < 1_000; i++) {
@@ -82,7 +82,10 @@ class KeyHashTest {
         assertThat(new KeyHash(-1).hash(memory, 9)).isEqualTo(0x02FAB4950F3FD3ABL);
     }
 
-    /** However little of it is compiled: views of memory that only C2 makes go away would be objects on the request's way. */
+    /**
+     * However little of it is compiled: views of memory that only C2 makes go away would be objects on the request's
+     * way.
+     */
     @Test
     void allocatesNothing() {
         KeyHash hash = new KeyHash(3);

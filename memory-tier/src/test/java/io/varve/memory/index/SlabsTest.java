@@ -8,7 +8,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A row that grows and shrinks at its end. Confined to the test's thread. */
+/** Tests an array that grows and shrinks at its end. Confined to the test's thread. */
 class SlabsTest {
     private final MemoryBudget budget = new MemoryBudget(1 << 20);
 

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The vector and the scalar scanner against a plain loop over the slots. Confined to the test's thread. */
+/** Tests the vector and the scalar scanner against a plain loop over the slots. Confined to the test's thread. */
 class TagScannerDifferentialTest {
     private static final short[] EDGES = {0, 1, -1, 0x7FFF, Short.MIN_VALUE, 0x0100, 0x00FF};
 
@@ -20,13 +20,13 @@ class TagScannerDifferentialTest {
     private final TagScanner best = TagScanners.best();
 
     @Test
-    void theBestIsTheVectorScannerWhereTheModuleIsThere() {
+    void theVectorScannerIsUsedIfItsModuleIsPresent() {
         boolean there = ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent();
         assertThat(best.getClass().getSimpleName()).isEqualTo(there ? "VectorTagScanner" : "ScalarTagScanner");
     }
 
     @Test
-    void eachSubsetOfSlotsOfOneTagIsFoundUnderEachSubsetOfValidSlots() {
+    void eachSubsetOfMatchingSlotsIsFoundUnderEachSubsetOfValidSlots() {
         for (short tag : EDGES) {
             for (int equal = 0; equal < 128; equal++) {
                 for (int slot = 0; slot < IndexBucketLayout.SLOTS; slot++) {

@@ -10,6 +10,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
+import io.varve.memory.locality.curve.MissRatioCurve;
+import io.varve.memory.locality.curve.ReuseRecorder;
+import io.varve.memory.locality.curve.Sampling;
+import io.varve.memory.locality.curve.StackDistances;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -17,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-/** A recorder that several threads tell of their accesses. */
+/** Tests a recorder to which several threads report their accesses. */
 class AccessRecorderTest {
     private static final Sampling ONE_PERCENT = new Sampling(0.01, 0.01, 64_000);
     private static final int ITEM = 100;
@@ -28,7 +32,7 @@ class AccessRecorderTest {
         return mixed ^ mixed >>> 32;
     }
 
-    /** Items as a cache has them: under locks, with a bit each. */
+    /** Items as in a cache: under locks, with a followed bit each. Thread-safe. */
     private static final class Items {
         private static final int LOCKS = 64;
 
@@ -42,14 +46,17 @@ class AccessRecorderTest {
             Arrays.setAll(locks, _ -> new Object());
         }
 
-        /** Some are misses in a memory that is small: a read of nothing, and the write after it. @return whether the recorder was told which access it was, but for some reads of nothing */
+        /**
+         * Some are misses in a memory that is small: a read of nothing, and the write after it. @return whether the
+         * recorder was told which access it was, but for some reads of nothing
+         */
         boolean read(AccessProbe probe, int key, boolean found) {
             synchronized (locks[key % LOCKS]) {
                 if (found) {
                     return readItem(probe, key);
                 }
-                boolean told = readNothing(probe, key);
-                return writeItem(probe, key) || told;
+                boolean reported = readNothing(probe, key);
+                return writeItem(probe, key) || reported;
             }
         }
 
@@ -64,8 +71,8 @@ class AccessRecorderTest {
 
         private boolean readNothing(AccessProbe probe, int key) {
             boolean before = recorder.follows(hash(key));
-            if (probe.countReadOfNothing(hash(key))) {
-                probe.readOfNothing(hash(key), 0, 0);
+            if (probe.countReadMiss(hash(key))) {
+                probe.readMiss(hash(key), 0, 0);
             }
             return before;
         }
@@ -79,21 +86,21 @@ class AccessRecorderTest {
     }
 
     @Test
-    void throughAProbeTheSameIsLearnt() {
+    void aProbeLearnsTheSameAsTheRecorder() {
         AccessRecorder recorder = new AccessRecorder(1, ONE_PERCENT, 1);
         Items items = new Items(recorder, 100_000);
         AccessProbe probe = recorder.newProbe();
         StackDistances exact = new StackDistances();
         SplittableRandom random = new SplittableRandom(2);
-        int told = 0;
+        int reported = 0;
         int accesses = 2_000_000;
         for (int i = 0; i < accesses; i++) {
             int key = (int) (100_000 * Math.pow(random.nextDouble(), 3));
             exact.read(hash(key), ITEM);
-            told += items.read(probe, key, random.nextInt(3) > 0) ? 1 : 0;
+            reported += items.read(probe, key, random.nextInt(3) > 0) ? 1 : 0;
         }
         assertThat(recorder.accesses()).isBetween((long) accesses, 4L * accesses / 3 + 10_000);
-        assertThat((double) told / accesses).as("the share for which a lock is taken").isLessThan(0.04);
+        assertThat((double) reported / accesses).as("the share for which a lock is taken").isLessThan(0.04);
         assertThat(recorder.checkIntegrity()).isEmpty();
         MissRatioCurve learnt = recorder.curve(0);
         MissRatioCurve wanted = exact.curve();
@@ -107,7 +114,7 @@ class AccessRecorderTest {
     /** While several threads tell, others ask, give up and forget nothing: no wait is lost and none counted twice. */
     @ParameterizedTest
     @ValueSource(ints = {2, 4})
-    void severalThreadsTellAtATime(int threads) throws InterruptedException, ExecutionException {
+    void severalThreadsReportConcurrently(int threads) throws InterruptedException, ExecutionException {
         AccessRecorder recorder = new AccessRecorder(1, ONE_PERCENT, 1);
         int keys = 20_000;
         Items items = new Items(recorder, keys);
@@ -134,14 +141,14 @@ class AccessRecorderTest {
             }
             return 0L;
         });
-        long told = 0;
+        long reported = 0;
         try (ExecutorService pool = Executors.newFixedThreadPool(tasks.size())) {
             for (Future<Long> done : pool.invokeAll(tasks)) {
-                told += done.get();
+                reported += done.get();
             }
         }
         assertThat(recorder.accesses()).as("but for what each probe has not told yet")
-                .isBetween(told - threads * 200L, told);
+                .isBetween(reported - threads * 200L, reported);
         assertThat(recorder.checkIntegrity()).isEmpty();
         assertThat(recorder.followedKeys()).as("one in a hundred of those that are waited for: as many as keys")
                 .isBetween(keys / 200, keys / 50);
@@ -154,7 +161,7 @@ class AccessRecorderTest {
 
     /** Each access is drawn, so that each is the end of the wait that the one before began: nothing may be lost. */
     @Test
-    void noWaitIsLostWhereEveryAccessIsTold() throws InterruptedException, ExecutionException {
+    void noReuseIsLostIfEveryAccessIsReported() throws InterruptedException, ExecutionException {
         int keys = 500;
         AccessRecorder recorder = new AccessRecorder(1, Sampling.all(4 * keys), 1);
         int threads = 4;
@@ -186,16 +193,20 @@ class AccessRecorderTest {
                 .isCloseTo(1.0 / rounds, within(0.001));
     }
 
-    /** Of items of many sizes one in some is weighed: that tells how many bytes were accessed, and so how fast items sink. */
+    /**
+     * Of items of many sizes one in some is weighed: that tells how many bytes were accessed, and so how fast items
+     * sink.
+     */
     @Test
-    void weighingSomeItemsTellsWhatAllTake() {
+    void sampledSizesEstimateTheTotal() {
         AccessRecorder recorder = new AccessRecorder(1, ONE_PERCENT, 1);
         AccessProbe probe = recorder.newProbe();
         StackDistances exact = new StackDistances();
         SplittableRandom random = new SplittableRandom(5);
         boolean[] followed = new boolean[20_000];
         for (int i = 0; i < 2_000_000; i++) {
-            // Every sixteenth access is to a large item: weighing one in sixteen, always the same, would weigh these alone, or none of them.
+            // Every sixteenth access is to a large item: weighing one in sixteen, always the same, would weigh these
+            // alone, or none of them.
             int key = random.nextInt(followed.length / 16) * 16 + i % 16;
             int bytes = i % 16 == 0 ? 4000 : 60;
             exact.read(hash(key), bytes);
@@ -213,7 +224,7 @@ class AccessRecorderTest {
     }
 
     @Test
-    void whatBeginsWithSomeBitsGoes() {
+    void removal_byHashPrefixRemovesMatchingKeys() {
         AccessRecorder recorder = new AccessRecorder(1, Sampling.all(1000), 1);
         AccessProbe probe = recorder.newProbe();
         for (int key = 0; key < 1000; key++) {
@@ -232,7 +243,7 @@ class AccessRecorderTest {
     }
 
     @Test
-    void theTableIsAPartOfTheMemory() {
+    void theTableIsAFractionOfMemory() {
         for (long memory : new long[] {1L << 20, 100L << 20, 1L << 30, 10L << 30, 1L << 40}) {
             AccessRecorder recorder = new AccessRecorder(1, AccessRecorder.samplingFor(memory), 1);
             assertThat(recorder.bytes()).as("%d", memory).isLessThan(200_000 + Math.min(memory / 128, 4_500_000));

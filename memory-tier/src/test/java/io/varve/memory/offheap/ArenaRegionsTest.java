@@ -1,6 +1,6 @@
 package io.varve.memory.offheap;
 
-/** Regions where the system has no mmap. */
+/** Tests regions on systems without mmap. */
 class ArenaRegionsTest extends RegionsContractTest {
     @Override
     Regions create() {

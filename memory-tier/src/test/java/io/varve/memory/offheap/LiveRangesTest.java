@@ -17,7 +17,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** Addresses here are never touched, only checked: far below where the system maps anything. */
+/**
+ * Tests the registration of live ranges. It never touches the addresses, which lie far below anything the system maps.
+ */
 class LiveRangesTest {
     private static final long START = 0x1000;
     private static final int MANY = 3_000;
@@ -28,12 +30,12 @@ class LiveRangesTest {
     }
 
     @Test
-    void theModeIsOnInTests() {
+    void checkedModeIsOnInTests() {
         assertThat(Memory.CHECKED).isTrue();
     }
 
     @Test
-    void onlyWhatLiesWhollyInsideIsLive() {
+    void onlyRangesWhollyInsideAreLive() {
         LiveRanges.add(START, 100);
         assertThatCode(() -> LiveRanges.check(START, 100)).doesNotThrowAnyException();
         assertThatCode(() -> LiveRanges.check(START + 99, 1)).doesNotThrowAnyException();
@@ -46,14 +48,14 @@ class LiveRangesTest {
     }
 
     @Test
-    void nothingIsReadOfAnEmptyRange() {
+    void emptyRangesAreNotRead() {
         assertThatCode(() -> LiveRanges.check(0, 0)).doesNotThrowAnyException();
         LiveRanges.add(START, 0);
         refused(START, 1);
     }
 
     @Test
-    void theLongerOfTwoAnnouncementsHolds() {
+    void theLongerOfTwoRangesCounts() {
         LiveRanges.add(START, 100);
         LiveRanges.add(START, 50);
         assertThatCode(() -> LiveRanges.check(START, 100)).doesNotThrowAnyException();
@@ -62,14 +64,14 @@ class LiveRangesTest {
     }
 
     @Test
-    void aNewRangeEndsForgottenOnesInsideIt() {
+    void aNewRangeReplacesStaleRangesInsideIt() {
         LiveRanges.add(START + 10, 20);
         LiveRanges.add(START, 100);
         assertThatCode(() -> LiveRanges.check(START + 15, 80)).doesNotThrowAnyException();
     }
 
     @Test
-    void eachOfManyIsFoundInWhicheverOrderTheyCome() {
+    void manyRangesAreFoundInAnyOrder() {
         List<Long> starts = new ArrayList<>(LongStream.range(0, MANY).mapToObj(i -> START + 16 * i).toList());
         Collections.shuffle(starts, new Random(5));
         starts.forEach(start -> LiveRanges.add(start, 8));
@@ -79,9 +81,9 @@ class LiveRangesTest {
             refused(start + 8, 1);
         }
         Collections.shuffle(starts, new Random(6));
-        List<Long> gone = starts.subList(0, MANY / 2);
-        gone.forEach(LiveRanges::remove);
-        gone.forEach(start -> refused(start, 1));
+        List<Long> removed = starts.subList(0, MANY / 2);
+        removed.forEach(LiveRanges::remove);
+        removed.forEach(start -> refused(start, 1));
         for (long start : starts.subList(MANY / 2, MANY)) {
             LiveRanges.check(start, 8);
             LiveRanges.remove(start);
@@ -91,7 +93,7 @@ class LiveRangesTest {
 
     /** What is live stays so to who reads while others come and go around it; what is not is refused. */
     @Test
-    void otherThreadsRangesAreNotInTheWay() throws Exception {
+    void rangesOfOtherThreadsDoNotInterfere() throws Exception {
         long mine = START + 16L * (MANY / 2 + 1);
         LiveRanges.add(mine, 8);
         AtomicBoolean over = new AtomicBoolean();

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.condition.OS;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Regions from mmap. */
+/** Tests regions from mmap. */
 @EnabledOnOs(OS.LINUX)
 class MappedRegionsTest extends RegionsContractTest {
     private static final long BYTES = 128L << 20;
@@ -23,7 +23,7 @@ class MappedRegionsTest extends RegionsContractTest {
 
     /** The reason for mmap: what is reserved is not resident, what is written is, what is freed is no more. */
     @Test
-    void residentMemoryFollowsWhatIsWritten() throws IOException {
+    void residentMemoryFollowsWrites() throws IOException {
         Regions regions = create();
         long before = residentBytes();
         long address = regions.allocate(BYTES);
@@ -39,7 +39,7 @@ class MappedRegionsTest extends RegionsContractTest {
 
     /** Its pages are still resident: what waits beyond a little stays charged until they are not. */
     @Test
-    void whatWaitsBeyondALittleStaysCharged() {
+    void retiredMemoryBeyondALittleStaysCharged() {
         Regions regions = create();
         long bytes = Regions.MAX_RETIRED_BYTES;
         MemoryBudget budget = new MemoryBudget(4 * bytes);

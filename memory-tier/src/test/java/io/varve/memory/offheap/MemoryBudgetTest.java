@@ -7,9 +7,10 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+/** Tests charges, releases and limits of the memory budget. */
 class MemoryBudgetTest {
     @Test
-    void chargesUpToTheLimitAndNotAByteMore() {
+    void chargesUpToTheLimit() {
         MemoryBudget budget = new MemoryBudget(100);
         assertThat(budget.tryCharge(60)).isTrue();
         assertThat(budget.tryCharge(41)).isFalse();
@@ -30,7 +31,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void chargeWithoutAskingPassesTheLimitAndALoweredOneLeavesLessThanNothing() {
+    void anUnconditionalChargeExceedsTheLimitAndALoweredLimitLeavesANegativeRest() {
         MemoryBudget budget = new MemoryBudget(100);
         budget.charge(150);
         assertThat(budget.leftBytes()).isEqualTo(-50);
@@ -52,14 +53,14 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void releasingMoreThanWasChargedIsAFault() {
+    void releasingMoreThanChargedIsAnError() {
         MemoryBudget budget = new MemoryBudget(10);
         budget.charge(5);
         assertThatThrownBy(() -> budget.release(6)).isInstanceOf(AssertionError.class);
     }
 
     @Test
-    void manyThreadsTogetherNeverPassTheLimit() throws InterruptedException {
+    void concurrentChargesNeverExceedTheLimit() throws InterruptedException {
         MemoryBudget budget = new MemoryBudget(1000);
         AtomicLong held = new AtomicLong();
         AtomicLong most = new AtomicLong();

@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -11,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+/** Tests reads, writes, copies and comparisons of raw memory. */
 class MemoryTest {
     private static final int BYTES = 4096;
 
@@ -62,7 +64,7 @@ class MemoryTest {
     }
 
     @Test
-    void copiesMayOverlapEitherWay() {
+    void copiesMayOverlapInBothDirections() {
         byte[] bytes = random(100, 1);
         Memory.copy(bytes, 0, base, 100);
         Memory.copy(base, base + 7, 90);
@@ -73,7 +75,7 @@ class MemoryTest {
     }
 
     @Test
-    void arraysComeBackFromAnyOffset() {
+    void arrays_roundTripAtAnyOffset() {
         byte[] bytes = random(50, 2);
         Memory.copy(bytes, 10, base + 1, 30);
         byte[] back = new byte[60];
@@ -102,7 +104,7 @@ class MemoryTest {
     }
 
     @Test
-    void equalSeesADifferenceAtEveryPlaceOfEveryLength() {
+    void equal_detectsADifferenceAtEveryPosition() {
         long a = base + 1;
         long b = base + 1027;
         for (int length = 0; length <= 70; length++) {
@@ -122,9 +124,8 @@ class MemoryTest {
     }
 
     @Test
-    void compareIsThatOfUnsignedBytes() {
-        long seed = System.nanoTime();
-        System.out.println("MemoryTest seed " + seed);
+    void compare_ordersUnsignedBytes() {
+        long seed = TestBudget.seed("varve.test.seed");
         SplittableRandom random = new SplittableRandom(seed);
         for (int round = 0; round < 2000; round++) {
             byte[] a = few(random);
@@ -145,7 +146,7 @@ class MemoryTest {
     }
 
     @Test
-    void fillStopsWhereItShould() {
+    void fill_writesExactlyTheRange() {
         Memory.fill(base, 64, (byte) 1);
         Memory.fill(base + 5, 20, (byte) -1);
         assertThat(Memory.getByte(base + 4)).isEqualTo((byte) 1);

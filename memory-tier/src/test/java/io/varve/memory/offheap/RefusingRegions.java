@@ -2,7 +2,7 @@ package io.varve.memory.offheap;
 
 import java.util.function.LongPredicate;
 
-/** Regions of a system that refuses when it is told to. Immutable: static methods only. */
+/** Regions of a system that refuses memory on demand. Immutable: static methods only. */
 public final class RefusingRegions {
     private RefusingRegions() {}
 

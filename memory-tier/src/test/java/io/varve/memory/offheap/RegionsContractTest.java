@@ -7,7 +7,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** What regions promise, wherever their memory comes from. */
+/** The contract of regions, wherever their memory comes from. */
 abstract class RegionsContractTest {
     private final Regions regions = create();
 
@@ -29,7 +29,7 @@ abstract class RegionsContractTest {
     }
 
     @Test
-    void aFreedRegionIsHandedOutAgainZeroed() {
+    void aFreedRegionIsReusedZeroed() {
         long address = regions.allocate(1 << 16);
         Memory.fill(address, 1 << 16, (byte) 7);
         regions.free(address, 1 << 16);
@@ -42,7 +42,7 @@ abstract class RegionsContractTest {
     }
 
     @Test
-    void checkedModeRefusesWhatIsFree() {
+    void checkedModeRefusesFreedMemory() {
         long address = regions.allocate(4096);
         regions.free(address, 4096);
         assertThatThrownBy(() -> Memory.getByte(address)).isInstanceOf(IndexOutOfBoundsException.class);
@@ -53,14 +53,14 @@ abstract class RegionsContractTest {
 
     @ParameterizedTest
     @ValueSource(longs = {0, -4096, 1, 2048, 4097, 12288, Long.MIN_VALUE})
-    void sizesThatAreNoPowerOfTwoFromAPageAreRefused(long bytes) {
+    void invalidSizesAreRefused(long bytes) {
         assertThatThrownBy(() -> regions.allocate(bytes)).isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(String.valueOf(bytes));
         assertThatThrownBy(() -> regions.free(1 << 20, bytes)).isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
-    void whatTheSystemRefusesIsZero() {
+    void aSystemRefusalReturnsZero() {
         assertThat(regions.allocate(1L << 60)).isZero();
         assertThat(regions.reserve(1L << 60)).isZero();
     }
@@ -107,7 +107,7 @@ abstract class RegionsContractTest {
     }
 
     @Test
-    void whatIsRetiredIsHandedOutAgainOnceItIsDiscarded() {
+    void aRetiredRegionIsReusedAfterItsDiscard() {
         long bytes = Regions.RETIRE_FROM_BYTES;
         long address = regions.allocate(bytes);
         Memory.fill(address, bytes, (byte) 7);

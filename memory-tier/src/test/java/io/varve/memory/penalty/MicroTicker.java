@@ -2,7 +2,7 @@ package io.varve.memory.penalty;
 
 import io.varve.memory.item.Ticker;
 
-/** A clock that a test moves by microseconds. Confined to the test's thread. */
+/** A clock that the test advances by microseconds. Confined to the test's thread. */
 final class MicroTicker implements Ticker {
     /** A monotonic clock may begin anywhere. */
     private long nanos = Long.MAX_VALUE - 1_000_000_000L;

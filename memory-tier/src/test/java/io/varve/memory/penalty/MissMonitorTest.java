@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.stream.LongStream;
 
 import io.varve.memory.offheap.MemoryBudget;
 import io.varve.memory.offheap.Regions;
@@ -13,6 +14,7 @@ import static io.varve.memory.penalty.MissMonitor.NONE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+/** Tests the measurement of penalties, compared with a map. */
 class MissMonitorTest {
     private static final long BYTES = 4096;
     private static final long SECOND = 1_000_000;
@@ -31,90 +33,104 @@ class MissMonitorTest {
         return mixed ^ mixed >>> 32;
     }
 
+    /** Writes a key, which ends its miss, if any. */
+    private static long write(MissMonitor monitor, long hash) {
+        long waited = monitor.waited(hash);
+        monitor.end();
+        return waited;
+    }
+
+    /** The number of these keys whose misses wait for a write. */
+    private static long waiting(MissMonitor monitor, long... hashes) {
+        return LongStream.of(hashes).filter(hash -> monitor.waited(hash) != NONE).count();
+    }
+
     @Test
-    void thePenaltyIsTheTimeFromTheMissToTheWrite() {
+    void penalty_isTheTimeFromMissToWrite() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
-            assertThat(monitor.written(1)).isEqualTo(NONE);
+            assertThat(write(monitor, 1)).isEqualTo(NONE);
             monitor.missed(1, 0);
             ticker.advance(70);
             monitor.missed(2, 0);
             ticker.advance(50);
-            assertThat(monitor.written(2)).isEqualTo(50);
-            assertThat(monitor.written(1)).isEqualTo(120);
-            assertThat(monitor.waiting()).isZero();
+            assertThat(write(monitor, 2)).isEqualTo(50);
+            assertThat(write(monitor, 1)).isEqualTo(120);
+            assertThat(waiting(monitor, 1, 2)).isZero();
         }
     }
 
     @Test
-    void oneWriteEndsTheWaitAndAnotherHasNoMiss() {
+    void oneWriteEndsTheMissAndAnotherFindsNone() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
             monitor.missed(1, 0);
             ticker.advance(1);
-            assertThat(monitor.written(1)).isEqualTo(1);
-            assertThat(monitor.written(1)).isEqualTo(NONE);
+            assertThat(write(monitor, 1)).isEqualTo(1);
+            assertThat(write(monitor, 1)).isEqualTo(NONE);
         }
     }
 
     @Test
-    void clientsThatMissWhileOneFillsDoNotMakeThePenaltyShorter() {
+    void laterMissesDuringAFillDoNotShortenThePenalty() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
             monitor.missed(1, 0);
             ticker.advance(900);
             monitor.missed(1, 0);
             ticker.advance(100);
-            assertThat(monitor.written(1)).isEqualTo(1000);
+            assertThat(write(monitor, 1)).isEqualTo(1000);
         }
     }
 
     @Test
-    void whoAsksAgainLaterThanAnyScaleBeginsAnew() {
+    void aMissBeyondTheScaleStartsAnew() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
             monitor.missed(1, 0);
             ticker.advance(655_350);
             monitor.missed(1, 0);
             ticker.advance(30);
-            assertThat(monitor.written(1)).isEqualTo(30);
+            assertThat(write(monitor, 1)).isEqualTo(30);
         }
         try (MissMonitor monitor = open(BYTES, 1000)) {
             monitor.missed(1, 0);
             ticker.advance(1000);
             monitor.missed(1, 0);
             ticker.advance(30);
-            assertThat(monitor.written(1)).isEqualTo(30);
+            assertThat(write(monitor, 1)).isEqualTo(30);
         }
     }
 
     @Test
-    void aKeyThatNeverComesBackIsForgotten() {
+    void aMissWithoutAWriteIsForgotten() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
             monitor.missed(1, 0);
             ticker.advance(10 * SECOND);
-            assertThat(monitor.waiting()).isEqualTo(1);
+            assertThat(waiting(monitor, 1, 2)).isEqualTo(1);
             ticker.advance(1);
-            assertThat(monitor.waiting()).isZero();
-            assertThat(monitor.written(1)).isEqualTo(NONE);
+            assertThat(waiting(monitor, 1, 2)).isZero();
+            assertThat(write(monitor, 1)).isEqualTo(NONE);
         }
     }
 
     /** Twice as many misses as there is room for, none of which comes back, and then some that do. */
     @Test
-    void whatNeverComesBackLeavesRoomForWhatDoes() {
+    void missesWithoutWritesLeaveSpaceForOthers() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
-            for (int i = 0; i < 2 * monitor.room(); i++) {
+            long places = monitor.bytes() / Long.BYTES;
+            for (int i = 0; i < 2 * places; i++) {
                 monitor.missed(hash(i), 0);
                 ticker.advance(1);
             }
-            assertThat((long) monitor.waiting()).isLessThanOrEqualTo(monitor.room());
+            LongStream hashes = LongStream.range(0, 2 * places).map(MissMonitorTest::hash);
+            assertThat(waiting(monitor, hashes.toArray())).isLessThanOrEqualTo(places);
             for (int i = 0; i < 2000; i++) {
                 monitor.missed(hash(1_000_000 + i), 0);
                 ticker.advance(5);
-                assertThat(monitor.written(hash(1_000_000 + i))).isEqualTo(5);
+                assertThat(write(monitor, hash(1_000_000 + i))).isEqualTo(5);
             }
         }
     }
 
     @Test
-    void hashesThatShareTheirLowBitsFindRoomAllTheSame() {
+    void hashesWithEqualLowBitsAreDistributed() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
             for (int i = 0; i < 64; i++) {
                 monitor.missed(hash(i) << 16, 0);
@@ -123,8 +139,8 @@ class MissMonitorTest {
             ticker.advance(7);
             int measured = 0;
             for (int i = 0; i < 64; i++) {
-                measured += monitor.written(hash(i) << 16) == 7 ? 1 : 0;
-                measured += monitor.written(hash(i) >>> 16) == 7 ? 1 : 0;
+                measured += write(monitor, hash(i) << 16) == 7 ? 1 : 0;
+                measured += write(monitor, hash(i) >>> 16) == 7 ? 1 : 0;
             }
             assertThat(measured).isGreaterThan(120);
         }
@@ -132,7 +148,7 @@ class MissMonitorTest {
 
     /** Against a map without bounds: with room for all it tells the same, and without it what it tells is right. */
     @Test
-    void itTellsWhatAMapWouldTell() {
+    void itAgreesWithAMap() {
         for (int keys : new int[] {30, 3000}) {
             for (long seed = 1; seed <= 5; seed++) {
                 compare(keys, seed);
@@ -158,12 +174,12 @@ class MissMonitorTest {
                         expected.put(key, now);
                     }
                 } else {
-                    long told = monitor.written(hash(key));
+                    long micros = write(monitor, hash(key));
                     Long miss = expected.remove(key);
                     long right = miss == null || now - miss > 3 * SECOND ? NONE : now - miss;
-                    measured += told == NONE ? 0 : 1;
-                    if (keys == 30 || told != NONE) {
-                        assertThat(told).as("seed %d, %d keys, operation %d", seed, keys, i).isEqualTo(right);
+                    measured += micros == NONE ? 0 : 1;
+                    if (keys == 30 || micros != NONE) {
+                        assertThat(micros).as("seed %d, %d keys, operation %d", seed, keys, i).isEqualTo(right);
                     }
                 }
             }
@@ -172,11 +188,10 @@ class MissMonitorTest {
     }
 
     @Test
-    void itsMemoryIsChargedAndGivenBack() {
+    void memoryIsChargedAndReleased() {
         MissMonitor monitor = open(BYTES, SECOND);
         assertThat(budget.chargedBytes()).isEqualTo(BYTES);
         assertThat(monitor.bytes()).isEqualTo(BYTES);
-        assertThat(monitor.room()).isEqualTo(512);
         monitor.close();
         assertThat(budget.chargedBytes()).isZero();
         assertThat(MissMonitor.open(2 << 20, SECOND, ticker, regions, budget)).isNull();
@@ -184,7 +199,7 @@ class MissMonitorTest {
     }
 
     @Test
-    void whatIsOutOfRangeIsRefused() {
+    void valuesOutOfRangeAreRefused() {
         assertThatThrownBy(() -> open(BYTES, 0)).isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("not 0");
         assertThatThrownBy(() -> open(BYTES, MissMonitor.LONGEST_MICROS + 1))
@@ -197,7 +212,7 @@ class MissMonitorTest {
 
     /** A write may be refused memory after it has looked, and be tried again. */
     @Test
-    void toLookHowLongAMissHasWaitedDoesNotEndTheWait() {
+    void readingTheAgeDoesNotEndTheMiss() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
             assertThat(monitor.waited(1)).isEqualTo(NONE);
             monitor.missed(1, 15);
@@ -211,17 +226,20 @@ class MissMonitorTest {
             assertThat(monitor.waited(2)).isEqualTo(25);
             assertThat(monitor.missedAs()).isEqualTo(3);
             assertThat(monitor.misses()).isEqualTo(1);
-            assertThat(monitor.waiting()).isEqualTo(2);
-            assertThat(monitor.written(1)).isEqualTo(25);
+            assertThat(waiting(monitor, 1, 2)).isEqualTo(2);
+            assertThat(write(monitor, 1)).isEqualTo(25);
             assertThat(monitor.missedAs()).isEqualTo(15);
             assertThat(monitor.waited(1)).isEqualTo(NONE);
-            assertThat(monitor.waiting()).isEqualTo(1);
+            assertThat(waiting(monitor, 1, 2)).isEqualTo(1);
         }
     }
 
-    /** What was remembered of a key may be forgotten between two misses, or be taken for another's: then those before stay where they were counted. */
+    /**
+     * What was remembered of a key may be forgotten between two misses, or be taken for another's: then those before
+     * stay where they were counted.
+     */
     @Test
-    void missesThatWereCountedForAnotherClassAreLeftThere() {
+    void missesCountedForAnotherClassStayThere() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
             for (int i = 0; i < 5; i++) {
                 monitor.missed(1, 9);
@@ -237,7 +255,7 @@ class MissMonitorTest {
 
     /** A key that is asked for once an hour, and then written. */
     @Test
-    void missesThatNoWriteCanEndAreNotCounted() {
+    void missesTooOldForAWriteAreNotCounted() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
             for (int i = 0; i < 5; i++) {
                 monitor.missed(1, 3);
@@ -251,7 +269,7 @@ class MissMonitorTest {
 
     /** Those from before the wait begins anew have been counted for the same class. */
     @Test
-    void theMissesOfAKeyAreCountedUpToSixteen() {
+    void missesOfAKeyAreCountedUpToSixteen() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
             for (int misses = 1; misses <= 40; misses++) {
                 monitor.missed(1, 5);
@@ -269,7 +287,7 @@ class MissMonitorTest {
     }
 
     @Test
-    void aTagIsNeverThatOfAnEmptyPlace() {
+    void aTagNeverEqualsTheEmptyMark() {
         assertThat(MissLayout.tag(0)).isEqualTo(1);
         assertThat(MissLayout.tag(-1)).isEqualTo((1 << MissLayout.TAG_BITS) - 1);
         long miss = MissLayout.miss((1 << MissLayout.TAG_BITS) - 1, 5, 16, MissLayout.TIME_MASK);

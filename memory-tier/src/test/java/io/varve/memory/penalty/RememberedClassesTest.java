@@ -17,6 +17,7 @@ import static io.varve.memory.penalty.RememberedClasses.NONE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+/** Tests the filter that remembers the classes of evicted keys, compared with a map. */
 class RememberedClassesTest {
     private static final int LINES = 512;
     /** Two generations of so many lines. */
@@ -33,7 +34,7 @@ class RememberedClassesTest {
     }
 
     @Test
-    void aKeyHasTheClassItWasEvictedWith() {
+    void aKeyKeepsTheClassOfItsEviction() {
         try (RememberedClasses classes = open()) {
             assertThat(classes.classOf(hash(1))).isEqualTo(NONE);
             for (int i = 0; i < 16; i++) {
@@ -48,7 +49,7 @@ class RememberedClassesTest {
     }
 
     @Test
-    void theSameAgainTakesNothing() {
+    void rememberingAgainTakesNoMemory() {
         try (RememberedClasses classes = open()) {
             for (int i = 0; i < CAPACITY; i++) {
                 classes.remember(hash(7), 15);
@@ -60,7 +61,7 @@ class RememberedClassesTest {
     }
 
     @Test
-    void ofTwoClassesTheHigherOneIsToldUntilTheGenerationGoes() {
+    void theHigherOfTwoClassesIsReturnedUntilTheGenerationEnds() {
         for (int one = 0; one < 16; one++) {
             for (int other = 0; other < 16; other++) {
                 try (RememberedClasses classes = open()) {
@@ -87,7 +88,7 @@ class RememberedClassesTest {
     }
 
     @Test
-    void whatWasEvictedLatelyIsRememberedAndTheOlderGenerationIsDropped() {
+    void recentEvictionsAreRememberedAndTheOldGenerationIsDropped() {
         try (RememberedClasses classes = open()) {
             classes.remember(hash(0), 11);
             fillOneGeneration(classes, 1000);
@@ -119,12 +120,13 @@ class RememberedClassesTest {
     }
 
     /**
-     * Both generations full, with keys of all classes, of the two that make the fewest and the most additions, or mostly of the one that is told wrongly most
-     * easily: no class is told wrongly, and no stranger passes for a key, more often than is promised. Chance is given four standard deviations.
+     * Both generations full, with keys of all classes, of the two that make the fewest and the most additions, or
+     * mostly of the one that is told wrongly most easily: no class is told wrongly, and no stranger passes for a key,
+     * more often than is promised. Chance is given four standard deviations.
      */
     @ParameterizedTest
     @ValueSource(strings = {"all", "first and last", "mostly the first", "neighbours"})
-    void theErrorIsBelowOnePercent(String spread) {
+    void theErrorRateIsBelowOnePercent(String spread) {
         IntUnaryOperator classOf = switch (spread) {
             case "all" -> key -> key & 15;
             case "first and last" -> key -> (key & 1) * 15;
@@ -146,9 +148,9 @@ class RememberedClassesTest {
                     made += 1 + Integer.bitCount(itsClass);
                 }
                 for (int i = first; i < key; i++) {
-                    int told = classes.classOf(hash(i));
+                    int remembered = classes.classOf(hash(i));
                     seen[classOf.applyAsInt(i)]++;
-                    wrong[classOf.applyAsInt(i)] += told == classOf.applyAsInt(i) ? 0 : 1;
+                    wrong[classOf.applyAsInt(i)] += remembered == classOf.applyAsInt(i) ? 0 : 1;
                 }
                 for (int i = 0; i < 10_000; i++) {
                     known += classes.classOf(hash(first + 500_000 + i)) == NONE ? 0 : 1;
@@ -177,9 +179,11 @@ class RememberedClassesTest {
         return ERROR + 4 * Math.sqrt(ERROR * (1 - ERROR) / trials);
     }
 
-    /** Against a map: with room to spare all that was evicted is told as it was, or higher where there were two classes. */
+    /**
+     * Against a map: with room to spare all that was evicted is told as it was, or higher where there were two classes.
+     */
     @Test
-    void itTellsWhatAMapWouldTell() {
+    void itAgreesWithAMap() {
         for (long seed = 1; seed <= 3; seed++) {
             SplittableRandom random = new SplittableRandom(seed);
             Map<Integer, Integer> highest = new HashMap<>();
@@ -194,10 +198,10 @@ class RememberedClassesTest {
                         highest.merge(key, itsClass, Math::max);
                     } else {
                         asked++;
-                        int told = classes.classOf(hash(key));
+                        int remembered = classes.classOf(hash(key));
                         Integer expected = highest.get(key);
-                        wrong += told == (expected == null ? NONE : expected) ? 0 : 1;
-                        assertThat(told).as("seed %d", seed).isGreaterThanOrEqualTo(expected == null
+                        wrong += remembered == (expected == null ? NONE : expected) ? 0 : 1;
+                        assertThat(remembered).as("seed %d", seed).isGreaterThanOrEqualTo(expected == null
                                 ? NONE
                                 : expected);
                     }
@@ -208,7 +212,7 @@ class RememberedClassesTest {
     }
 
     @Test
-    void itsMemoryIsChargedThroughoutAndGivenBack() {
+    void memoryIsChargedAndReleased() {
         RememberedClasses classes = open();
         assertThat(budget.chargedBytes()).isEqualTo(BYTES);
         assertThat(classes.bytes()).isEqualTo(BYTES);

@@ -10,6 +10,7 @@ import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.offheap.LiveRanges;
 import io.varve.memory.offheap.Memory;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -20,6 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+/** Tests the size of an item, and that its fields round-trip without overlap. */
 class ItemLayoutTest {
     private static final int BYTES = 1 << 20;
 
@@ -43,7 +45,7 @@ class ItemLayoutTest {
     }
 
     @Test
-    void headerWordIsFull() {
+    void headerFieldsFillTheWord() {
         assertThat(ItemLayout.HEADER_BITS).isEqualTo(64);
     }
 
@@ -55,7 +57,7 @@ class ItemLayoutTest {
         assertThat(ItemLayout.size(254, 2046, false)).isEqualTo(8 + 254 + 2046);
         assertThat(ItemLayout.size(255, 2046, false)).isEqualTo(12 + 255 + 2046);
         assertThat(ItemLayout.size(254, 2047, false)).isEqualTo(12 + 254 + 2047);
-        assertThat(ItemLayout.size(255, 2047, true, true)).isEqualTo(34 + 255 + 2047);
+        assertThat(ItemLayout.size(255, 2047, true)).isEqualTo(26 + 255 + 2047);
         assertThat(ItemLayout.size(512 << 20, 512 << 20, true)).isEqualTo((1 << 30) + 26);
         assertThatThrownBy(() -> ItemLayout.size(Integer.MAX_VALUE, 100, false))
                 .isInstanceOf(ArithmeticException.class);
@@ -65,13 +67,11 @@ class ItemLayoutTest {
     @CsvSource({"0,0,0", "1,1,1", "1,1,0", "254,2046,2046", "255,2046,2000", "254,2047,2047", "255,2047,2046",
             "256,2048,1", "70000,300000,299999", "16,300,46", "16,300,45", "16,300,300", "16,300,0", "3,255,0",
             "3,256,1", "3,254,0"})
-    void lengthsComeBackWithEveryCombinationOfFields(int keyLength, int capacity, int valueLength) {
-        for (int fields = 0; fields < 4; fields++) {
-            boolean expiry = (fields & 1) != 0;
-            boolean extension = (fields & 2) != 0;
-            ItemLayout.write(address, ItemType.HASH, 2, 17, keyLength, valueLength, capacity, expiry, 0xABCDEF,
-                    extension);
-            int size = ItemLayout.size(keyLength, capacity, expiry, extension);
+    void lengths_roundTripWithEveryCombinationOfFields(int keyLength, int capacity, int valueLength) {
+        for (int fields = 0; fields < 2; fields++) {
+            boolean expiry = fields != 0;
+            ItemLayout.write(address, ItemType.HASH, 2, 17, keyLength, valueLength, capacity, expiry, 0xABCDEF);
+            int size = ItemLayout.size(keyLength, capacity, expiry);
             Memory.fill(ItemLayout.keyAddress(address), keyLength, (byte) 'k');
             Memory.fill(ItemLayout.valueAddress(address), valueLength, (byte) 'v');
             assertThat(ItemLayout.keyLength(address)).isEqualTo(keyLength);
@@ -79,11 +79,10 @@ class ItemLayoutTest {
             assertThat(ItemLayout.valueLength(address)).isEqualTo(valueLength);
             assertThat(ItemLayout.size(address)).isEqualTo(size);
             assertThat(ItemLayout.keyAddress(address))
-                    .isEqualTo(address + ItemLayout.headerSize(keyLength, capacity, expiry, extension));
+                    .isEqualTo(address + ItemLayout.headerSize(keyLength, capacity, expiry));
             assertThat(ItemLayout.valueAddress(address)).isEqualTo(ItemLayout.keyAddress(address) + keyLength);
             assertThat(ItemLayout.valueAddress(address) + capacity).isEqualTo(address + size);
             assertThat(ItemLayout.hasExpiryFields(address)).isEqualTo(expiry);
-            assertThat(ItemLayout.hasExtension(address)).isEqualTo(extension);
             assertThat(ItemLayout.type(address)).isEqualTo(ItemType.HASH.code());
             assertThat(ItemLayout.encoding(address)).isEqualTo(2);
             assertThat(ItemLayout.database(address)).isEqualTo(17);
@@ -95,12 +94,11 @@ class ItemLayoutTest {
 
     /** The set must change its own field to its minimum and maximum, and no other. */
     @Test
-    void eachFieldHoldsItsMinimumAndMaximumAndTouchesNoOther() {
-        ItemLayout.write(address, ItemType.STRING, 1, 5, 40, 90, 100, true, 0x123456, true);
+    void eachField_roundTripsItsExtremesWithoutChangingOthers() {
+        ItemLayout.write(address, ItemType.STRING, 1, 5, 40, 90, 100, true, 0x123456);
         ItemLayout.penaltyClass(address, 9);
         ItemLayout.expireAtMillis(address, 1_700_000_000_123L);
         ItemLayout.expiryEntry(address, 77);
-        ItemLayout.extension(address, 0x1122334455667788L);
         check(0, ItemLayout.MAX_ENCODING, a -> ItemLayout.encoding(a), v -> ItemLayout.encoding(address, (int) v), 1);
         check(0, ItemLayout.MAX_PENALTY_CLASS, a -> ItemLayout.penaltyClass(a),
                 v -> ItemLayout.penaltyClass(address, (int) v), 4);
@@ -113,8 +111,7 @@ class ItemLayoutTest {
                 v -> ItemLayout.expireAtMillis(address, v), 8);
         check(Integer.MIN_VALUE, Integer.MAX_VALUE, a -> ItemLayout.expiryEntry(a),
                 v -> ItemLayout.expiryEntry(address, (int) v), 9);
-        check(Long.MIN_VALUE, Long.MAX_VALUE, ItemLayout::extension, v -> ItemLayout.extension(address, v), 10);
-        check(0, 100, a -> ItemLayout.valueLength(a), v -> ItemLayout.valueLength(address, (int) v), 11);
+        check(0, 100, a -> ItemLayout.valueLength(a), v -> ItemLayout.valueLength(address, (int) v), 10);
     }
 
     private interface Setter {
@@ -144,7 +141,6 @@ class ItemLayoutTest {
         fields.add(ItemLayout.isInternal(address) ? 1L : 0);
         fields.add(ItemLayout.expireAtMillis(address));
         fields.add((long) ItemLayout.expiryEntry(address));
-        fields.add(ItemLayout.extension(address));
         fields.add((long) ItemLayout.valueLength(address));
         fields.add((long) ItemLayout.capacity(address));
         fields.add((long) ItemLayout.size(address));
@@ -153,7 +149,7 @@ class ItemLayoutTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, ItemLayout.MAX_DATABASE})
-    void databaseAndEveryTypeComeBack(int database) {
+    void databaseAndEveryType_roundTrip(int database) {
         for (ItemType type : ItemType.values()) {
             ItemLayout.write(address, type, 0, database, 3, 3, 3, false, ItemLayout.MAX_ACCESS);
             assertThat(ItemLayout.database(address)).isEqualTo(database);
@@ -173,9 +169,9 @@ class ItemLayoutTest {
     }
 
     @Test
-    void writeTouchesOnlyTheItem() {
-        int size = ItemLayout.size(300, 3000, true, true);
-        ItemLayout.write(address, ItemType.STRING, 3, 31, 300, 0, 3000, true, ItemLayout.MAX_ACCESS, true);
+    void write_changesOnlyTheItem() {
+        int size = ItemLayout.size(300, 3000, true);
+        ItemLayout.write(address, ItemType.STRING, 3, 31, 300, 0, 3000, true, ItemLayout.MAX_ACCESS);
         ItemLayout.valueLength(address, 2999);
         assertThat(Memory.getByte(address - 1)).isEqualTo((byte) 0x5A);
         assertThat(Memory.getByte(address + size)).isEqualTo((byte) 0x5A);
@@ -183,7 +179,7 @@ class ItemLayoutTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 5, 254, 255, 256, 300, 2046, 2047, 70_000})
-    void everySlackComesBackAndLeavesTheValueAlone(int capacity) {
+    void slack_roundTripsWithoutChangingTheValue(int capacity) {
         ItemLayout.write(address, ItemType.STRING, 0, 0, 7, capacity, capacity, false, 0);
         long value = ItemLayout.valueAddress(address);
         for (int slack = 0; slack <= Math.min(capacity, 600); slack++) {
@@ -204,7 +200,7 @@ class ItemLayoutTest {
     /** It is then as one that was written so. */
     @ParameterizedTest
     @CsvSource({"3000, 600, true", "3000, 0, true", "300, 200, false", "300, 0, false"})
-    void rewritingChangesTypeAndEncodingAndLength(int capacity, int slackBefore, boolean expiryFields) {
+    void rewrite_changesTypeEncodingAndLength(int capacity, int slackBefore, boolean expiryFields) {
         long other = address + 8192;
         for (ItemType type : ItemType.values()) {
             for (int encoding = 0; encoding <= ItemLayout.MAX_ENCODING; encoding++) {
@@ -231,20 +227,15 @@ class ItemLayoutTest {
     }
 
     @Test
-    void expiryFieldsAreInsertedWhereTheItemLies() {
-        long seed = System.nanoTime();
-        System.out.println("ItemLayoutTest seed " + seed);
+    void insertExpiryFields_keepsKeyAndValue() {
+        long seed = TestBudget.seed("varve.test.seed");
         SplittableRandom random = new SplittableRandom(seed);
         for (int round = 0; round < 500; round++) {
             int keyLength = random.nextInt(random.nextBoolean() ? 600 : 30);
             int capacity = random.nextInt(random.nextBoolean() ? 5000 : 300);
             int valueLength = random.nextInt(capacity + 1);
-            boolean extension = random.nextBoolean();
-            ItemLayout.write(address, ItemType.SET, 1, 3, keyLength, valueLength, capacity, false, 99, extension);
+            ItemLayout.write(address, ItemType.SET, 1, 3, keyLength, valueLength, capacity, false, 99);
             ItemLayout.followed(address, true);
-            if (extension) {
-                ItemLayout.extension(address, 4242);
-            }
             byte[] key = random(random, keyLength);
             byte[] value = random(random, valueLength);
             Memory.copy(key, 0, ItemLayout.keyAddress(address), keyLength);
@@ -260,9 +251,6 @@ class ItemLayoutTest {
             assertThat(Memory.toArray(ItemLayout.valueAddress(address), ItemLayout.valueLength(address)))
                     .isEqualTo(value);
             assertThat(ItemLayout.isFollowed(address)).isTrue();
-            if (extension) {
-                assertThat(ItemLayout.extension(address)).isEqualTo(4242);
-            }
         }
     }
 
@@ -273,7 +261,7 @@ class ItemLayoutTest {
     }
 
     @Test
-    void aTreeIsOfAnyTypeButAString() {
+    void aTreeHasAnyTypeExceptString() {
         for (ItemType type : ItemType.values()) {
             for (int encoding = 0; encoding <= ItemLayout.MAX_ENCODING; encoding++) {
                 ItemLayout.write(address, type, encoding, 0, 1, 1, 1, false, 0);
@@ -285,7 +273,7 @@ class ItemLayoutTest {
     }
 
     @Test
-    void aCapacityChangesWhereTheHeaderStays() {
+    void capacity_changesIfTheHeaderSizeStays() {
         int[][] changes = {{1, 2046}, {2046, 0}, {2047, 100_000}, {1_000_000, 2047}};
         for (int[] change : changes) {
             ItemLayout.write(address, ItemType.STRING, 0, 0, 4, change[0], change[0], false, 0);

@@ -19,6 +19,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+/** Tests the runs of large items: their growth, charges and holders. */
 class LargeItemsTest {
     private static final int MEBIBYTE = 1 << 20;
     private static final int PAGE = 4096;
@@ -29,7 +30,7 @@ class LargeItemsTest {
     private final LargeItems items = pool.largeItems();
 
     @AfterEach
-    void nothingIsLeft() {
+    void noMemoryIsLeft() {
         // What takes long to give back is charged until it is.
         regions.discardRetired();
         assertThat(items.count()).isZero();
@@ -39,9 +40,9 @@ class LargeItemsTest {
     }
 
     @Test
-    void itemLiesRightBeforeItsValue() {
+    void headerAndKeyPrecedeTheValue() {
         LargeRun run = allocate(100, 10_000);
-        int headerSize = ItemLayout.headerSize(20, 10_000, true, false);
+        int headerSize = ItemLayout.headerSize(20, 10_000, true);
         long location = items.adopt(run, run.address() - headerSize - 20, 0);
         assertThat(Location.isLarge(location)).isTrue();
         long address = pool.address(location);
@@ -67,7 +68,7 @@ class LargeItemsTest {
     }
 
     @Test
-    void aRunGrowsWhereItLies() {
+    void aRunGrowsInPlace() {
         LargeRun run = allocate(256, 9 * PAGE);
         Memory.putLong(run.address(), 42);
         assertThat(budget.chargedBytes()).isEqualTo(10 * PAGE);
@@ -91,7 +92,7 @@ class LargeItemsTest {
     }
 
     @Test
-    void refusedWithoutCharge() {
+    void aRefusalChargesNothing() {
         budget.limit(10 * PAGE);
         assertThat(items.allocate(0, 10 * PAGE + 1)).isNull();
         assertThat(budget.chargedBytes()).isZero();
@@ -99,12 +100,12 @@ class LargeItemsTest {
     }
 
     @Test
-    void largestValueOfRedisWorks() {
+    void theLargestRedisValueFits() {
         int length = 512 * MEBIBYTE;
         LargeRun run = allocate(4096, length);
         Memory.putLong(run.address(), 1);
         Memory.putLong(run.address() + length - 8, 2);
-        long location = items.adopt(run, run.address() - 3 - ItemLayout.headerSize(3, length, true, false), 0);
+        long location = items.adopt(run, run.address() - 3 - ItemLayout.headerSize(3, length, true), 0);
         long address = pool.address(location);
         ItemLayout.write(address, ItemType.STRING, 0, 0, 3, length, length, true, 0);
         assertThat(ItemLayout.valueLength(address)).isEqualTo(length);
@@ -114,7 +115,7 @@ class LargeItemsTest {
     }
 
     @Test
-    void memoryStaysWhileAReplyHoldsIt() {
+    void aHeldRunIsNotFreed() {
         LargeRun run = allocate(64, 5000);
         Memory.putLong(run.address(), 42);
         long location = items.adopt(run, run.address() - 64, 0);
@@ -130,7 +131,7 @@ class LargeItemsTest {
     }
 
     @Test
-    void aReleasedRunCannotBeHeldAgain() {
+    void aReleasedRunCannotBeRetained() {
         LargeRun run = allocate(64, 5000);
         run.release();
         assertThatThrownBy(run::retain).isInstanceOf(IllegalStateException.class);
@@ -138,9 +139,9 @@ class LargeItemsTest {
 
     /** Each of the shard's is drawn, none of another's, whoever else came and went. */
     @Test
-    void aShardsOwnAreDrawn() {
+    void sampling_returnsItemsOfTheShard() {
         SplittableRandom random = new SplittableRandom(4);
-        assertThat(items.draw(0, random)).isEqualTo(Location.NONE);
+        assertThat(items.sample(0, random)).isEqualTo(Location.NONE);
         Set<Long> own = new HashSet<>();
         List<Long> others = new ArrayList<>();
         for (int i = 0; i < 900; i++) {
@@ -153,20 +154,20 @@ class LargeItemsTest {
                 others.add(location);
             }
         }
-        Set<Long> drawn = new HashSet<>();
+        Set<Long> sampled = new HashSet<>();
         for (int i = 0; i < 1000; i++) {
-            drawn.add(items.draw(1, random));
+            sampled.add(items.sample(1, random));
         }
-        assertThat(drawn).isEqualTo(own);
-        assertThat(items.draw(2, random)).isEqualTo(Location.NONE);
+        assertThat(sampled).isEqualTo(own);
+        assertThat(items.sample(2, random)).isEqualTo(Location.NONE);
         others.forEach(items::release);
-        assertThat(items.draw(0, random)).isEqualTo(Location.NONE);
-        assertThat(own).contains(items.draw(1, random));
+        assertThat(items.sample(0, random)).isEqualTo(Location.NONE);
+        assertThat(own).contains(items.sample(1, random));
         own.forEach(items::release);
     }
 
     @Test
-    void numbersAreUsedAgainAndTheTableGrows() {
+    void numbersAreReusedAndTheTableGrows() {
         Set<Long> locations = new HashSet<>();
         for (int i = 0; i < 100; i++) {
             LargeRun run = allocate(64, 100);

@@ -7,10 +7,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+/** Tests the fields of a packed location. */
 class LocationTest {
     @ParameterizedTest
     @CsvSource({"0,0", "0,8388607", "33554430,0", "33554430,8388607", "1,1", "12345678,7654321"})
-    void segmentAndOffsetComeBack(int segment, int offset) {
+    void segmentAndOffset_roundTrip(int segment, int offset) {
         long location = Location.of(segment, offset);
         assertThat(Location.segment(location)).isEqualTo(segment);
         assertThat(Location.offset(location)).isEqualTo(offset);
@@ -20,7 +21,7 @@ class LocationTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 8_388_607})
-    void largeNumberComesBack(int number) {
+    void largeNumber_roundTrips(int number) {
         long location = Location.ofLarge(number);
         assertThat(Location.isLarge(location)).isTrue();
         assertThat(Location.largeNumber(location)).isEqualTo(number);
@@ -29,7 +30,7 @@ class LocationTest {
     }
 
     @Test
-    void widthsAreThePapers() {
+    void widthsAreThoseOfThePaper() {
         assertThat(Location.BITS).isEqualTo(48);
         assertThat(Location.MAX_SEGMENT).isEqualTo((1 << 25) - 2);
         assertThat(Location.MAX_OFFSET).isEqualTo((8 << 20) - 1);

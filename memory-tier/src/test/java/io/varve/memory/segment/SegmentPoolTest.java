@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+/** Tests how the pool hands out segments, charges them and returns their memory. */
 class SegmentPoolTest {
     private static final int SIZE = 8192;
 
@@ -25,7 +26,7 @@ class SegmentPoolTest {
     }
 
     @Test
-    void segmentsAreApartAndZero() {
+    void segmentsAreDisjointAndZero() {
         Set<Integer> ids = new HashSet<>();
         for (int i = 0; i < 20; i++) {
             int id = pool.acquire(SIZE);
@@ -40,7 +41,7 @@ class SegmentPoolTest {
     }
 
     @Test
-    void garbageIsNotFollowed() {
+    void invalidLocationsAreNotHeld() {
         assertThat(pool.holds(Location.of(39, SIZE - 1))).isTrue();
         assertThat(pool.holds(Location.of(40, 0))).isFalse();
         assertThat(pool.holds(Location.of(39, SIZE))).as("an offset that no segment has").isFalse();
@@ -49,7 +50,7 @@ class SegmentPoolTest {
     }
 
     @Test
-    void refusedByTheBudget() {
+    void acquire_isRefusedByTheBudget() {
         take(20);
         assertThat(pool.acquire(SIZE)).isEqualTo(SegmentPool.NONE);
         budget.limit(21 * SIZE);
@@ -57,7 +58,7 @@ class SegmentPoolTest {
     }
 
     @Test
-    void refusedWhenAddressSpaceEnds() {
+    void acquire_isRefusedAtTheEndOfAddressSpace() {
         budget.limit(1000 * SIZE);
         take(40);
         assertThat(pool.acquire(SIZE)).isEqualTo(SegmentPool.NONE);
@@ -67,7 +68,7 @@ class SegmentPoolTest {
     }
 
     @Test
-    void freedSegmentIsTheNextAndStaysCharged() {
+    void aFreedSegmentIsReusedFirstAndStaysCharged() {
         take(3);
         pool.free(1);
         assertThat(pool.segmentsFree()).isEqualTo(1);
@@ -77,7 +78,7 @@ class SegmentPoolTest {
     }
 
     @Test
-    void trimGivesBackWhatWasFreeSinceTheLastCallButAFew() {
+    void trim_returnsSegmentsFreeSinceTheLastCallExceptAFew() {
         take(20);
         write(20);
         free(20);
@@ -96,7 +97,7 @@ class SegmentPoolTest {
     }
 
     @Test
-    void trimKeepsWhatWasNeededInBetween() {
+    void trim_keepsSegmentsUsedInBetween() {
         take(20);
         free(20);
         pool.trim();
@@ -108,7 +109,7 @@ class SegmentPoolTest {
     }
 
     @Test
-    void loweredLimitTakesAllThatIsFreeAndStopsNewOnes() {
+    void aLoweredLimitReturnsFreeSegmentsAndRefusesNewOnes() {
         take(20);
         for (int id = 0; id < 10; id++) {
             pool.free(id);
@@ -122,7 +123,7 @@ class SegmentPoolTest {
     }
 
     @Test
-    void whatIsFreeBeyondALoweredLimitGoesBeforeOneIsHandedOut() {
+    void freeSegmentsBeyondALoweredLimitAreReturnedFirst() {
         take(20);
         free(10);
         budget.limit(12 * SIZE);
@@ -134,19 +135,19 @@ class SegmentPoolTest {
     }
 
     @Test
-    void giveBackMakesRoomForOthersAtOnce() {
+    void returnMemory_releasesTheChargeAtOnce() {
         take(20);
         free(8);
-        assertThat(pool.giveBack(1)).isEqualTo(SIZE);
-        assertThat(pool.giveBack(2 * SIZE + 1)).isEqualTo(3L * SIZE);
+        assertThat(pool.returnMemory(1)).isEqualTo(SIZE);
+        assertThat(pool.returnMemory(2 * SIZE + 1)).isEqualTo(3L * SIZE);
         assertThat(budget.leftBytes()).isEqualTo(4L * SIZE);
-        assertThat(pool.giveBack(Long.MAX_VALUE / 2)).isEqualTo(4L * SIZE);
-        assertThat(pool.giveBack(SIZE)).isZero();
+        assertThat(pool.returnMemory(Long.MAX_VALUE / 2)).isEqualTo(4L * SIZE);
+        assertThat(pool.returnMemory(SIZE)).isZero();
         assertThat(pool.bytes()).isEqualTo(12L * SIZE);
     }
 
     @Test
-    void aSegmentIsChargedAsFarAsItMayBeFilled() {
+    void aSegmentIsChargedByItsExtent() {
         int id = pool.acquire(SIZE / 2);
         assertThat(budget.chargedBytes()).isEqualTo(SIZE / 2).isEqualTo(pool.bytes());
         Memory.fill(pool.segmentAddress(id), SIZE / 2, (byte) 1);
@@ -165,26 +166,26 @@ class SegmentPoolTest {
 
     /** The system takes long for megabytes, and who asks for a segment holds a lock. */
     @Test
-    void ofALargeFreeSegmentASmallPartIsTakenOnlyInNeed() {
+    void aSmallExtentTakesALargeFreeSegmentOnlyIfNecessary() {
         int large = 8 << 20;
         MemoryBudget limited = new MemoryBudget(large + (large >> 2));
-        try (SegmentPool roomy = new SegmentPool(new Regions(), limited, 64L << 20, large)) {
-            int id = roomy.acquire(large);
-            roomy.free(id);
-            int small = roomy.acquire(large / 8);
+        try (SegmentPool pool = new SegmentPool(new Regions(), limited, 64L << 20, large)) {
+            int id = pool.acquire(large);
+            pool.free(id);
+            int small = pool.acquire(large / 8);
             assertThat(small).isNotEqualTo(id);
-            assertThat(roomy.freeBytes()).isEqualTo(large);
-            assertThat(roomy.acquire(large / 8)).isNotEqualTo(id);
+            assertThat(pool.freeBytes()).isEqualTo(large);
+            assertThat(pool.acquire(large / 8)).isNotEqualTo(id);
             // There is no budget for a third beside it.
-            assertThat(roomy.acquire(large / 8)).isEqualTo(id);
-            assertThat(roomy.freeBytes()).isZero();
+            assertThat(pool.acquire(large / 8)).isEqualTo(id);
+            assertThat(pool.freeBytes()).isZero();
             assertThat(limited.chargedBytes()).isEqualTo(3 * large / 8);
         }
     }
 
     /** The budget is full of small free extents: they go, so that a whole segment fits. */
     @Test
-    void smallFreeExtentsMakeWayForALargeOne() {
+    void smallFreeExtentsAreReturnedForALargeOne() {
         budget.limit(5 * SIZE);
         int[] ids = new int[8];
         for (int i = 0; i < ids.length; i++) {
@@ -203,7 +204,7 @@ class SegmentPoolTest {
 
     /** With twice the addresses that the budget has segments, small parts must not leave it unreachable. */
     @Test
-    void smallPartsNeverKeepTheBudgetFromBeingUsed() {
+    void smallExtentsNeverBlockTheBudget() {
         int segment = 1 << 20;
         budget.limit(20L * segment);
         SegmentPool few = new SegmentPool(new Regions(), budget, 40L * segment, segment);
@@ -217,7 +218,7 @@ class SegmentPoolTest {
     }
 
     @Test
-    void everyAddressOfTheReservationCanBeReadAtAnyTime() {
+    void everyReservedAddressIsReadableAtAnyTime() {
         take(10);
         write(10);
         free(10);
@@ -232,7 +233,7 @@ class SegmentPoolTest {
     }
 
     @Test
-    void sizesThatDoNotFitAreRefusedWithTheLever() {
+    void errorsForSizesNameTheSetting() {
         assertThatThrownBy(() -> new SegmentPool(new Regions(), budget, 1L << 40, 4096))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("33554430")
                 .hasMessageContaining("segment-size");

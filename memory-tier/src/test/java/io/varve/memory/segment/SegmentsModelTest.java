@@ -14,6 +14,7 @@ import io.varve.memory.item.ItemType;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.offheap.MemoryBudget;
 import io.varve.memory.offheap.Regions;
+import io.varve.testing.TestBudget;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -58,17 +59,17 @@ class SegmentsModelTest {
     @ParameterizedTest
     @CsvSource({"12, 1, 300, 4096", "12, 4, 300, 4096", "40, 3, 900, 4096", "8, 8, 200, 4096", "6, 2, 2000, 4096",
             "64, 2, 4000, 4096", "3, 2, 60000, 262144", "1, 4, 3000, 131072"})
-    void agreesWithTheModel(int segmentCount, int heads, int maxValueBytes, int sizeOfSegments) {
+    void agreesWithTheModel(int segmentCount, int maxOpenSegments, int maxValueBytes, int sizeOfSegments) {
         segmentBytes = sizeOfSegments;
-        long seed = System.nanoTime();
-        System.out.println("SegmentsModelTest seed " + seed + " segments " + segmentCount + " heads " + heads);
+        long seed = TestBudget.seed("varve.test.seed");
+        System.out.println("SegmentsModelTest seed " + seed + " segments " + segmentCount + " open " + maxOpenSegments);
         random = new SplittableRandom(seed);
         budget = new MemoryBudget((long) segmentCount * segmentBytes);
         try (SegmentPool pool = new SegmentPool(new Regions(), budget, 2L * segmentCount * segmentBytes,
                 segmentBytes)) {
             opened = pool;
-            shards.add(new Segments(pool, heads));
-            shards.add(new Segments(pool, heads));
+            shards.add(new Segments(pool, maxOpenSegments));
+            shards.add(new Segments(pool, maxOpenSegments));
             for (int batch = 0; batch < BATCHES; batch++) {
                 growing = batch / 30 % 2 == 0;
                 for (int i = 0; i < OPERATIONS; i++) {
@@ -99,13 +100,12 @@ class SegmentsModelTest {
                     kill();
                 }
             }
-            case 12 -> extend();
-            case 13 -> shrink();
+            case 12, 13 -> extend();
             case 14 -> changeExpiry();
             case 15, 16 -> clean();
             case 17 -> now += random.nextInt(20_000);
             case 18 -> maintain();
-            default -> abandon();
+            default -> createAndRemove();
         }
     }
 
@@ -206,23 +206,6 @@ class SegmentsModelTest {
         }
     }
 
-    private void shrink() {
-        if (locations.isEmpty()) {
-            return;
-        }
-        int place = locations.size() - 1;
-        Expected expected = expected(locations.get(place));
-        long address = pool().address(expected.location);
-        boolean fields = ItemLayout.hasExpiryFields(address);
-        byte[] shorter = java.util.Arrays.copyOf(expected.value, expected.value.length / 2);
-        int newSize = ItemLayout.size(2, shorter.length, fields);
-        if (expected.owner.shrinkTail(expected.location, newSize)) {
-            writeItem(expected.location, shorter, fields, expected.expireAt);
-            forget(place);
-            remember(new Expected(expected.location, expected.owner, shorter, expected.expireAt, newSize));
-        }
-    }
-
     private void changeExpiry() {
         if (locations.isEmpty()) {
             return;
@@ -299,7 +282,7 @@ class SegmentsModelTest {
     private void relieve(Segments shard) {
         int id = shard.cleaning().leastUtilized();
         if (id == SegmentPool.NONE) {
-            shard.closeHeads();
+            shard.closeOpenSegments();
             id = shard.cleaning().oldestSealed();
         }
         if (id != SegmentPool.NONE) {
@@ -310,26 +293,29 @@ class SegmentsModelTest {
     }
 
     private void maintain() {
-        anyShard().closeIdleHeads(now);
+        anyShard().closeIdleSegments(now);
         pool().trim();
         if (random.nextInt(10) == 0) {
-            now += Segments.IDLE_HEAD_MILLIS;
-            anyShard().closeIdleHeads(now);
+            now += Segments.IDLE_MILLIS;
+            anyShard().closeIdleSegments(now);
         }
         if (random.nextInt(20) == 0) {
-            anyShard().closeHeads();
+            anyShard().closeOpenSegments();
         }
     }
 
-    private void abandon() {
+    private void createAndRemove() {
         Segments shard = anyShard();
-        int size = 1 + random.nextInt(200);
+        byte[] value = new byte[random.nextInt(200)];
+        int size = ItemLayout.size(2, value.length, false);
         try {
             long location = shard.append(size, Segments.DEFAULT_CLASS, now);
             if (random.nextBoolean()) {
                 kill();
             }
-            shard.abandon(location, size);
+            writeItem(location, value, false, Item.NEVER);
+            shard.born(location, size, Item.NEVER, now);
+            shard.died(location);
         } catch (CacheFullException full) {
             refusals++;
         }
@@ -387,7 +373,7 @@ class SegmentsModelTest {
             kill();
         }
         for (Segments shard : shards) {
-            shard.closeHeads();
+            shard.closeOpenSegments();
         }
         check(seed);
         assertThat(pool().segmentsInUse()).isZero();

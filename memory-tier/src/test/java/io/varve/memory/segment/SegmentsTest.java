@@ -20,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+/** Tests the segments of a shard: lifetimes, open segments, cleaning and integrity checks. */
 class SegmentsTest {
     private static final int SEGMENT_BYTES = 4096;
     /** Four of these fill a segment. */
@@ -53,13 +54,13 @@ class SegmentsTest {
             "GREEDY, 1024, 10000, 3", "GREEDY, 2048, 10000, 1", "GREEDY, 4096, 10000, 0",
             "ORIGINAL, 1024, 10000, 30000", "ORIGINAL, 3072, 300, 100", "MODIFIED, 1024, 10000, 300",
             "MODIFIED, 2048, 3600000, 1897.366596", "MODIFIED, 1024, 0, 3", "ORIGINAL, 1024, 0, 3"})
-    void profitAsThePaperHasIt(CleanerPolicy policy, int liveBytes, double lifetimeMillis, double expected) {
+    void profitIsThatOfThePaper(CleanerPolicy policy, int liveBytes, double lifetimeMillis, double expected) {
         assertThat(CleaningProfit.of(policy, liveBytes, SEGMENT_BYTES, lifetimeMillis)).isCloseTo(expected,
                 within(1e-6));
     }
 
     @Test
-    void lifetimeIsTheMeanOfWhatIsLeftAndOfTheAgeUpToAnHour() {
+    void lifetimeIsTheMeanOfRemainingTimeAndAgeUpToAnHour() {
         Segment segment = new Segment(0);
         assertThat(segment.meanLifetimeMillis(NOW)).isZero();
         segment.addLifetime(NOW + 10_000, NOW);
@@ -78,7 +79,7 @@ class SegmentsTest {
     }
 
     @Test
-    void overwritesBringTheMeanTowardsNow() {
+    void overwritesMoveTheMeanWriteTimeTowardsNow() {
         Segment segment = new Segment(0);
         for (int i = 0; i < 1000; i++) {
             segment.addLifetime(Item.NEVER, NOW - 100_000);
@@ -135,7 +136,7 @@ class SegmentsTest {
     }
 
     @Test
-    void theFullestSegmentIsTheOldestOfWhichNearlyTheMostIsOfTheClasses() {
+    void fullestSegment_isTheOldestWithNearlyTheMostBytesOfTheClasses() {
         boolean[] classes = new boolean[ItemLayout.MAX_PENALTY_CLASS + 1];
         classes[3] = true;
         classes[5] = true;
@@ -143,7 +144,7 @@ class SegmentsTest {
         List<Long> one = fourItems(Item.NEVER);
         List<Long> other = fourItems(Item.NEVER);
         List<Long> third = fourItems(Item.NEVER);
-        segments.closeHeads();
+        segments.closeOpenSegments();
         segments.penaltyClass(one.get(0), 3);
         segments.penaltyClass(other.get(0), 3);
         segments.penaltyClass(other.get(1), 5);
@@ -178,7 +179,7 @@ class SegmentsTest {
     }
 
     @Test
-    void segmentThatDiesWholeIsFreedWithoutACopy() {
+    void aSegmentWithoutLiveItemsIsFreedWithoutACopy() {
         List<Long> first = fourItems(Item.NEVER);
         fourItems(Item.NEVER);
         assertThat(pool.segmentsInUse()).isEqualTo(2);
@@ -192,7 +193,7 @@ class SegmentsTest {
     }
 
     @Test
-    void headThatDiesWholeIsFilledAgainFromItsStart() {
+    void anOpenSegmentWithoutLiveItemsIsFilledFromItsStart() {
         long first = write(QUARTER, Item.NEVER);
         long second = write(QUARTER, Item.NEVER);
         segments.died(first);
@@ -204,7 +205,7 @@ class SegmentsTest {
     }
 
     @Test
-    void deadTailOfAHeadIsUsedAgain() {
+    void theDeadTailOfAnOpenSegmentIsReused() {
         write(QUARTER, Item.NEVER);
         long second = write(QUARTER, Item.NEVER);
         segments.died(second);
@@ -213,19 +214,19 @@ class SegmentsTest {
     }
 
     @Test
-    void whatIsAppendedButNotBornIsNotFreedUnderItsWriter() {
+    void anAppendedItemIsNotFreedBeforeItIsBorn() {
         long old = write(QUARTER, Item.NEVER);
         long location = segments.append(QUARTER, Segments.DEFAULT_CLASS, NOW);
         segments.died(old);
         writeItem(location, QUARTER, Item.NEVER);
         segments.born(location, QUARTER, Item.NEVER, NOW);
         assertThat(segments.append(QUARTER, Segments.DEFAULT_CLASS, NOW)).isGreaterThan(location);
-        segments.abandon(location + QUARTER, QUARTER);
+        createAndRemove(segments, pool, location + QUARTER, QUARTER);
         assertThat(segments.liveBytes()).isEqualTo(QUARTER);
     }
 
     @Test
-    void aClassGetsItsOwnHeadAfterASegmentsWorth() {
+    void aClassGetsItsOwnOpenSegmentAfterOneSegmentOfData() {
         long shortTtl = NOW + 15_000;
         long longTtl = NOW + 60_000;
         fourItems(shortTtl);
@@ -237,28 +238,28 @@ class SegmentsTest {
     }
 
     @Test
-    void noMoreHeadsThanAllowed() {
+    void thereAreNoMoreOpenSegmentsThanAllowed() {
         for (long ttlMillis : new long[] {1_000, 15_000, 30_000, 60_000, 120_000}) {
             fourItems(NOW + ttlMillis);
             fourItems(NOW + ttlMillis);
-            assertThat(segments.heads().count()).isLessThanOrEqualTo(HEADS);
+            assertThat(segments.openSegments().count()).isLessThanOrEqualTo(HEADS);
         }
-        assertThat(segments.heads().count()).isEqualTo(HEADS);
+        assertThat(segments.openSegments().count()).isEqualTo(HEADS);
     }
 
     /** A head in which nothing lives any more is too small for the next item: sealed, it would never be freed. */
     @Test
-    void anEmptyHeadThatIsTooSmallIsFreed() {
+    void anEmptyOpenSegmentThatIsTooSmallIsFreed() {
         MemoryBudget large = new MemoryBudget(64 << 20);
         try (SegmentPool parts = new SegmentPool(new Regions(), large, 256 << 20, 1 << 20)) {
             Segments shard = new Segments(parts, HEADS);
             long small = shard.append(100, Segments.DEFAULT_CLASS, NOW);
-            shard.abandon(small, 100);
+            createAndRemove(shard, parts, small, 100);
             long big = shard.append(40_000, Segments.DEFAULT_CLASS, NOW);
             assertThat(Location.segment(big)).isNotEqualTo(Location.segment(small));
             assertThat(parts.segmentsInUse()).isEqualTo(1);
             assertThat(shard.cleaning().oldestSealed()).isEqualTo(SegmentPool.NONE);
-            shard.abandon(big, 40_000);
+            createAndRemove(shard, parts, big, 40_000);
             List<String> failures = new ArrayList<>();
             shard.checkIntegrity(failures::add);
             assertThat(failures).isEmpty();
@@ -267,7 +268,7 @@ class SegmentsTest {
 
     /** Without pressure a segment whose items are about to expire is not cleaned: they would be copied for nothing. */
     @Test
-    void whatSoonDiesByItselfIsLeftToIt() {
+    void segmentsThatExpireSoonAreNotCleaned() {
         fourItems(NOW + 60_000);
         List<Long> own = fourItems(NOW + 60_000);
         fourItems(NOW + 60_000);
@@ -282,38 +283,38 @@ class SegmentsTest {
     }
 
     @Test
-    void idleHeadIsSealedAndItsClassStartsAgain() {
+    void anIdleOpenSegmentIsSealed() {
         fourItems(NOW + 15_000);
         long own = write(QUARTER, NOW + 15_000);
-        long later = NOW + Segments.IDLE_HEAD_MILLIS;
-        assertThat(segments.closeIdleHeads(later - 1)).isZero();
-        assertThat(segments.closeIdleHeads(later)).isEqualTo(1);
+        long later = NOW + Segments.IDLE_MILLIS;
+        assertThat(segments.closeIdleSegments(later - 1)).isZero();
+        assertThat(segments.closeIdleSegments(later)).isEqualTo(1);
         assertThat(segments.state(Location.segment(own))).isEqualTo(SegmentState.SEALED);
-        assertThat(segments.heads().count()).as("the default head stays").isEqualTo(1);
+        assertThat(segments.openSegments().count()).as("the default head stays").isEqualTo(1);
         assertThat(Location.segment(write(QUARTER, NOW + 15_000))).isNotEqualTo(Location.segment(own));
     }
 
     @Test
-    void emptyHeadGoesBackToThePool() {
+    void anEmptyOpenSegmentReturnsToThePool() {
         segments.died(write(QUARTER, Item.NEVER));
         assertThat(pool.segmentsInUse()).isEqualTo(1);
-        assertThat(segments.closeIdleHeads(NOW + Segments.IDLE_HEAD_MILLIS)).isEqualTo(1);
+        assertThat(segments.closeIdleSegments(NOW + Segments.IDLE_MILLIS)).isEqualTo(1);
         assertThat(pool.segmentsInUse()).isZero();
     }
 
     @Test
-    void emptyHeadsGoAtOnceIfAskedFor() {
+    void emptyOpenSegmentsAreFreedOnRequest() {
         segments.died(write(QUARTER, Item.NEVER));
-        assertThat(segments.closeIdleHeads(NOW)).isZero();
-        segments.freeEmptyHeads();
+        assertThat(segments.closeIdleSegments(NOW)).isZero();
+        segments.freeEmptyOpenSegments();
         assertThat(pool.segmentsInUse()).isZero();
         write(QUARTER, Item.NEVER);
-        segments.freeEmptyHeads();
+        segments.freeEmptyOpenSegments();
         assertThat(pool.segmentsInUse()).as("in which something lives").isEqualTo(1);
     }
 
     @Test
-    void fullPoolUsesWhatRoomThereIsAndThenRefusesWithoutAChange() {
+    void aFullPoolUsesRemainingSpaceAndThenRefuses() {
         budget.limit(2 * SEGMENT_BYTES);
         fourItems(NOW + 15_000);
         write(3 * QUARTER, NOW + 15_000);
@@ -321,12 +322,12 @@ class SegmentsTest {
         assertThatThrownBy(() -> segments.append(2 * QUARTER, Segments.DEFAULT_CLASS, NOW))
                 .isSameAs(CacheFullException.INSTANCE);
         assertThat(segments.usedBytes()).isEqualTo(used);
-        assertThat(segments.heads().count()).isEqualTo(2);
+        assertThat(segments.openSegments().count()).isEqualTo(2);
         assertThat(Location.segment(write(QUARTER, Item.NEVER))).as("another class's head has room").isEqualTo(1);
     }
 
     @Test
-    void anItemGrowsInPlaceOnlyAtTheTailOfAHeadWithRoom() {
+    void anItemGrowsInPlaceOnlyAtTheTailOfAnOpenSegmentWithSpace() {
         long first = write(QUARTER, Item.NEVER);
         long second = write(QUARTER, Item.NEVER);
         assertThat(segments.extendTail(first, QUARTER + 10)).isFalse();
@@ -337,12 +338,12 @@ class SegmentsTest {
         ItemLayout.expireAtMillis(address, NOW + 5);
         segments.expiryChanged(second, Item.NEVER, NOW + 5, NOW);
         assertThat(segments.usedBytes()).isEqualTo(2 * QUARTER + 10).isEqualTo(segments.liveBytes());
-        segments.closeHeads();
+        segments.closeOpenSegments();
         assertThat(segments.extendTail(second, QUARTER + 20)).isFalse();
     }
 
     @Test
-    void anItemOfAClassWithAHeadOfItsOwnDoesNotGrowInAnother() {
+    void anItemDoesNotGrowInTheOpenSegmentOfAnotherClass() {
         int shortClass = Segments.lifetimeClass(15_000);
         for (int grown = 0; grown < SEGMENT_BYTES; grown += QUARTER + 10) {
             long location = write(QUARTER, Item.NEVER);
@@ -382,7 +383,7 @@ class SegmentsTest {
     }
 
     @Test
-    void cleaningEndsOnlyWhenNothingLivesThere() {
+    void cleaningEndsOnlyWithoutLiveItems() {
         int id = fill(Item.NEVER, 1);
         segments.cleaning().begin(id);
         assertThatThrownBy(() -> segments.cleaning().end(id)).isInstanceOf(IllegalStateException.class);
@@ -412,7 +413,7 @@ class SegmentsTest {
     }
 
     @Test
-    void walkEndsWithAnItemThatEndsWithTheLargestSegment() {
+    void aWalkEndsWithAnItemAtTheEndOfTheLargestSegment() {
         MemoryBudget large = new MemoryBudget(2L * SegmentSizing.MAX_BYTES);
         try (SegmentPool largest = new SegmentPool(new Regions(), large, 2L * SegmentSizing.MAX_BYTES,
                 SegmentSizing.MAX_BYTES)) {
@@ -429,7 +430,7 @@ class SegmentsTest {
     }
 
     @Test
-    void integrityCheckSeesWhatIsWrong() {
+    void integrityCheckDetectsErrors() {
         long location = write(QUARTER, NOW + 1_000);
         ItemLayout.expireAtMillis(pool.address(location), NOW + 2_000);
         List<String> failures = new ArrayList<>();
@@ -448,11 +449,11 @@ class SegmentsTest {
         write(QUARTER, Item.NEVER);
         long moved = segments.appendMoved(QUARTER, Segments.DEFAULT_CLASS, NOW);
         assertThat(segments.bytesWritten()).isEqualTo(QUARTER);
-        segments.abandon(moved, QUARTER);
+        createAndRemove(segments, pool, moved, QUARTER);
     }
 
     @Test
-    void statesRefuseEveryTransitionThatTheDiagramHasNot() {
+    void statesRefuseIllegalTransitions() {
         int legal = 0;
         List<UnaryOperator<SegmentState>> transitions = List.of(SegmentState::open,
                 SegmentState::seal, SegmentState::beginClean, SegmentState::abortClean, SegmentState::endClean,
@@ -473,7 +474,7 @@ class SegmentsTest {
     /** A sealed segment of four items of which some died, and its id. */
     private int fill(long expireAtMillis, int dead) {
         List<Long> locations = fourItems(expireAtMillis);
-        segments.closeHeads();
+        segments.closeOpenSegments();
         for (int i = 0; i < dead; i++) {
             segments.died(locations.get(i));
         }
@@ -496,9 +497,20 @@ class SegmentsTest {
         return location;
     }
 
+    /** Writes the item that was appended last, and removes it. */
+    private static void createAndRemove(Segments shard, SegmentPool pool, long location, int size) {
+        writeItem(pool, location, size, Item.NEVER);
+        shard.born(location, size, Item.NEVER, NOW);
+        shard.died(location);
+    }
+
     private void writeItem(long location, int size, long expireAtMillis) {
+        writeItem(pool, location, size, expireAtMillis);
+    }
+
+    private static void writeItem(SegmentPool pool, long location, int size, long expireAtMillis) {
         boolean fields = expireAtMillis != Item.NEVER;
-        int capacity = size - 2 - ItemLayout.headerSize(2, 0, fields, false);
+        int capacity = size - 2 - ItemLayout.headerSize(2, 0, fields);
         if (capacity > ItemLayout.MAX_SHORT_CAPACITY) {
             capacity -= 4;
         }

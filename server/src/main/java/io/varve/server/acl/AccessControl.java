@@ -18,13 +18,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All users, and the log of what was denied. Many threads: looked up without a lock; changes are guarded by itself, and
- * none is seen in part.
+ * The registry of all users, and the log of denials. Many threads: lookups take no lock; changes are guarded by {@code
+ * this}, and a reader never sees half of one.
  *
- * <p>Names are bytes in ISO 8859-1, ordered as such.
+ * <p>Names are bytes in ISO 8859-1, and sort in that order.
  */
 public final class AccessControl {
-    /** Who a client is that says nothing else. */
+    /** The user of clients that have not authenticated. */
     public static final String DEFAULT = "default";
     private static final Logger LOG = LoggerFactory.getLogger(AccessControl.class);
 
@@ -33,31 +33,32 @@ public final class AccessControl {
     private final AclLog log = new AclLog();
     private final Map<String, Account> accounts = new ConcurrentSkipListMap<>();
     private final Account defaultAccount;
-    private final User nobody;
+    private final User noRights;
     private volatile boolean channelsByDefault;
 
     private AccessControl(CommandNames names, GlobMatch glob, boolean channelsByDefault) {
         this.names = names;
         this.glob = glob;
         this.channelsByDefault = channelsByDefault;
-        nobody = new UserDraft(names, glob, false).build();
-        defaultAccount = new Account(DEFAULT, anyone());
+        noRights = new UserDraft(names, glob, false).build();
+        defaultAccount = new Account(DEFAULT, unrestricted());
         accounts.put(DEFAULT, defaultAccount);
     }
 
     /**
-     * The users that the configuration names: those in its {@code user} lines or in its {@code aclfile}, and the default one
-     * with its password.
+     * Creates the users of the configuration: those of its {@code user} lines or of its {@code aclfile}, and the
+     * default user with its password.
      *
-     * @throws ConfigException in one line, which says what is wrong where, and no password
+     * @throws ConfigException in one line that names the place and the problem, but no password
      */
     public static AccessControl open(CommandNames names, GlobMatch glob, ServerConfig config) {
         AccessControl control = new AccessControl(names, glob, channelsByDefault(config));
         control.defaultPassword(config.password());
         Path file = config.aclFile();
         if (file != null && !config.users().isEmpty()) {
-            throw new ConfigException("aclfile " + file + ": users are in this file or in lines of the configuration ("
-                    + config.users().getFirst().where() + "), not in both");
+            throw new ConfigException(
+                    "aclfile " + file + ": define users either in this file or in the configuration file ("
+                            + config.users().getFirst().where() + "), not in both");
         }
         for (UserLine line : config.users()) {
             control.add(line);
@@ -77,7 +78,7 @@ public final class AccessControl {
         return config.text("acl-pubsub-default").equals("allchannels");
     }
 
-    /** A setting has changed. */
+    /** Applies changed settings. */
     public void reconfigure(ServerConfig before, ServerConfig now) {
         channelsByDefault = channelsByDefault(now);
         if (!before.password().equals(now.password())) {
@@ -88,7 +89,7 @@ public final class AccessControl {
 
     private void add(UserLine line) {
         if (UserDraft.hasBlank(line.name())) {
-            throw new ConfigException(line.where() + ": user: names have no blanks");
+            throw new ConfigException(line.where() + ": user: names cannot contain blanks");
         }
         boolean known = accounts.containsKey(line.name());
         if (known && !line.name().equals(DEFAULT)) {
@@ -106,7 +107,7 @@ public final class AccessControl {
         }
     }
 
-    // --- looking up
+    // --- lookup
 
     public Account defaultAccount() {
         return defaultAccount;
@@ -117,23 +118,23 @@ public final class AccessControl {
         return accounts.get(name);
     }
 
-    /** By name. */
+    /** All accounts, sorted by name. */
     public Collection<Account> all() {
         return accounts.values();
     }
 
-    /** {@code user NAME RULE…} of each, by name. */
+    /** {@code user NAME RULE…} of each user, sorted by name. */
     public List<String> lines() {
         return accounts.values().stream().map(AccessControl::line).toList();
     }
 
     /**
-     * The lines that the configuration has to have for these users: the default one's is left out as long as it says no more
-     * than the password does.
+     * The configuration lines for these users. The default user's line is omitted while it contains no more than the
+     * password.
      */
     public List<String> configurationLines(ServerConfig config) {
         List<String> lines = new ArrayList<>(lines());
-        User asConfigured = withPassword(anyone(), config.password());
+        User asConfigured = withPassword(unrestricted(), config.password());
         if (asConfigured.describe().equals(defaultAccount.user().describe())) {
             lines.remove(line(defaultAccount));
         }
@@ -148,14 +149,14 @@ public final class AccessControl {
         return log;
     }
 
-    /** The user's account if the password is right; null if not, or if there is no such user, or if they are off. */
+    /** The user's account if the password is right; null if it is wrong, or if the user is unknown or off. */
     public @Nullable Account authenticate(String name, byte[] password) {
         String hash = Passwords.hash(password);
         Account account = accounts.get(name);
         return account != null && account.user().isKnownBy(hash) && !account.isDeleted() ? account : null;
     }
 
-    /** The full names of all commands that rules about a category mean, be they commands of this server or not. */
+    /** The full names of all commands in a category, whether or not this server implements them. */
     public List<String> commandsOf(String category) {
         return IntStream.range(0, names.count()).filter(command -> names.categories(command).contains(category))
                 .mapToObj(names::name).toList();
@@ -164,9 +165,9 @@ public final class AccessControl {
     // --- changes
 
     /**
-     * Applies rules to a user, who begins with none if there is none of this name: all of the rules, or none.
+     * Applies rules to a user, all of them or none; an unknown name creates a user without permissions first.
      *
-     * @throws RuleException if one of them cannot be
+     * @throws RuleException if one of them is invalid
      */
     public synchronized Account set(String name, List<String> rules) throws RuleException {
         Account account = accounts.get(name);
@@ -190,16 +191,16 @@ public final class AccessControl {
         return account;
     }
 
-    /** @return the account that is no more; null if there was none */
+    /** @return the deleted account; null if there was none */
     public synchronized @Nullable Account delete(String name) {
         Account account = accounts.remove(name);
         if (account != null) {
-            account.delete(nobody);
+            account.delete(noRights);
         }
         return account;
     }
 
-    /** Makes this the only password of the default user, or, if it is empty, lets everybody in. */
+    /** Makes this the only password of the default user; if it is empty, no password is required. */
     private synchronized void defaultPassword(String password) {
         defaultAccount.user(withPassword(defaultAccount.user(), password));
     }
@@ -207,12 +208,12 @@ public final class AccessControl {
     private User withPassword(User user, String password) {
         UserDraft draft = newDraft();
         draft.startFrom(user);
-        // Passwords arrive as bytes, of which a setting is the UTF-8.
+        // Passwords arrive as bytes; a setting is their UTF-8 text.
         String bytes = new String(password.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
         return apply(draft, password.isEmpty() ? List.of("resetpass", "nopass") : List.of("resetpass", ">" + bytes));
     }
 
-    private User anyone() {
+    private User unrestricted() {
         return apply(newDraft(), List.of("+@all", "~*", "&*", "on", "nopass"));
     }
 
@@ -241,10 +242,10 @@ public final class AccessControl {
     // --- the file
 
     /**
-     * ACL LOAD: takes the users of the file over, or, if anything in it is wrong, none.
+     * ACL LOAD: replaces the users by those of the file, or changes nothing if the file has an error.
      *
-     * @param errors gets what is wrong
-     * @return the accounts that are no more: of all users that were there, but for the default one
+     * @param errors receives the errors
+     * @return the deleted accounts: those of all earlier users except the default one
      */
     public synchronized List<Account> load(Path file, List<String> errors) {
         Map<String, User> users = AclFile.read(file, this, errors);
@@ -256,22 +257,22 @@ public final class AccessControl {
         for (Account account : List.copyOf(accounts.values())) {
             if (account != defaultAccount) {
                 accounts.remove(account.name());
-                account.delete(nobody);
+                account.delete(noRights);
                 gone.add(account);
             }
         }
-        defaultAccount.user(users.getOrDefault(DEFAULT, anyone()));
+        defaultAccount.user(users.getOrDefault(DEFAULT, unrestricted()));
         users.forEach((name, user) -> {
             Account account = name.equals(DEFAULT) ? defaultAccount : new Account(name, user);
             accounts.put(name, account);
             if (!user.isOn()) {
-                LOG.info("The user {} is off", account.text());
+                LOG.info("User {} is disabled", account.text());
             }
         });
         return gone;
     }
 
-    /** ACL SAVE. @throws IOException if it cannot be written; the old file is then as it was */
+    /** ACL SAVE. @throws IOException if it cannot be written; the old file is then unchanged */
     public synchronized void save(Path file) throws IOException {
         AclFile.write(file, lines());
     }
@@ -279,7 +280,7 @@ public final class AccessControl {
     // --- rules in several words
 
     /**
-     * Puts rules in parentheses together that came as several words.
+     * Joins the words of rules in parentheses that arrived as several words.
      *
      * @throws RuleException if a parenthesis is not closed
      */
@@ -294,7 +295,7 @@ public final class AccessControl {
             } else if (open == null) {
                 merged.add(rule);
             } else {
-                // As in Redis, for which a NUL ends it.
+                // As in Redis, where a NUL ends the text.
                 open.append(' ').append(RuleException.shown(rule));
                 if (rule.endsWith(")")) {
                     merged.add(open.toString());

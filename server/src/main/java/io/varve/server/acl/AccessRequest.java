@@ -1,26 +1,27 @@
 package io.varve.server.acl;
 
 /**
- * What a command wants, for the check of a user's rules. Confined to the event loop; the room of commands supplies it.
+ * A command as the check of a user's rules sees it: its number, keys and channels. Confined to the event loop; package
+ * {@code command} implements it.
  */
 public interface AccessRequest {
-    /** The key is looked at. */
+    /** The command reads the key. */
     int READ = 1;
-    /** The key is changed. */
+    /** The command writes the key. */
     int WRITE = 2;
 
     /** The command's number in {@link CommandNames}. */
     int command();
 
-    /** Whether every user may run it: AUTH and what else one who is nobody yet needs. */
+    /** Whether every user may run it: AUTH, and the other commands that an unauthenticated client needs. */
     boolean isFree();
 
-    /** Whether the argument behind the command's name is this word, in any case. */
+    /** Whether the first argument after the command's name is this word, ignoring case. */
     boolean isFirstArgument(String word);
 
     int keyCount();
 
-    /** The number of the argument that this key is. */
+    /** The argument number of this key. */
     int keyArgument(int index);
 
     long keyAddress(int index);
@@ -32,13 +33,13 @@ public interface AccessRequest {
 
     int channelCount();
 
-    /** The number of the argument that this channel is. */
+    /** The argument number of this channel. */
     int channelArgument(int index);
 
     long channelAddress(int index);
 
     int channelLength(int index);
 
-    /** Whether the channels are patterns, which have to be the user's own, letter for letter. */
+    /** Whether the channels are patterns, which must equal one of the user's patterns byte for byte. */
     boolean areChannelsPatterns();
 }

@@ -3,8 +3,8 @@ package io.varve.server.acl;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A user's name, and what the user may do at this moment. Single-writer {@link AccessControl}, many readers: the user is
- * volatile, so that changed rules reach who is connected with the next command.
+ * A user's name, together with the rules that hold for the user at this moment. Single writer {@link AccessControl},
+ * many readers. The user is volatile, so connected clients follow changed rules from their next command on.
  */
 public final class Account {
     private final String name;
@@ -36,13 +36,13 @@ public final class Account {
         user = changed;
     }
 
-    /** Whether the account is no more: who is still connected by it may do nothing. */
+    /** Whether the account was deleted: its connected clients have no permissions. */
     public boolean isDeleted() {
         return deleted;
     }
 
-    void delete(User nobody) {
-        user = nobody;
+    void delete(User noRights) {
+        user = noRights;
         deleted = true;
     }
 }

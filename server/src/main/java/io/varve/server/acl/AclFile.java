@@ -15,13 +15,13 @@ import io.varve.server.config.ConfigReader;
 import io.varve.server.config.FileReplacement;
 
 /**
- * The file of users, one in a line: {@code user NAME RULE…}. Immutable: static methods only. It has no comments, as it is
- * written by the server too.
+ * Reads and writes the ACL file, one user a line: {@code user NAME RULE…}. Immutable: static methods only. The file has
+ * no comments, because the server rewrites it.
  */
 final class AclFile {
     private AclFile() {}
 
-    /** @param errors gets a sentence for each thing that is wrong, without what the rule says */
+    /** @param errors receives a sentence for each problem, without the text of the rule */
     static Map<String, User> read(Path file, AccessControl control, List<String> errors) {
         Map<String, User> users = new TreeMap<>();
         List<String> lines;

@@ -8,28 +8,28 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What was denied last, and how often anything was. Guarded by itself: denials are rare. */
+/** The most recent denials, and a counter for each reason. Guarded by {@code this}: denials are rare. */
 public final class AclLog {
-    /** Where a command was denied that was not queued, and one that was, or was to be. */
+    /** The context of a denial: a command that was not queued, or one that was queued or should have been. */
     public static final String TOP_LEVEL = "toplevel";
     public static final String IN_MULTI = "multi";
 
-    /** Denials of the same thing that come within this time are one entry. */
+    /** Equal denials within this time are one entry. */
     private static final long GROUPING_MILLIS = 60_000;
-    /** So many entries are looked through for the same thing. */
-    private static final int LOOKED_THROUGH = 10;
+    /** Number of recent entries that are searched for an equal denial. */
+    private static final int SEARCHED_ENTRIES = 10;
 
     /**
-     * Denials of one thing.
+     * The denials of one object.
      *
-     * @param id            grows by one from entry to entry
-     * @param count         how often it was denied
-     * @param context       {@link #TOP_LEVEL} or {@link #IN_MULTI}
-     * @param object        the command, key or channel, each char a byte
-     * @param user          who was denied it
-     * @param client        what CLIENT LIST says of who was denied it last
-     * @param createdMillis when it was denied first
-     * @param updatedMillis when it was denied last
+     * @param id grows by one from entry to entry
+     * @param count number of denials
+     * @param context {@link #TOP_LEVEL} or {@link #IN_MULTI}
+     * @param object the command, key or channel, each char a byte
+     * @param user the denied user
+     * @param client the CLIENT LIST line of the client that was denied last
+     * @param createdMillis time of the first denial
+     * @param updatedMillis time of the last denial
      */
     public record Entry(long id, long count, Denial reason, String context, String object, String user, String client,
             long createdMillis, long updatedMillis) {
@@ -50,7 +50,7 @@ public final class AclLog {
         }
     }
 
-    /** Notes a denial, and forgets what is over the limit. The parameters are those of {@link Entry}. */
+    /** Records a denial, and drops entries over the limit. The parameters are those of {@link Entry}. */
     public void add(Denial reason, String context, String object, String user, String client, long nowMillis,
             long maxEntries) {
         count(reason).increment();
@@ -64,7 +64,7 @@ public final class AclLog {
     private synchronized void addEntry(Denial reason, String context, String object, String user, String client,
             long nowMillis, long maxEntries) {
         int seen = 0;
-        for (Iterator<Entry> i = entries.iterator(); i.hasNext() && seen < LOOKED_THROUGH; seen++) {
+        for (Iterator<Entry> i = entries.iterator(); i.hasNext() && seen < SEARCHED_ENTRIES; seen++) {
             Entry known = i.next();
             if (known.isSame(reason, context, object, user, nowMillis)) {
                 i.remove();
@@ -83,7 +83,7 @@ public final class AclLog {
         }
     }
 
-    /** The latest first; at most {@code count}. */
+    /** The latest entries first; at most {@code count}. */
     public synchronized List<Entry> latest(long count) {
         List<Entry> result = new ArrayList<>();
         for (Entry entry : entries) {
@@ -99,7 +99,7 @@ public final class AclLog {
         entries.clear();
     }
 
-    /** How often something was denied for this reason. */
+    /** Number of denials for this reason. */
     public long denied(Denial reason) {
         return count(reason).sum();
     }

@@ -4,18 +4,18 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/** The categories of commands, in the order in which Redis lists them. Immutable. */
+/** The command categories, in the order in which Redis lists them. Immutable. */
 public enum Category {
     KEYSPACE, READ, WRITE, SET, SORTEDSET, LIST, HASH, STRING, BITMAP, HYPERLOGLOG, GEO, STREAM, PUBSUB, ADMIN, FAST, SLOW, BLOCKING, DANGEROUS, CONNECTION, TRANSACTION, SCRIPTING;
 
     private static final List<String> NAMES = Arrays.stream(values()).map(Category::redisName).toList();
 
-    /** In lower case, without the @. */
+    /** The name in lower case, without the @. */
     public String redisName() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** The names of all. */
+    /** The names of all categories. */
     public static List<String> names() {
         return NAMES;
     }

@@ -3,17 +3,17 @@ package io.varve.server.acl;
 import java.util.List;
 
 /**
- * The commands that rules can name, numbered from 0, subcommands among them. Immutable; the room of commands supplies it.
+ * The commands and subcommands that rules can name, numbered from 0. Immutable; package {@code command} implements it.
  *
- * <p>There are more than the server has: those of Redis that it does not have come last.
+ * <p>The list is longer than the server's own: Redis commands that the server does not implement follow at the end.
  *
- * <p>A command is called by the name it is born with, whatever the configuration renamed it to.
+ * <p>Names are the built-in ones, even if the configuration renames a command.
  */
 public interface CommandNames {
-    /** How many there are. */
+    /** Number of commands. */
     int count();
 
-    /** The number of a command; {@code config|get} names a subcommand. In any case. -1 if there is none. */
+    /** The number of a command, ignoring case; {@code config|get} names a subcommand. -1 if there is none. */
     int find(String name);
 
     /** The full name, in lower case. */
@@ -21,9 +21,9 @@ public interface CommandNames {
 
     boolean isSubcommand(int command);
 
-    /** The numbers of its subcommands; empty if it has none. */
+    /** The numbers of a command's subcommands; empty if it has none. */
     int[] subcommands(int command);
 
-    /** Its categories, without the @. */
+    /** The categories of a command, without the @. */
     List<String> categories(int command);
 }

@@ -1,8 +1,8 @@
 package io.varve.server.acl;
 
 /**
- * Why something is not allowed. Immutable. Where the parts of a user's rules deny for different reasons, the weightiest
- * is told.
+ * The reason why a command is denied. Immutable. If several selectors of a user deny for different reasons, the user
+ * gets the reason with the highest weight.
  */
 public enum Denial {
     COMMAND(1, "command", "no permission to execute the command or subcommand"), //
@@ -20,27 +20,27 @@ public enum Denial {
         this.inTransaction = inTransaction;
     }
 
-    /** As ACL LOG calls it. */
+    /** The word that ACL LOG uses. */
     public String word() {
         return word;
     }
 
-    /** What a queued command is told that was still allowed when it was queued. */
+    /** The error for a command that was permitted when it was queued, but is not at its execution. */
     public String inTransaction() {
         return inTransaction;
     }
 
     // --- packed into a long, so that a check allocates nothing
 
-    /** What a check answers that denies nothing. */
+    /** The result of a check that denies nothing. */
     public static final long NONE = 0;
 
-    /** A denial and the argument that it is about. */
+    /** Packs a denial with the number of the denied argument. */
     long at(int argument) {
         return (long) weight << Integer.SIZE | argument;
     }
 
-    /** The reason in what a check answered, which is not {@link #NONE}. */
+    /** The reason in a check's result that is not {@link #NONE}. */
     public static Denial of(long verdict) {
         return switch ((int) (verdict >>> Integer.SIZE)) {
             case 1 -> COMMAND;
@@ -50,7 +50,7 @@ public enum Denial {
         };
     }
 
-    /** The number of the argument that a denial is about. */
+    /** The number of the denied argument. */
     public static int argument(long verdict) {
         return (int) verdict;
     }

@@ -7,7 +7,10 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.List;
 
-/** Passwords, of which nothing but SHA-256 is kept, as 64 hexadecimal digits. Immutable: static methods only. */
+/**
+ * Hashes, compares and generates passwords. Immutable: static methods only. The server keeps only SHA-256 hashes, as 64
+ * hexadecimal digits.
+ */
 public final class Passwords {
     private static final int HASH_CHARS = 64;
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -27,7 +30,7 @@ public final class Passwords {
                 && text.chars().allMatch(c -> c >= '0' && c <= '9' || c >= 'a' && c <= 'f');
     }
 
-    /** Whether one of the hashes is that of the password. The time it takes tells nothing of how much of one is right. */
+    /** Whether one of the hashes is that of the password. Its duration does not reveal how much of a hash matches. */
     static boolean isAmong(String hash, List<String> hashes) {
         byte[] given = hash.getBytes(StandardCharsets.US_ASCII);
         boolean found = false;
@@ -37,7 +40,7 @@ public final class Passwords {
         return found;
     }
 
-    /** Random hexadecimal digits: as many as it takes for so many bits. */
+    /** Random hexadecimal digits with the given number of bits, rounded up. */
     public static String generate(int bits) {
         byte[] bytes = new byte[(bits + 7) / 8];
         RANDOM.nextBytes(bytes);

@@ -8,13 +8,13 @@ import java.nio.charset.StandardCharsets;
 import io.varve.memory.offheap.Memory;
 
 /**
- * A pattern of keys or channels, off the heap so that it is matched where requests lie. Immutable.
+ * A key or channel pattern in native memory, so that it is matched against request bytes in place. Immutable.
  *
- * <p>Text is ISO 8859-1 here and in all of this room: each char is a byte.
+ * <p>All text in this package is ISO 8859-1: each char is a byte.
  */
 final class Pattern {
     private final String text;
-    /** Holds the memory for as long as the pattern lives. */
+    /** Keeps the memory reachable as long as the pattern. */
     private final ByteBuffer bytes;
     private final long address;
     private final boolean read;
@@ -58,7 +58,7 @@ final class Pattern {
         try {
             return glob.matches(address, text.length(), textAddress, length);
         } finally {
-            // SAFETY: the user may be replaced meanwhile, and the memory goes with the last reference to it.
+            // SAFETY: another thread may replace the user, and the memory is freed with its last reference.
             Reference.reachabilityFence(bytes);
         }
     }
@@ -76,7 +76,10 @@ final class Pattern {
         return true;
     }
 
-    /** As a rule about keys. One rule has to differ from what Redis tells, who would not understand it: {@code ~*} forbids all others. */
+    /**
+     * The pattern as a rule about keys. One rule differs from Redis's output, which Redis itself could not parse:
+     * {@code ~*} excludes all other patterns.
+     */
     String keyRule() {
         String permissions = read && write ? text.equals("*") ? "%RW" : "" : read ? "%R" : "%W";
         return permissions + "~" + text;

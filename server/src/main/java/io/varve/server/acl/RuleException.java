@@ -1,6 +1,6 @@
 package io.varve.server.acl;
 
-/** A rule that cannot be. Immutable. */
+/** An ACL rule is invalid. Immutable. */
 public final class RuleException extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -15,30 +15,30 @@ public final class RuleException extends Exception {
         this.reply = reply;
     }
 
-    /** A parenthesis is not closed in what begins with this word. */
+    /** A parenthesis is not closed in the rule that begins with this word. */
     static RuleException unmatched(String start) {
         return new RuleException("Unmatched parenthesis in selector definition",
                 "Unmatched parenthesis in acl selector starting at '" + shown(start) + "'.");
     }
 
-    /** The same, which is known to be about this rule. A password is not repeated. */
+    /** Adds the rule that this exception is about. A password is not repeated. */
     RuleException in(String rule) {
         String shown = rule.startsWith("<") || rule.startsWith(">") ? rule.charAt(0) + "(redacted)" : shown(rule);
         return new RuleException(reason(), "Error in ACL SETUSER modifier '" + shown + "': " + reason());
     }
 
-    /** As Redis repeats in messages what it was sent: a NUL ends it. */
+    /** Text as Redis repeats input in messages: a NUL ends it. */
     public static String shown(String text) {
         int end = text.indexOf(0);
         return end < 0 ? text : text.substring(0, end);
     }
 
-    /** Why, in Redis's words, and nothing of what the rule said. */
+    /** The reason, in Redis's words, without the text of the rule. */
     public String reason() {
         return String.valueOf(getMessage());
     }
 
-    /** What ACL SETUSER answers. */
+    /** The error reply of ACL SETUSER. */
     public String reply() {
         return reply;
     }

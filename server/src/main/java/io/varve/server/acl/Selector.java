@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * One part of a user's rules: some commands, on some keys and channels. Immutable. A user may do what one of their
- * selectors allows as a whole: the root selector, or one that was given in parentheses.
+ * One part of a user's rules: a set of commands, on a set of keys and channels. Immutable. A command is permitted if at
+ * least one selector permits all of it: the root selector, or one that was given in parentheses.
  */
 public final class Selector {
     private final GlobMatch glob;
@@ -14,13 +14,13 @@ public final class Selector {
     private final boolean allKeys;
     private final boolean allChannels;
     private final long[] commands;
-    /** Of commands that are not allowed: with these first arguments they are. */
+    /** For commands that are not permitted: first arguments with which they are permitted. */
     private final Map<Integer, List<String>> firstArguments;
     private final List<Pattern> keys;
     private final List<Pattern> channels;
-    /** Whether commands that a later version may bring are allowed. */
+    /** Whether commands of later versions are permitted. */
     private final boolean futureCommands;
-    private final List<String> toldCommands;
+    private final List<String> commandRuleList;
 
     Selector(SelectorDraft draft, GlobMatch glob) {
         this.glob = glob;
@@ -32,7 +32,7 @@ public final class Selector {
         keys = List.copyOf(draft.keys());
         channels = List.copyOf(draft.channels());
         futureCommands = draft.futureCommands();
-        toldCommands = List.copyOf(draft.toldCommands());
+        commandRuleList = List.copyOf(draft.commandRuleList());
     }
 
     boolean allCommands() {
@@ -59,9 +59,9 @@ public final class Selector {
         return futureCommands;
     }
 
-    /** The rules about commands behind the one about all of them. */
-    List<String> toldCommands() {
-        return toldCommands;
+    /** The rules about commands that follow the one about all commands. */
+    List<String> commandRuleList() {
+        return commandRuleList;
     }
 
     List<Pattern> keys() {
@@ -78,7 +78,7 @@ public final class Selector {
 
     // --- checks
 
-    /** @return {@link Denial#NONE}, or what is denied */
+    /** @return {@link Denial#NONE}, or the denial */
     long check(AccessRequest request) {
         if (!permitsCommand(request)) {
             return Denial.COMMAND.at(0);
@@ -128,12 +128,12 @@ public final class Selector {
         return false;
     }
 
-    /** Whether every key may be accessed so, be it named or not. */
+    /** Whether every key may be accessed in this way, named or not. */
     boolean permitsAllKeys(int access) {
         return allKeys || keys.stream().anyMatch(pattern -> pattern.text().equals("*") && pattern.permits(access));
     }
 
-    /** @param pattern whether it is a pattern, which has to be one of the user's own */
+    /** @param pattern whether it is a pattern, which must be one of the user's own */
     boolean permitsChannel(long address, int length, boolean pattern) {
         if (allChannels) {
             return true;
@@ -147,27 +147,27 @@ public final class Selector {
         return false;
     }
 
-    // --- how it is told
+    // --- formatting
 
-    /** {@code -@all +get …}. */
+    /** The rules about commands, such as {@code -@all +get …}. */
     public String commandRules() {
         String all = futureCommands ? "+@all" : "-@all";
-        return toldCommands.isEmpty() ? all : all + " " + String.join(" ", toldCommands);
+        return commandRuleList.isEmpty() ? all : all + " " + String.join(" ", commandRuleList);
     }
 
-    /** {@code ~a %R~b}, separated by blanks. */
+    /** The rules about keys, such as {@code ~a %R~b}, separated by blanks. */
     public String keyRules() {
         return allKeys ? "~*" : keys.stream().map(Pattern::keyRule).collect(Collectors.joining(" "));
     }
 
-    /** {@code &a &b}, separated by blanks. */
+    /** The rules about channels, such as {@code &a &b}, separated by blanks. */
     public String channelRules() {
         return allChannels
                 ? "&*"
                 : channels.stream().map(pattern -> "&" + pattern.text()).collect(Collectors.joining(" "));
     }
 
-    /** All of it, as rules that make the same selector. */
+    /** All rules; they recreate this selector. */
     String describe() {
         return joined(keyRules(), allChannels ? "" : "resetchannels", channelRules(), commandRules());
     }

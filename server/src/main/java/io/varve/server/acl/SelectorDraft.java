@@ -9,7 +9,7 @@ import java.util.Map;
 
 import io.varve.server.config.ConfigReader;
 
-/** A selector while rules are applied to it. Confined to the thread that applies them. */
+/** A selector under construction, to which rules are applied. Confined to the thread that applies them. */
 final class SelectorDraft {
     private static final String UNKNOWN = "Unknown command or category name in ACL";
     static final String SYNTAX = "Syntax error";
@@ -18,13 +18,13 @@ final class SelectorDraft {
     private boolean allCommands;
     private boolean allKeys;
     private boolean allChannels;
-    /** Whether commands that a later version may bring are allowed: what was told last of all commands. */
+    /** Whether commands of later versions are permitted: the result of the last rule about all commands. */
     private boolean futureCommands;
     private long[] commands;
     private Map<Integer, List<String>> firstArguments = new HashMap<>();
     private final List<Pattern> keys = new ArrayList<>();
     private final List<Pattern> channels = new ArrayList<>();
-    /** What was said of commands since all were allowed or none, each thing once. */
+    /** The rules about commands since the last one about all commands, each once. */
     private final List<String> commandRules = new ArrayList<>();
 
     SelectorDraft(CommandNames names, boolean allChannels) {
@@ -33,7 +33,7 @@ final class SelectorDraft {
         commands = new long[(names.count() + Long.SIZE - 1) / Long.SIZE];
     }
 
-    /** As another is. */
+    /** Copies a selector. */
     SelectorDraft(CommandNames names, Selector from) {
         this.names = names;
         allCommands = from.allCommands();
@@ -44,14 +44,14 @@ final class SelectorDraft {
         keys.addAll(from.keys());
         channels.addAll(from.channels());
         futureCommands = from.futureCommands();
-        commandRules.addAll(from.toldCommands());
+        commandRules.addAll(from.commandRuleList());
     }
 
-    /** What a rule in parentheses describes. */
+    /** Parses a rule in parentheses. */
     static SelectorDraft ofGroup(String rule, CommandNames names, boolean allChannels) throws RuleException {
         SelectorDraft draft = new SelectorDraft(names, allChannels);
         List<String> words = ConfigReader.split(rule.substring(1, rule.length() - 1));
-        // As in Redis, quotes that are not closed make a selector that allows nothing.
+        // As in Redis, unclosed quotes make a selector without permissions.
         for (String word : words == null ? List.<String>of() : words) {
             draft.apply(word);
         }
@@ -92,7 +92,7 @@ final class SelectorDraft {
         return futureCommands;
     }
 
-    List<String> toldCommands() {
+    List<String> commandRuleList() {
         return commandRules;
     }
 
@@ -171,7 +171,7 @@ final class SelectorDraft {
             }
         }
         if (!read && !write) {
-            // A pattern that permits nothing makes Redis 7.0 end when it tells of it; later ones refuse it.
+            // A pattern without permissions crashes Redis 7.0 when it formats the rule; later versions reject it.
             throwIfStar();
             throw new RuleException(SYNTAX);
         }
@@ -227,10 +227,10 @@ final class SelectorDraft {
 
     private void command(int command, String name, boolean allowed) {
         set(command, allowed);
-        tell(name.toLowerCase(Locale.ROOT), name.toLowerCase(Locale.ROOT), allowed);
+        addRule(name.toLowerCase(Locale.ROOT), name.toLowerCase(Locale.ROOT), allowed);
     }
 
-    /** A command with all of its subcommands. */
+    /** Sets a command with all of its subcommands. */
     private void set(int command, boolean allowed) {
         setBit(command, allowed);
         firstArguments.remove(command);
@@ -259,10 +259,13 @@ final class SelectorDraft {
                 set(command, allowed);
             }
         }
-        tell("@" + category, "@" + category, allowed);
+        addRule("@" + category, "@" + category, allowed);
     }
 
-    /** {@code config|get}, or {@code select|0}: a subcommand, or a first argument of a command that has none. */
+    /**
+     * Permits {@code config|get}, or {@code select|0}: a subcommand, or a first argument of a command without
+     * subcommands.
+     */
     private void allowPart(String rule) throws RuleException {
         int bar = rule.lastIndexOf('|');
         int command = find(rule.substring(0, bar));
@@ -273,7 +276,7 @@ final class SelectorDraft {
         if (part.isEmpty()) {
             throw new RuleException(SYNTAX);
         }
-        // Redis takes it, and cannot read what it then tells.
+        // Redis accepts it, and cannot parse its own output of it.
         throwIfBlank(part);
         if (names.subcommands(command).length > 0) {
             command(find(rule), rule, true);
@@ -282,20 +285,20 @@ final class SelectorDraft {
         List<String> words = firstArguments.computeIfAbsent(command, _ -> new ArrayList<>());
         if (words.stream().noneMatch(part::equalsIgnoreCase)) {
             words.add(part);
-            tell(rule.toLowerCase(Locale.ROOT), rule.substring(0, bar).toLowerCase(Locale.ROOT) + "|" + part, true);
+            addRule(rule.toLowerCase(Locale.ROOT), rule.substring(0, bar).toLowerCase(Locale.ROOT) + "|" + part, true);
         }
     }
 
     /**
-     * Notes what was said. What was said before of the same thing, or of a part of it, says nothing any more.
+     * Records a rule, and removes earlier rules about this subject or a part of it.
      *
      * @param subject in lower case
      */
-    private void tell(String subject, String told, boolean allowed) {
+    private void addRule(String subject, String ruleName, boolean allowed) {
         commandRules.removeIf(rule -> {
             String earlier = rule.substring(1).toLowerCase(Locale.ROOT);
             return earlier.equals(subject) || earlier.startsWith(subject + "|");
         });
-        commandRules.add((allowed ? "+" : "-") + told);
+        commandRules.add((allowed ? "+" : "-") + ruleName);
     }
 }

@@ -5,9 +5,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** What a user may do, and by which passwords they are known. Immutable: changed rules make another. */
+/** The permissions and password hashes of a user. Immutable: a change of rules creates another instance. */
 public final class User {
-    /** What is said of RESTORE's payloads; without effect, as they are always looked at. */
+    /** The rule about RESTORE's payloads; without effect, as they are always checked. */
     enum Sanitize {
         UNSAID, SKIP, DO
     }
@@ -29,7 +29,7 @@ public final class User {
         unrestricted = selectors.getFirst().isUnrestricted();
     }
 
-    /** Whether everything is allowed: then nothing needs to be checked. */
+    /** Whether everything is permitted, so that no check is needed. */
     public boolean isUnrestricted() {
         return unrestricted;
     }
@@ -38,7 +38,7 @@ public final class User {
         return on;
     }
 
-    /** Whether any password is right. */
+    /** Whether any password is accepted. */
     public boolean needsNoPassword() {
         return noPassword;
     }
@@ -47,36 +47,39 @@ public final class User {
         return sanitize;
     }
 
-    /** Whether one who says nothing of who they are is this user, if it is the default one. */
-    public boolean admitsAnyone() {
+    /** Whether clients are this user without authentication, if it is the default user. */
+    public boolean needsNoLogin() {
         return on && noPassword;
     }
 
-    /** @param hash of the password that was given */
+    /** @param hash the hash of the given password */
     boolean isKnownBy(String hash) {
         return on && (noPassword || Passwords.isAmong(hash, passwordHashes));
     }
 
     // --- checks
 
-    /** @return {@link Denial#NONE}, or what is denied; where selectors deny for several reasons, the weightiest */
+    /**
+     * @return {@link Denial#NONE}, or the denial; if selectors deny for several reasons, the one with the highest
+     *     weight
+     */
     public long check(AccessRequest request) {
         if (unrestricted) {
             return Denial.NONE;
         }
-        long told = Denial.COMMAND.at(0);
+        long verdictSoFar = Denial.COMMAND.at(0);
         for (int i = 0; i < selectors.size(); i++) {
             long verdict = selectors.get(i).check(request);
             if (verdict == Denial.NONE) {
                 return Denial.NONE;
             }
-            told = Math.max(told, verdict);
+            verdictSoFar = Math.max(verdictSoFar, verdict);
         }
-        return told;
+        return verdictSoFar;
     }
 
     /**
-     * Whether the command may access keys that it does not name, such as those that SORT's BY and GET lead to.
+     * Whether the command may access keys that it does not name, such as those that SORT's BY and GET refer to.
      *
      * @param access {@link AccessRequest#READ} and {@link AccessRequest#WRITE}
      */
@@ -92,7 +95,7 @@ public final class User {
     /**
      * Whether a channel may be used.
      *
-     * @param pattern whether it is a pattern of channels, which has to be one of the user's rules, letter for letter
+     * @param pattern whether it is a channel pattern, which must equal one of the user's rules byte for byte
      */
     public boolean permitsChannel(long address, int length, boolean pattern) {
         for (Selector selector : selectors) {
@@ -103,9 +106,9 @@ public final class User {
         return false;
     }
 
-    // --- how it is told
+    // --- formatting
 
-    /** {@code on}, {@code nopass} and the like. */
+    /** The flags, such as {@code on} and {@code nopass}. */
     public List<String> flags() {
         List<String> flags = new ArrayList<>();
         flags.add(on ? "on" : "off");
@@ -126,17 +129,17 @@ public final class User {
         return passwordHashes;
     }
 
-    /** What the user may do, beside {@link #groups}. */
+    /** The user's root selector, beside {@link #groups}. */
     public Selector root() {
         return selectors.getFirst();
     }
 
-    /** The selectors that were given in parentheses. */
+    /** The selectors in parentheses. */
     public List<Selector> groups() {
         return selectors.subList(1, selectors.size());
     }
 
-    /** All of it as rules that make the same user, separated by blanks. */
+    /** All rules, separated by blanks; they recreate this user. */
     public String describe() {
         List<String> parts = new ArrayList<>(flags());
         passwordHashes.forEach(hash -> parts.add("#" + hash));
@@ -146,8 +149,9 @@ public final class User {
     }
 
     /**
-     * The words of a group. They are split at blanks with a view to quotes, and the first that ends in a parenthesis ends it: a word of which
-     * that would make another is put in quotes, which Redis leaves out, and then reads as something else.
+     * Quotes the words of a group. A parser splits a group at blanks outside quotes, and the first word that ends in a
+     * parenthesis ends it. So a word that would change the parse is quoted. Redis omits these quotes, and then parses
+     * something else.
      */
     private static String quoted(String rules) {
         return Arrays.stream(rules.split(" ")).map(User::quotedWord).collect(Collectors.joining(" "));

@@ -7,7 +7,7 @@ import java.util.Locale;
 
 import io.varve.server.acl.User.Sanitize;
 
-/** A user while rules are applied. Confined to the thread that applies them. */
+/** A user under construction, to whom rules are applied. Confined to the thread that applies them. */
 final class UserDraft {
     private final CommandNames names;
     private final GlobMatch glob;
@@ -20,7 +20,7 @@ final class UserDraft {
     private SelectorDraft root;
     private final List<Selector> groups = new ArrayList<>();
 
-    /** One who may do nothing. */
+    /** Creates a user without permissions. */
     UserDraft(CommandNames names, GlobMatch glob, boolean channelsByDefault) {
         this.names = names;
         this.glob = glob;
@@ -28,7 +28,7 @@ final class UserDraft {
         root = new SelectorDraft(names, channelsByDefault);
     }
 
-    /** Starts from a user as they are. */
+    /** Copies a user. */
     void startFrom(User user) {
         on = user.isOn();
         noPassword = user.needsNoPassword();
@@ -47,12 +47,12 @@ final class UserDraft {
         return new User(on, noPassword, sanitize, passwordHashes, selectors);
     }
 
-    /** Whether there is a blank or a NUL, which neither names nor patterns have. */
+    /** Whether there is a blank or a NUL, which neither names nor patterns may contain. */
     static boolean hasBlank(String text) {
         return text.chars().anyMatch(c -> c == ' ' || c >= '\t' && c <= '\r' || c == 0);
     }
 
-    /** Applies one rule. After an exception the draft is not to be used. */
+    /** Applies one rule. After an exception the draft must not be used. */
     void apply(String rule) throws RuleException {
         switch (rule.toLowerCase(Locale.ROOT)) {
             case "" -> {

@@ -1,9 +1,9 @@
 /**
  * Users: who may run which commands on which keys and channels.
  *
- * <p>Lives here: users and their rules, how rules are read and told, the check of a request against them, passwords (as
- * hashes alone), the log of what was denied. Must not live here: what a command is ({@link io.varve.server.acl.CommandNames}
- * and {@link io.varve.server.acl.AccessRequest} are all that is known of it), sockets, replies.
+ * <p>Lives here: users and their rules, the parser and formatter of rules, the check of a request, passwords (hashes
+ * only), the log of denials. Must not live here: the definition of a command ({@link io.varve.server.acl.CommandNames}
+ * and {@link io.varve.server.acl.AccessRequest} are the only view of it), sockets, replies.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.acl;

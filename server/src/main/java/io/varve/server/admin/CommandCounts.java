@@ -8,14 +8,13 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sums over what the event loops have counted, since the last reset, as they are now. Immutable: the loops' counters guard
- * themselves.
+ * Sums over the event loops' command counters since the last reset. Immutable: the counters guard themselves.
  *
- * @param loops those that have counted anything since
+ * @param loops the counters that belong to the current epoch
  */
 public record CommandCounts(List<LoopCounters> loops) {
-    /** The sums as they are now. */
-    static CommandCounts of(InfoSource source) {
+    /** Takes the counters of the current epoch. */
+    public static CommandCounts of(InfoSource source) {
         int epoch = source.counterEpoch();
         List<LoopCounters> current = new ArrayList<>();
         for (LoopCounters loop : source.loops()) {
@@ -26,7 +25,7 @@ public record CommandCounts(List<LoopCounters> loops) {
         return new CommandCounts(List.copyOf(current));
     }
 
-    long total(Total which) {
+    public long total(Total which) {
         long sum = 0;
         for (LoopCounters loop : loops) {
             sum += loop.total(which);
@@ -34,7 +33,7 @@ public record CommandCounts(List<LoopCounters> loops) {
         return sum;
     }
 
-    long calls(int command) {
+    public long calls(int command) {
         long sum = 0;
         for (LoopCounters loop : loops) {
             sum += loop.calls(command);
@@ -42,8 +41,8 @@ public record CommandCounts(List<LoopCounters> loops) {
         return sum;
     }
 
-    /** The time that its calls took, together. */
-    long nanos(int command) {
+    /** Total duration of its calls. */
+    public long nanos(int command) {
         long sum = 0;
         for (LoopCounters loop : loops) {
             sum += loop.nanos(command);
@@ -51,8 +50,8 @@ public record CommandCounts(List<LoopCounters> loops) {
         return sum;
     }
 
-    /** How often it was refused before it ran. */
-    long rejected(int command) {
+    /** Number of calls that were refused before they ran. */
+    public long rejected(int command) {
         long sum = 0;
         for (LoopCounters loop : loops) {
             sum += loop.rejectedCalls(command);
@@ -60,8 +59,8 @@ public record CommandCounts(List<LoopCounters> loops) {
         return sum;
     }
 
-    /** How often it ran and replied an error. */
-    long failed(int command) {
+    /** Number of calls that ran and replied with an error. */
+    public long failed(int command) {
         long sum = 0;
         for (LoopCounters loop : loops) {
             sum += loop.failedCalls(command);
@@ -69,9 +68,8 @@ public record CommandCounts(List<LoopCounters> loops) {
         return sum;
     }
 
-    /** Nanoseconds, in a histogram of the caller's own; null if the command has not run. */
-    @Nullable
-    Histogram latencies(int command) {
+    /** Latencies in nanoseconds, in a histogram of the caller's own; null if the command has not run. */
+    public @Nullable Histogram latencies(int command) {
         Histogram sum = null;
         for (LoopCounters loop : loops) {
             Histogram part = loop.latencies(command);

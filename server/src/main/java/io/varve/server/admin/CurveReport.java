@@ -1,10 +1,10 @@
 package io.varve.server.admin;
 
 import io.varve.memory.Cache;
-import io.varve.memory.MemoryCurve;
+import io.varve.memory.report.MemoryCurve;
 import io.varve.server.config.Decimals;
 
-/** What INFO tells of the miss-ratio curve. Immutable: static methods only. */
+/** Writes the miss-ratio curve's fields of INFO. Immutable: static methods only. */
 final class CurveReport {
     private static final int RATIO_DECIMALS = 4;
     private static final int RATE_DECIMALS = 6;
@@ -12,16 +12,19 @@ final class CurveReport {
 
     private CurveReport() {}
 
-    /** A line if nothing is recorded; else the ratios predicted for half, one and two times the present maxmemory, and what they rest on. */
+    /**
+     * Writes one field if nothing is recorded; else the predicted ratios for half, one and two times the current
+     * maxmemory, and their basis.
+     */
     static void write(InfoSection out, Cache cache) {
-        MemoryCurve curve = cache.config().recordsAccesses() ? cache.curve(Cache.ALL_CLASSES) : null;
+        MemoryCurve curve = cache.config().recordsAccesses() ? cache.curve(MemoryCurve.ALL_CLASSES) : null;
         out.field("mrc_tracking", curve == null ? 0 : 1);
         if (curve == null) {
             return;
         }
         long limit = cache.config().maxMemoryBytes();
         out.field("mrc_bytes", curve.recorderBytes()).field("mrc_accesses", curve.accesses())
-                .field("mrc_draw_rate", Decimals.of(curve.drawRate(), RATE_DECIMALS))
+                .field("mrc_draw_rate", Decimals.of(curve.samplingRate(), RATE_DECIMALS))
                 .field("mrc_followed_keys", curve.followedKeys())
                 .field("mrc_largest_bytes", Math.round(curve.largestBytes()))
                 .field("mrc_miss_ratio_half_maxmemory", ratio(curve, limit / 2.0))

@@ -1,14 +1,17 @@
 package io.varve.server.admin;
 
 import io.varve.memory.Cache;
-import io.varve.memory.DemandReport;
-import io.varve.memory.DemandReport.OfClass;
+import io.varve.memory.report.DemandReport;
+import io.varve.memory.report.DemandReport.OfClass;
 
-/** What INFO tells of the demand for classes of penalty. Immutable: static methods only. */
+/** Writes the fields of INFO about the periodic demand of penalty classes. Immutable: static methods only. */
 final class DemandLines {
     private DemandLines() {}
 
-    /** A line if it is not watched; else what was done because of it, and a line for each class that has been periodic. */
+    /**
+     * Writes one field if the demand is not monitored; else the actions that it caused, and a field for each class that
+     * has been periodic.
+     */
     static void write(InfoSection out, Cache cache) {
         DemandReport report = cache.demand();
         out.field("demand_cycles", report == null ? 0 : 1);

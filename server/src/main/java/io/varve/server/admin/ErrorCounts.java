@@ -5,28 +5,26 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Error replies by their prefix. Many threads: a concurrent map of adders, bounded. */
+/** Counters of error replies by prefix. Many threads: a concurrent map of adders, bounded in size. */
 public final class ErrorCounts {
-    /** Prefixes can be chosen by nobody but us; the bound is against mistakes. */
+    /** Clients cannot choose prefixes; the bound protects against programming errors. */
     private static final int MAX_PREFIXES = 128;
 
     private final ConcurrentHashMap<String, LongAdder> counts = new ConcurrentHashMap<>();
     private final LongAdder total = new LongAdder();
 
-    /**
-     * @param error the whole text, such as {@code ERR syntax error}
-     */
+    /** @param error the whole text, such as {@code ERR syntax error} */
     public void add(String error) {
         add(prefix(error), 1);
     }
 
-    /** By what an error is counted: its first word. */
+    /** The prefix of an error: its first word. */
     public static String prefix(String error) {
         int blank = error.indexOf(' ');
         return blank < 0 ? error : error.substring(0, blank);
     }
 
-    /** So many errors with this {@link #prefix}. */
+    /** Counts several errors with this {@link #prefix}. */
     public void add(String prefix, long times) {
         total.add(times);
         LongAdder adder = counts.get(prefix);

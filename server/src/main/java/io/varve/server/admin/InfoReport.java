@@ -7,9 +7,10 @@ import java.util.Map;
 
 import io.varve.flash.tier.FlashTier;
 import io.varve.flash.tier.FlashTierStats;
-import io.varve.memory.CacheStats;
+import io.varve.memory.report.CacheStats;
 import io.varve.server.acl.Denial;
 import io.varve.server.admin.LoopCounters.Total;
+import io.varve.server.admin.latency.OperationRate;
 import io.varve.server.config.Decimals;
 import io.varve.server.config.MachineMemory;
 import io.varve.server.config.MemoryUnits;
@@ -18,15 +19,18 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes INFO: Redis 7.4's sections and fields as far as they have a meaning here, and a section of our own. Many
- * threads: holds only counters that guard themselves.
+ * Writes INFO: the sections and fields of Redis 7.4 that have a meaning here, and a section of Varve's own. Many
+ * threads: it holds only counters that guard themselves.
  */
 public final class InfoReport {
-    /** Beside sections: what maintenance counts once a second is to be counted now, and this takes as long as it takes. */
+    /**
+     * An argument beside section names: it counts immediately, for as long as that takes, the items that maintenance
+     * otherwise counts once a second.
+     */
     private static final String EXACT = "exact";
-    /** What MEMORY and INFO call the allocator. */
+    /** The allocator's name in MEMORY and INFO. */
     public static final String ALLOCATOR = "offheap-segments";
-    /** Redis's clock of accesses has 24 bits. */
+    /** Redis's LRU clock has 24 bits. */
     private static final long LRU_CLOCK_MASK = (1 << 24) - 1;
     private static final List<String> DEFAULT_SECTIONS = List.of("server", "clients", "memory", "persistence", "stats",
             "replication", "cpu", "modules", "errorstats", "unknowncommands", "cluster", "keyspace", "varve");
@@ -36,7 +40,7 @@ public final class InfoReport {
 
     private final InfoSource source;
     private final OperationRate rate = new OperationRate(3);
-    /** As at the start: the JDK reads the system's files for it each time. */
+    /** Read once at the start: the JDK reads the system's files for it each time. */
     private final long machineBytes = MachineMemory.totalBytes();
     private final long startupBytes;
     private volatile long peakBytes;
@@ -46,16 +50,16 @@ public final class InfoReport {
         startupBytes = source.cache().stats().usedBytes();
     }
 
-    /** Takes samples for what is told per second and as a peak; called about ten times a second. */
+    /** Samples the values that are reported per second and as a peak; called about ten times a second. */
     public void sample(long nowNanos) {
         rate.sample(nowNanos, total(Total.COMMANDS), total(Total.INPUT_BYTES), total(Total.OUTPUT_BYTES));
         peakBytes = Math.max(peakBytes, source.cache().stats().usedBytes());
     }
 
     /**
-     * Reads no item, however many there are, unless {@link #EXACT} asks for it.
+     * Reads no item, regardless of their number, unless {@link #EXACT} asks for it.
      *
-     * @param asked sections in lower case; none: the default ones. Unknown ones are left out
+     * @param asked sections in lower case; none: the default ones. Unknown ones are ignored
      */
     public String write(List<String> asked) {
         List<String> wanted = new ArrayList<>();
@@ -77,7 +81,7 @@ public final class InfoReport {
         return out.toString();
     }
 
-    /** @param expired items past their time and not reclaimed */
+    /** @param expired items past their expiry time that are not reclaimed */
     private void section(InfoSection out, String name, CacheStats stats, long expired) {
         switch (name) {
             case "server" -> server(out);
@@ -134,12 +138,10 @@ public final class InfoReport {
         }
     }
 
-    /** The launcher's path, where it started the server. */
+    /** The path of the script that started the server, if one did. */
     private static String executable() {
-        String home = System.getProperty("varve.home");
-        return home == null
-                ? Path.of(System.getProperty("java.home"), "bin", "java").toString()
-                : Path.of(home, "varve").toString();
+        return System.getProperty("varve.executable",
+                Path.of(System.getProperty("java.home"), "bin", "java").toString());
     }
 
     private void clients(InfoSection out) {
@@ -167,24 +169,24 @@ public final class InfoReport {
                 case "maxmemory" -> out.field("maxmemory_policy", source.config().text("maxmemory-policy"));
                 case "mem_aof_buffer" -> out.field("mem_allocator", ALLOCATOR);
                 default -> {
-                    // Text stands only where Redis has it.
+                    // Text is printed only where Redis prints it.
                 }
             }
         }
     }
 
-    /** What is told of memory, now. */
+    /** The current memory figures. */
     public MemoryFigures memory() {
         return figures(source.cache().stats());
     }
 
-    /** What is told of memory, with the sums of a moment ago. */
-    MemoryFigures figures(CacheStats stats) {
+    /** The memory figures, from sums of a moment ago. */
+    public MemoryFigures figures(CacheStats stats) {
         long buffers = source.clientTotals().bufferBytes();
         long peak = Math.max(peakBytes, MemoryFigures.usedBytes(stats, buffers));
         peakBytes = peak;
         return new MemoryFigures(stats, buffers, startupBytes, peak,
-                ProcessMemory.residentBytes(stats.reservedBytes()), machineBytes, source.config().maxMemoryBytes());
+                ProcessMemory.residentBytes(stats.chargedBytes()), machineBytes, source.config().maxMemoryBytes());
     }
 
     private static double ratio(long numerator, long denominator) {
@@ -288,7 +290,7 @@ public final class InfoReport {
         }
     }
 
-    /** Left out while there are none. */
+    /** Omitted while there are none. */
     private void unknownCommands(InfoSection out) {
         Map<String, Long> byName = source.unknownCommands().byName();
         if (!byName.isEmpty()) {
@@ -319,7 +321,7 @@ public final class InfoReport {
         }
     }
 
-    /** Nanoseconds over all event loops, or null if the command has not run. */
+    /** Latencies in nanoseconds over all event loops, or null if the command has not run. */
     public @Nullable Histogram latencies(int command) {
         return CommandCounts.of(source).latencies(command);
     }
@@ -328,14 +330,14 @@ public final class InfoReport {
         return CommandCounts.of(source).total(which);
     }
 
-    /** Keys of both tiers; which of those on flash expire is not known without reading them. */
+    /** Writes the keys of both tiers. The number of expiring keys on flash is unknown without reading them. */
     private void keyspace(InfoSection out, CacheStats stats, @Nullable FlashTier flash) {
         out.head("Keyspace");
         for (int i = 0; i < stats.databases().size(); i++) {
             CacheStats.Database database = stats.databases().get(i);
             long items = flash == null ? database.items() : source.cache().size(i, flash::count);
             if (items > 0) {
-                // Told where there is any: exporters of the time of 7.2 do not read a line that has a part more.
+                // Printed only if not zero: exporters from the time of Redis 7.2 reject a line with a further part.
                 String subexpiry = database.timedHashes() == 0 ? "" : ",subexpiry=" + database.timedHashes();
                 out.field("db" + i, "keys=" + items + ",expires=" + database.expiringItems() + ",avg_ttl="
                         + database.averageTtlMillis() + subexpiry);
@@ -347,7 +349,7 @@ public final class InfoReport {
         long active = stats.liveBytes() + stats.deadBytes();
         out.head("Varve").field("varve_version", source.varveVersion())
                 .field("segment_size", stats.segmentSizeBytes()).field("segments_in_use", stats.segmentsInUse())
-                .field("segments_free", stats.segmentsFree()).field("pool_bytes", stats.poolBytes())
+                .field("segments_free", stats.segmentsFree()).field("pool_bytes", stats.chargedBytes())
                 .field("live_bytes", stats.liveBytes()).field("dead_bytes", stats.deadBytes())
                 .field("segment_utilization", Decimals.of(active == 0 ? 0 : ratio(stats.liveBytes(), active), 4))
                 .field("index_bytes", stats.indexBytes())

@@ -1,9 +1,10 @@
 package io.varve.server.admin;
 
 /**
- * Writes the lines of a section of INFO: {@code name:value} under a head. Confined to whoever writes the report.
+ * Writes the lines of one section of INFO, {@code name:value} below a heading. Confined to the thread that writes the
+ * report.
  *
- * @param out where they go
+ * @param out receives the text
  */
 record InfoSection(StringBuilder out) {
     InfoSection head(String title) {

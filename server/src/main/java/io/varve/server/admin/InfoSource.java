@@ -5,14 +5,16 @@ import java.util.List;
 import io.varve.flash.tier.FlashTier;
 import io.varve.memory.Cache;
 import io.varve.server.acl.Denial;
+import io.varve.server.admin.latency.HiccupMeter;
+import io.varve.server.admin.latency.SlowLog;
 import io.varve.server.config.ServerConfig;
 import org.jspecify.annotations.Nullable;
 
-/** What INFO is made of. Implemented by the server's context; any thread may call. */
+/** The figures that INFO is made of. Any thread may call it; the server's context implements it. */
 public interface InfoSource {
     Cache cache();
 
-    /** The tier below the cache; null if there is none. */
+    /** The flash tier; null if there is none. */
     @Nullable
     FlashTier flash();
 
@@ -23,55 +25,55 @@ public interface InfoSource {
     /** Changes of the data since the last SAVE or BGSAVE, or since the start. */
     long changesSinceSave();
 
-    /** Counters of another epoch are zero. */
+    /** The current epoch; counters of another epoch are zero. */
     int counterEpoch();
 
     ErrorCounts errors();
 
-    /** What clients sent that is no command here. */
+    /** Unknown commands that clients sent. */
     UnknownCommands unknownCommands();
 
-    /** Full names of commands and subcommands; the index is the one of the counters. */
+    /** Full names of commands and subcommands; the index is that of the counters. */
     List<String> commandNames();
 
     int connectedClients();
 
-    /** Walks all clients. */
+    /** Sums over all clients; it walks over all of them. */
     ClientTotals clientTotals();
 
-    /** Who is told of keys they may have cached. */
+    /** Sums about client-side caching. */
     TrackingTotals trackingTotals();
 
-    /** Channels that somebody listens to. */
+    /** Channels with at least one subscriber. */
     int channelCount();
 
-    /** Patterns that somebody listens to. */
+    /** Patterns with at least one subscriber. */
     int patternCount();
 
-    /** Shard channels that somebody listens to. */
+    /** Shard channels with at least one subscriber. */
     int shardChannelCount();
 
-    /** Bytes of the heap that hold messages which not all who listen have been sent yet. */
+    /** Heap bytes of messages that are not delivered to all subscribers yet. */
     long undeliveredMessageBytes();
 
     long connectionsReceived();
 
     long connectionsRejected();
 
-    /** Clients disconnected because what they sent was over client-query-buffer-limit. */
+    /** Clients disconnected because their input exceeded client-query-buffer-limit. */
     long overInputLimit();
 
-    /** Clients disconnected because what they did not read was over client-output-buffer-limit. */
+    /** Clients disconnected because their unread output exceeded client-output-buffer-limit. */
     long overOutputLimit();
 
-    /** How often users' rules denied something for this reason. */
+    /** Number of denials for this reason. */
     long accessDenied(Denial reason);
 
     HiccupMeter hiccups();
 
     SlowLog slowLog();
 
-    /** INFO itself, which knows the peak. */
+    /** The INFO report itself, which knows the peak. */
     InfoReport report();
 
     String runId();
@@ -80,7 +82,7 @@ public interface InfoSource {
 
     int port();
 
-    /** Where clients may connect, each as INFO shows it. */
+    /** The listening addresses, each as INFO shows it. */
     List<String> listeners();
 
     String transport();

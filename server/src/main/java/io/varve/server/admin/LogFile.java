@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the setting {@code logfile} does: the log goes to a file, and to nowhere else. Confined to the thread that opens and
- * closes it.
+ * Implements the setting {@code logfile}: sends the log to a file and nowhere else. Confined to the thread that opens
+ * and closes it.
  */
 public final class LogFile implements AutoCloseable {
     private static final String LOGBACK = "ch.qos.logback.classic.LoggerContext";
@@ -26,16 +26,16 @@ public final class LogFile implements AutoCloseable {
     }
 
     /**
-     * Appends what is logged from now on to a file.
+     * Appends further log entries to a file.
      *
-     * @param path null: the log goes where it went
+     * @param path null leaves the log unchanged
      * @throws ConfigException if the file cannot be written
      */
     public static LogFile open(@Nullable Path path) {
         if (path == null) {
             return new LogFile(null);
         }
-        // A program that embeds the server may bring another backend, and the classes of this one are missing then.
+        // A program that embeds the server may use another backend, and Logback's classes are then missing.
         if (!LoggerFactory.getILoggerFactory().getClass().getName().equals(LOGBACK)) {
             throw new ConfigException("logfile " + path + ": needs logback-classic on the class path");
         }
@@ -49,13 +49,13 @@ public final class LogFile implements AutoCloseable {
 
     private static String reason(Path path, IOException refused) {
         return switch (refused) {
-            case NoSuchFileException _ -> "its folder does not exist";
+            case NoSuchFileException _ -> "its directory does not exist";
             case AccessDeniedException _ -> "permission denied";
-            default -> Files.isDirectory(path) ? "it is a folder" : String.valueOf(refused.getMessage());
+            default -> Files.isDirectory(path) ? "it is a directory" : String.valueOf(refused.getMessage());
         };
     }
 
-    /** The log goes where it went before. */
+    /** Restores the earlier appenders. */
     @Override
     public void close() {
         if (file != null) {

@@ -4,11 +4,11 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
 import org.slf4j.LoggerFactory;
 
-/** What the setting {@code loglevel} does. Immutable: static methods only; the logging system guards itself. */
+/** Implements the setting {@code loglevel}. Immutable: static methods only; the logging system guards itself. */
 public final class LogLevel {
     private LogLevel() {}
 
-    /** Lets Varve's own loggers say so much, from debug to nothing; other libraries' stay as they are. */
+    /** Sets the level of Varve's own loggers, from debug to nothing; those of other libraries stay unchanged. */
     public static void apply(String level) {
         if (LoggerFactory.getILoggerFactory() instanceof LoggerContext logging) {
             logging.getLogger("io.varve").setLevel(of(level));

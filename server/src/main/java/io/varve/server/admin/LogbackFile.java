@@ -13,7 +13,7 @@ import ch.qos.logback.core.Appender;
 import ch.qos.logback.core.FileAppender;
 import org.slf4j.LoggerFactory;
 
-/** A file in the place of all appenders that Logback's root has. Confined to the thread that opens and closes it. */
+/** A file appender that replaces all appenders of Logback's root. Confined to the thread that opens and closes it. */
 final class LogbackFile implements AutoCloseable {
     private static final String LINE = "%d{yyyy-MM-dd HH:mm:ss.SSS} %-5level %logger{0} - %msg%n";
 

@@ -8,14 +8,14 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one event loop counts. Single-writer its event loop, many readers: opaque writes, so that a reader sees each
- * number soon and the writer pays nothing.
+ * The counters of one event loop. Single writer its event loop, many readers: writes are opaque, so that readers see
+ * each number soon and the writer needs no fence.
  *
- * <p>A reset is a new epoch: the writer starts from zero when it sees it, and readers take counters of an old epoch for
- * zero meanwhile.
+ * <p>A reset starts a new epoch. The writer starts from zero when it sees the epoch; until then readers treat counters
+ * of an old epoch as zero.
  */
 public final class LoopCounters {
-    /** What is counted for the loop as a whole. */
+    /** The totals of the event loop. */
     public enum Total {
         COMMANDS(0), INPUT_BYTES(1), OUTPUT_BYTES(2), READS(3), WRITES(4);
 
@@ -26,7 +26,7 @@ public final class LoopCounters {
         }
     }
 
-    /** One second, the longest latency that a histogram tells apart. */
+    /** One second: longer latencies are recorded as this. */
     private static final long MAX_NANOS = 1_000_000_000L;
     private static final int DIGITS = 2;
 
@@ -36,13 +36,11 @@ public final class LoopCounters {
     private final AtomicLongArray rejected;
     private final AtomicLongArray failed;
     private final AtomicReferenceArray<Histogram> histograms;
-    /** Changes of the data since the start: no reset touches them. */
+    /** Changes of the data since the start: a reset does not affect them. */
     private final AtomicLong changes = new AtomicLong();
     private volatile int epoch;
 
-    /**
-     * @param commandCount commands and subcommands
-     */
+    /** @param commandCount number of commands and subcommands */
     public LoopCounters(int commandCount) {
         calls = new AtomicLongArray(commandCount);
         nanos = new AtomicLongArray(commandCount);
@@ -51,7 +49,7 @@ public final class LoopCounters {
         histograms = new AtomicReferenceArray<>(commandCount);
     }
 
-    /** Called by the writer: starts from zero if there was a reset. */
+    /** Called by the writer: starts from zero after a reset. */
     public void enter(int currentEpoch) {
         if (epoch == currentEpoch) {
             return;
@@ -78,9 +76,9 @@ public final class LoopCounters {
     }
 
     /**
-     * Commands of one kind ran.
+     * Counts several calls of one command.
      *
-     * @param nanosEach how long each of them took
+     * @param nanosEach duration of each of them
      */
     public void ran(int command, int times, long nanosEach, boolean track) {
         add(calls, command, times);
@@ -90,7 +88,7 @@ public final class LoopCounters {
         }
     }
 
-    /** A command has changed the data so many times, as Redis counts it. */
+    /** Counts a command's changes of the data, as Redis counts them. */
     public void countChanges(long more) {
         changes.setOpaque(changes.getPlain() + more);
     }
@@ -100,12 +98,12 @@ public final class LoopCounters {
         return changes.getOpaque();
     }
 
-    /** Commands are going to run again: the writer takes back what they have counted since there were so many. */
+    /** Restores the count of changes before commands run again. */
     public void takeBackChanges(long before) {
         changes.setOpaque(before);
     }
 
-    /** One that ran replied an error. */
+    /** Counts a call that ran and replied with an error. */
     public void failed(int command) {
         add(failed, command, 1);
     }
@@ -147,7 +145,10 @@ public final class LoopCounters {
         return failed.getOpaque(command);
     }
 
-    /** Nanoseconds, or null if the command has not run. The writer goes on while it is read: counts may be a few late. */
+    /**
+     * Latencies in nanoseconds, or null if the command has not run. The writer continues during a read, so counts may
+     * lag by a few.
+     */
     public @Nullable Histogram latencies(int command) {
         return histograms.get(command);
     }

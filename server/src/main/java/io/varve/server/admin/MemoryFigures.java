@@ -3,26 +3,26 @@ package io.varve.server.admin;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.varve.memory.CacheStats;
+import io.varve.memory.report.CacheStats;
 import io.varve.server.config.Decimals;
 
 /**
- * What is told of memory, at one moment: in INFO, in MEMORY STATS and as metrics. Immutable.
+ * The memory figures of one moment, for INFO, MEMORY STATS and metrics. Immutable.
  *
- * @param stats          the cache's own sums
- * @param bufferBytes    what connections hold for what was received and not executed, and for what was not yet sent
- * @param startupBytes   what was used before the first command
- * @param peakBytes      the most that was used since
- * @param residentBytes  of the process, as the system counts them
- * @param machineBytes   what the machine or the container has
+ * @param stats the cache's own sums
+ * @param bufferBytes bytes in connection buffers: received but not executed, or not yet sent
+ * @param startupBytes bytes in use before the first command
+ * @param peakBytes largest number of bytes in use since then
+ * @param residentBytes resident memory of the process, as the system counts it
+ * @param machineBytes memory of the machine or the container
  * @param maxMemoryBytes the limit
  */
 public record MemoryFigures(CacheStats stats, long bufferBytes, long startupBytes, long peakBytes, long residentBytes,
         long machineBytes, long maxMemoryBytes) {
-    /** Buffers up to so many bytes are not counted as used: every server has them. */
+    /** Buffer bytes that do not count as used, since every server has them. */
     static final long FREE_BUFFER_BYTES = 16L << 20;
 
-    /** What a figure counts. */
+    /** The unit of a figure. */
     public enum Unit {
         BYTES("bytes"), RATIO("ratio"),
         /** A part of a whole, from 0 to 1, which INFO shows in percent. */
@@ -35,23 +35,23 @@ public record MemoryFigures(CacheStats stats, long bufferBytes, long startupByte
         }
 
         /** The last word of the metric's name; empty: none. */
-        String metricUnit() {
+        public String metricUnit() {
             return metricUnit;
         }
     }
 
     /**
-     * One of them. Immutable.
+     * One figure. Immutable.
      *
-     * @param field   its name in INFO
-     * @param metric  its name as a metric, behind {@code memory.} and in front of the unit
-     * @param meaning in a few words
-     * @param unit    of the value
-     * @param value   what it is now
-     * @param human   whether INFO shows the bytes in a form for people too
+     * @param field its name in INFO
+     * @param metric its name as a metric, after {@code memory.} and before the unit
+     * @param meaning its meaning in a few words
+     * @param unit the unit of the value
+     * @param value current value
+     * @param human whether INFO also shows the bytes in a human-readable form
      */
     public record Figure(String field, String metric, String meaning, Unit unit, double value, boolean human) {
-        /** As INFO shows it. */
+        /** The value as INFO shows it. */
         String text() {
             return switch (unit) {
                 case BYTES, COUNT -> Long.toString((long) value);
@@ -61,7 +61,7 @@ public record MemoryFigures(CacheStats stats, long bufferBytes, long startupByte
         }
     }
 
-    /** What counts towards the memory that is used, with buffers beyond those that every server has. */
+    /** The used memory, including buffers beyond those that every server has. */
     static long usedBytes(CacheStats stats, long bufferBytes) {
         return stats.usedBytes() + Math.max(0, bufferBytes - FREE_BUFFER_BYTES);
     }
@@ -75,12 +75,12 @@ public record MemoryFigures(CacheStats stats, long bufferBytes, long startupByte
         return stats.liveBytes() + stats.deadBytes();
     }
 
-    /** What is used and is neither key nor value. */
+    /** Used bytes that are neither key nor value. */
     public long overheadBytes() {
         return usedBytes() - stats.datasetBytes();
     }
 
-    /** Dead space in segments: 1 is none. */
+    /** Active bytes over live bytes: 1 means no dead space in segments. */
     public double fragmentationRatio() {
         return ratio(activeBytes(), stats.liveBytes());
     }
@@ -90,11 +90,11 @@ public record MemoryFigures(CacheStats stats, long bufferBytes, long startupByte
     }
 
     public double reservedRatio() {
-        return ratio(stats.reservedBytes(), activeBytes());
+        return ratio(stats.chargedBytes(), activeBytes());
     }
 
     public double residentOverReserved() {
-        return ratio(residentBytes, stats.reservedBytes());
+        return ratio(residentBytes, stats.chargedBytes());
     }
 
     public double residentOverUsed() {
@@ -109,12 +109,12 @@ public record MemoryFigures(CacheStats stats, long bufferBytes, long startupByte
         return ratio(usedBytes(), peakBytes);
     }
 
-    /** 0 where there is nothing to divide by. */
-    static double ratio(long numerator, long denominator) {
+    /** 0 if the denominator is 0. */
+    public static double ratio(long numerator, long denominator) {
         return denominator <= 0 ? 0 : (double) numerator / denominator;
     }
 
-    /** Every figure of INFO's section, in its order: also those that are always 0 here, which clients look for. */
+    /** All figures of INFO's section, in its order, including those that are always 0 here, which clients expect. */
     public List<Figure> all() {
         List<Figure> all = new ArrayList<>();
         sums(all);
@@ -128,21 +128,21 @@ public record MemoryFigures(CacheStats stats, long bufferBytes, long startupByte
         long used = usedBytes();
         readable(all, "used_memory", "used", "Memory in use: segments, runs, index, expiry, buffers", used);
         readable(all, "used_memory_rss", "rss", "Resident memory of the process", residentBytes);
-        readable(all, "used_memory_peak", "peak", "The most memory in use since the start", peakBytes);
+        readable(all, "used_memory_peak", "peak", "Peak of memory in use since the start", peakBytes);
         part(all, "used_memory_peak_perc", "used.peak", "Memory in use over its peak", peakPart());
-        bytes(all, "used_memory_overhead", "overhead", "Memory in use that is neither key nor value", overheadBytes());
+        bytes(all, "used_memory_overhead", "overhead", "Memory in use for neither keys nor values", overheadBytes());
         bytes(all, "used_memory_startup", "startup", "Memory in use before the first command", startupBytes);
-        bytes(all, "used_memory_dataset", "dataset", "Keys and values that live", stats.datasetBytes());
+        bytes(all, "used_memory_dataset", "dataset", "Live keys and values", stats.datasetBytes());
         part(all, "used_memory_dataset_perc", "dataset", "Keys and values over memory in use", datasetPart());
-        bytes(all, "allocator_allocated", "allocator.allocated", "Items that live, with their heads",
+        bytes(all, "allocator_allocated", "allocator.allocated", "Live items with their headers",
                 stats.liveBytes());
         bytes(all, "allocator_active", "allocator.active", "Live and dead bytes in segments", activeBytes());
-        bytes(all, "allocator_resident", "allocator.resident", "What is charged to maxmemory, in use and free",
-                stats.reservedBytes());
+        bytes(all, "allocator_resident", "allocator.resident", "Memory charged to maxmemory, in use and free",
+                stats.chargedBytes());
         readable(all, "total_system_memory", "system", "Memory of the machine or container", machineBytes);
     }
 
-    /** There are no scripts and functions. */
+    /** Scripts and functions do not exist here. */
     private static void scripts(List<Figure> all) {
         readable(all, "used_memory_lua", "lua", "Always 0: there are no scripts", 0);
         bytes(all, "used_memory_vm_eval", "vm.eval", "Always 0: there are no scripts", 0);
@@ -157,17 +157,17 @@ public record MemoryFigures(CacheStats stats, long bufferBytes, long startupByte
     }
 
     private void limitAndRatios(List<Figure> all) {
-        readable(all, "maxmemory", "max", "The limit", maxMemoryBytes);
-        ratio(all, "allocator_frag_ratio", "allocator.frag", "Live and dead bytes in segments over live ones",
+        readable(all, "maxmemory", "max", "The memory limit", maxMemoryBytes);
+        ratio(all, "allocator_frag_ratio", "allocator.frag", "Live and dead bytes over live bytes in segments",
                 fragmentationRatio());
         bytes(all, "allocator_frag_bytes", "allocator.frag", "Dead bytes in segments", fragmentationBytes());
-        ratio(all, "allocator_rss_ratio", "allocator.rss", "What is charged over what is filled", reservedRatio());
-        bytes(all, "allocator_rss_bytes", "allocator.rss", "What is charged and not filled",
-                stats.reservedBytes() - activeBytes());
-        ratio(all, "rss_overhead_ratio", "rss.overhead", "Resident memory over what is charged",
+        ratio(all, "allocator_rss_ratio", "allocator.rss", "Charged memory over filled memory", reservedRatio());
+        bytes(all, "allocator_rss_bytes", "allocator.rss", "Charged memory that is not filled",
+                stats.chargedBytes() - activeBytes());
+        ratio(all, "rss_overhead_ratio", "rss.overhead", "Resident memory over charged memory",
                 residentOverReserved());
         bytes(all, "rss_overhead_bytes", "rss.overhead", "Resident memory that is not charged",
-                residentBytes - stats.reservedBytes());
+                residentBytes - stats.chargedBytes());
         ratio(all, "mem_fragmentation_ratio", "fragmentation", "Resident memory over memory in use",
                 residentOverUsed());
         bytes(all, "mem_fragmentation_bytes", "fragmentation", "Resident memory that is not in use",
@@ -179,12 +179,12 @@ public record MemoryFigures(CacheStats stats, long bufferBytes, long startupByte
         bytes(all, "mem_replication_backlog", "replication.backlog", "Always 0: there are no replicas", 0);
         bytes(all, "mem_total_replication_buffers", "replication.buffers", "Always 0: there are no replicas", 0);
         bytes(all, "mem_clients_slaves", "clients.slaves", "Always 0: there are no replicas", 0);
-        bytes(all, "mem_clients_normal", "clients.normal", "Buffers of the connections", bufferBytes);
+        bytes(all, "mem_clients_normal", "clients.normal", "Buffers of connections", bufferBytes);
         bytes(all, "mem_cluster_links", "cluster.links", "Always 0: there is no cluster", 0);
-        bytes(all, "mem_aof_buffer", "aof.buffer", "Always 0: there is no log", 0);
-        count(all, "active_defrag_running", "active.defrag.running", "Always 0: segments are cleaned all the time");
-        count(all, "lazyfree_pending_objects", "lazyfree.pending.objects", "Always 0: everything is freed in slices");
-        count(all, "lazyfreed_objects", "lazyfreed.objects", "Always 0: everything is freed in slices");
+        bytes(all, "mem_aof_buffer", "aof.buffer", "Always 0: there is no append-only file", 0);
+        count(all, "active_defrag_running", "active.defrag.running", "Always 0: the cleaner replaces defragmentation");
+        count(all, "lazyfree_pending_objects", "lazyfree.pending.objects", "Always 0: memory is freed in slices");
+        count(all, "lazyfreed_objects", "lazyfreed.objects", "Always 0: memory is freed in slices");
     }
 
     private static void readable(List<Figure> all, String field, String metric, String meaning, long value) {

@@ -5,19 +5,19 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.varve.memory.CacheStats;
+import io.varve.memory.report.CacheStats;
 import io.varve.server.config.Decimals;
 import io.varve.server.config.MemoryUnits;
 
-/** What MEMORY DOCTOR and MEMORY MALLOC-STATS say in words. Immutable: static methods only. */
+/** Formats the text of MEMORY DOCTOR and MEMORY MALLOC-STATS. Immutable: static methods only. */
 public final class MemoryReport {
-    /** Of less, ratios say nothing. */
+    /** Below this size ratios are meaningless. */
     private static final long LEAST_BYTES = 5L << 20;
-    /** What is lost has to be worth a word. */
+    /** Minimum loss that is worth a remark. */
     private static final long WORTH_BYTES = 10L << 20;
     private static final double HIGH_PEAK = 1.5;
     private static final double HIGH_DEAD = 1.4;
-    /** What the JVM may take beside maxmemory. */
+    /** Expected memory of the JVM beside maxmemory. */
     private static final long EXPECTED_BESIDE_BYTES = 256L << 20;
     private static final long HIGH_BUFFER_BYTES_PER_CLIENT = 200 << 10;
     private static final double NEARLY_FULL = 0.95;
@@ -25,17 +25,17 @@ public final class MemoryReport {
 
     private MemoryReport() {}
 
-    /** What looks wrong, with what can be done about it; or that nothing does. */
+    /** Lists the problems and their remedies, or reports that there are none. */
     public static String diagnosis(MemoryFigures figures, int clients) {
         if (figures.usedBytes() < LEAST_BYTES) {
             return "Too little memory is in use (" + MemoryUnits.human(figures.usedBytes())
-                    + ") for its ratios to mean anything. Ask again when there is some data.\n";
+                    + ") for meaningful ratios. Try again when the server holds more data.\n";
         }
         List<String> findings = findings(figures, clients);
         if (findings.isEmpty()) {
             return "No memory issue was found.\n";
         }
-        StringBuilder text = new StringBuilder("What was found:\n\n");
+        StringBuilder text = new StringBuilder("Findings:\n\n");
         for (String finding : findings) {
             text.append(" * ").append(finding).append("\n\n");
         }
@@ -46,47 +46,48 @@ public final class MemoryReport {
         CacheStats stats = figures.stats();
         List<String> findings = new ArrayList<>();
         if (figures.peakBytes() > figures.usedBytes() * HIGH_PEAK) {
-            findings.add("Peak: " + MemoryUnits.human(figures.peakBytes()) + " were in use at a time, now it is "
+            findings.add("Peak: " + MemoryUnits.human(figures.peakBytes()) + " were in use at the peak, now "
                     + MemoryUnits.human(figures.usedBytes())
-                    + ". Free memory goes back to the system within seconds; MEMORY PURGE gives it back at once.");
+                    + " are in use. The server returns free memory to the operating system within seconds; MEMORY"
+                    + " PURGE returns it at once.");
         }
         if (figures.fragmentationRatio() > HIGH_DEAD && figures.fragmentationBytes() > WORTH_BYTES) {
             findings.add("Dead space: segments hold " + MemoryUnits.human(figures.fragmentationBytes())
-                    + " that nobody can reach (allocator_frag_ratio " + Decimals.of(figures.fragmentationRatio(), 2)
-                    + "). The cleaner takes it back as it is needed; if it stays, look at cleaner_reclaim_cost and"
+                    + " of dead items (allocator_frag_ratio " + Decimals.of(figures.fragmentationRatio(), 2)
+                    + "). The cleaner reclaims it on demand; if it stays, check cleaner_reclaim_cost and"
                     + " cleaner-policy.");
         }
-        if (figures.residentBytes() - stats.reservedBytes() > EXPECTED_BESIDE_BYTES) {
-            findings.add("Beside the data: the process has " + MemoryUnits.human(figures.residentBytes())
-                    + " resident, of which " + MemoryUnits.human(stats.reservedBytes())
-                    + " are charged to maxmemory. The rest is the JVM's, of which "
+        if (figures.residentBytes() - stats.chargedBytes() > EXPECTED_BESIDE_BYTES) {
+            findings.add("Outside maxmemory: the process has " + MemoryUnits.human(figures.residentBytes())
+                    + " resident, of which " + MemoryUnits.human(stats.chargedBytes())
+                    + " are charged to maxmemory. The JVM uses the rest; "
                     + MemoryUnits.human(EXPECTED_BESIDE_BYTES)
-                    + " are expected with the options that the launcher sets.");
+                    + " are expected with the launcher's options.");
         }
         if (clients > 0 && figures.bufferBytes() / clients > HIGH_BUFFER_BYTES_PER_CLIENT) {
             findings.add("Connections: " + clients + " clients hold " + MemoryUnits.human(figures.bufferBytes())
-                    + " of buffers. CLIENT LIST shows whose omem and qbuf are large;"
-                    + " client-output-buffer-limit cuts those off that do not read.");
+                    + " of buffers. CLIENT LIST shows the clients with a large omem or qbuf;"
+                    + " client-output-buffer-limit disconnects clients that do not read.");
         }
-        if (stats.reservedBytes() > figures.maxMemoryBytes() * NEARLY_FULL && stats.evicted() > 0) {
-            findings.add("The limit: maxmemory " + MemoryUnits.human(figures.maxMemoryBytes()) + " is used up, and "
-                    + stats.evicted() + " keys were evicted.");
+        if (stats.chargedBytes() > figures.maxMemoryBytes() * NEARLY_FULL && stats.evicted() > 0) {
+            findings.add("Memory limit: maxmemory " + MemoryUnits.human(figures.maxMemoryBytes()) + " is used up, and "
+                    + stats.evicted() + " keys have been evicted.");
         }
         if (stats.expiredUnreclaimed() > stats.items() * MANY_EXPIRED) {
             findings.add("Expiry: " + stats.expiredUnreclaimed() + " of " + stats.items()
-                    + " items are past their time and not reclaimed yet. Where this stays so, expiry does not keep up:"
-                    + " look at expired_time_cap_reached_count, expire-algorithm and expire-cycle-ms.");
+                    + " items have expired and still hold memory. If this persists, expiry does not keep up:"
+                    + " check expired_time_cap_reached_count, expire-algorithm and expire-cycle-ms.");
         }
         return findings;
     }
 
-    /** How the memory is divided. */
+    /** Describes the division of the memory. */
     public static String ofAllocator(MemoryFigures figures) {
         CacheStats stats = figures.stats();
         StringBuilder text = new StringBuilder("Allocator: ").append(InfoReport.ALLOCATOR).append("\n\n");
         line(text, "limit (maxmemory)", figures.maxMemoryBytes());
-        line(text, "charged to it, in use and free", stats.reservedBytes());
-        line(text, "segments' size", stats.segmentSizeBytes());
+        line(text, "charged to maxmemory, in use and free", stats.chargedBytes());
+        line(text, "segment size", stats.segmentSizeBytes());
         text.append("segments in use: ").append(stats.segmentsInUse()).append('\n');
         text.append("segments free: ").append(stats.segmentsFree()).append('\n');
         line(text, "live items", stats.liveBytes());
@@ -94,12 +95,12 @@ public final class MemoryReport {
         line(text, "index", stats.indexBytes());
         line(text, "time buckets", stats.expiryBytes());
         text.append("segments cleaned: ").append(stats.segmentsCleaned()).append('\n');
-        text.append("segments freed whole: ").append(stats.segmentsFreedWhole()).append('\n');
+        text.append("segments freed without a live item: ").append(stats.segmentsFreedWhole()).append('\n');
         line(text, "moved by the cleaner", stats.bytesMoved());
         line(text, "reclaimed by the cleaner", stats.bytesReclaimed());
-        line(text, "connections' buffers", figures.bufferBytes());
+        line(text, "connection buffers", figures.bufferBytes());
         line(text, "JVM heap used", ProcessMemory.heapUsedBytes());
-        line(text, "JVM heap at most", ProcessMemory.heapMaxBytes());
+        line(text, "JVM heap maximum", ProcessMemory.heapMaxBytes());
         for (BufferPoolMXBean pool : ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class)) {
             line(text, "JVM buffers, " + pool.getName(), Math.max(0, pool.getMemoryUsed()));
         }

@@ -1,16 +1,22 @@
 package io.varve.server.admin;
 
 import io.varve.memory.Cache;
-import io.varve.memory.PenaltyReport;
+import io.varve.memory.report.PenaltyReport;
 import io.varve.server.config.Decimals;
 
-/** What INFO tells of what misses cost; VARVE.CLASS LIST tells it by class. Immutable: static methods only. */
+/**
+ * Writes the fields of INFO about the cost of misses; VARVE.CLASS LIST shows it by class. Immutable: static methods
+ * only.
+ */
 final class PenaltyLines {
     private static final int MICROS_DECIMALS = 1;
 
     private PenaltyLines() {}
 
-    /** A line if nothing is tracked; else how much is known, what that takes, and how long the last division took. */
+    /**
+     * Writes one field if nothing is tracked; else the known penalties, their memory, and the duration of the last
+     * division.
+     */
     static void write(InfoSection out, Cache cache) {
         PenaltyReport report = cache.penalties();
         out.field("penalty_tracking", report == null ? 0 : 1);

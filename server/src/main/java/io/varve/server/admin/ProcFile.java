@@ -7,9 +7,9 @@ import java.nio.charset.StandardCharsets;
 
 import org.jspecify.annotations.Nullable;
 
-/** A short file of the system's about this process, opened once and read again and again. Guarded by itself. */
+/** A short file of the system about this process, opened once and read repeatedly. Guarded by {@code this}. */
 final class ProcFile {
-    /** More than any line of {@code /proc/self/stat} has. */
+    /** Longer than any line of {@code /proc/self/stat}. */
     private static final int MAX_BYTES = 1024;
 
     private final byte[] bytes = new byte[MAX_BYTES];
@@ -27,7 +27,7 @@ final class ProcFile {
         }
     }
 
-    /** What it says now, or null where there is no such file or it cannot be read. */
+    /** The current content, or null if the file does not exist or cannot be read. */
     synchronized @Nullable String read() {
         if (file == null) {
             return null;

@@ -1,11 +1,11 @@
 package io.varve.server.admin;
 
 /**
- * Client-side caching in numbers. Immutable.
+ * Sums about client-side caching. Immutable.
  *
- * @param clients  that are told of keys they may have cached
- * @param keys     that somebody may have cached
- * @param items    keys times who may have cached them
- * @param prefixes different prefixes of keys that somebody is told of
+ * @param clients clients that are sent invalidations
+ * @param keys keys that at least one client may have cached
+ * @param items pairs of a key and a client that may have cached it
+ * @param prefixes distinct key prefixes that clients broadcast on
  */
 public record TrackingTotals(long clients, long keys, long items, long prefixes) {}

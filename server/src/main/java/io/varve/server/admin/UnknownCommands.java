@@ -11,11 +11,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The commands that clients sent and that the server does not have, counted by name. Many threads: guarded by itself, off the path of
- * known commands.
+ * Counters of unknown commands that clients sent, by name. Many threads: guarded by {@code this}, off the path of known
+ * commands.
  *
- * <p>Clients choose the names, so their number, their length and their characters are bounded; where one name too many comes, it takes
- * the place of the rarest.
+ * <p>Clients choose the names, so their number, length and characters are bounded. A name beyond the limit replaces the
+ * rarest one.
  */
 public final class UnknownCommands {
     static final int MAX_NAMES = 64;
@@ -24,16 +24,16 @@ public final class UnknownCommands {
     private static final long LOG_INTERVAL_MILLIS = 10_000;
 
     private final Map<String, Long> counts = new HashMap<>();
-    /** Those of them that the log has named. */
+    /** The names that the log has mentioned. */
     private final Set<String> logged = new HashSet<>();
     private long total;
     private long nextLogMillis = Long.MIN_VALUE;
 
     /**
-     * Counts one. The log names it once, and waits with that while another name was logged a short while ago.
+     * Counts one unknown command. The log mentions each name once, with a delay if it mentioned another name recently.
      *
-     * @param name   as it was sent; of a subcommand the command's, a bar, and its own
-     * @param client who sent it, in words
+     * @param name as it was sent; for a subcommand the command's name, a bar, and its own
+     * @param client description of the sender
      */
     public synchronized void add(String name, String client, long nowMillis) {
         String known = sanitized(name);
@@ -47,12 +47,12 @@ public final class UnknownCommands {
         }
         counts.merge(known, 1L, Long::sum);
         if (nowMillis >= nextLogMillis && logged.add(known)) {
-            LOG.warn("Unknown command {} from {}; INFO unknowncommands counts further ones", known, client);
+            LOG.warn("Unknown command {} from {}; INFO unknowncommands counts further calls", known, client);
             nextLogMillis = nowMillis + LOG_INTERVAL_MILLIS;
         }
     }
 
-    /** Lower case, short, and nothing in it that a line of INFO or of the log cannot hold. */
+    /** Converts to lower case, truncates, and removes characters that a line of INFO or of the log cannot hold. */
     private static String sanitized(String name) {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < name.length() && i < MAX_NAME_CHARS; i++) {
@@ -64,12 +64,12 @@ public final class UnknownCommands {
         return text.toString();
     }
 
-    /** How many there were, of all names. */
+    /** Number of unknown commands, over all names. */
     public synchronized long total() {
         return total;
     }
 
-    /** The most frequent first. */
+    /** The most frequent names first. */
     synchronized Map<String, Long> byName() {
         Map<String, Long> sorted = new LinkedHashMap<>();
         counts.entrySet().stream()

@@ -1,7 +1,8 @@
 /**
- * What the server tells of itself: counters, INFO, the slow log, latencies.
+ * Introspection: counters, INFO, the slow log, latencies.
  *
- * <p>Lives here: what is measured and how it is shown. Must not live here: commands (they ask this room), sockets.
+ * <p>Lives here: the figures that are measured and their presentation. Must not live here: commands (they call this
+ * package), sockets.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.admin;

@@ -7,103 +7,108 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets commands that look at keys, or change them, without naming them wait until nothing is promised, and holds up meanwhile what
- * would promise more: else there might always be something that is. Guarded by the lock of {@link BlockedKeys}.
+ * Delays commands that read or change keys without naming them until no key is reserved. Guarded by the lock of
+ * {@link BlockedKeys}. While such commands wait, the barrier also delays commands that would create further
+ * reservations. Without that, some key might always be reserved.
  *
- * <p>Both sides take turns, so that neither waits for ever. While commands stand in front of the barrier it is down: who names a key
- * that is waited for is held up. When all of them have run it goes up, and those that were held up run before it comes down again
- * for the commands that have come since.
+ * <p>Both sides alternate, so neither starves. While commands wait in front, the barrier is closed: it delays every
+ * command that names an awaited key. When all commands in front have run, the barrier opens. The delayed commands run
+ * before it closes again for the commands that have arrived since.
  *
- * <p>Those that look run beside each other, as soon as nothing is promised. Those that change run one at a time, as one of them may
- * cause calls itself (SWAPDB, EXEC), and whoever is called looks before the next one runs.
+ * <p>Readers run concurrently as soon as no key is reserved. Writers run one at a time: a writer may wake clients
+ * itself (SWAPDB, EXEC), and each woken client re-runs its command before the next writer runs.
  */
 final class Barrier {
-    /** Those for which the barrier is down. */
-    private final Set<Pass> inFront = new LinkedHashSet<>();
-    /** Those that came too late for that. */
-    private final Set<Pass> next = new LinkedHashSet<>();
-    private final Set<Pass> heldUp = new LinkedHashSet<>();
-    /** Those that were held up and have not run since. INVARIANT: if there are any, the barrier is up. */
-    private final Set<Pass> letGo = new LinkedHashSet<>();
-    /** Which of those in front changes something at this moment. */
-    private @Nullable Pass changing;
+    /** The commands for which the barrier is closed. */
+    private final Set<BarrierWaiter> inFront = new LinkedHashSet<>();
+    /** Commands that wait for the next time the barrier closes. */
+    private final Set<BarrierWaiter> next = new LinkedHashSet<>();
+    private final Set<BarrierWaiter> delayed = new LinkedHashSet<>();
+    /**
+     * Commands that were delayed and have not run since their release. INVARIANT: if there are any, the barrier is
+     * open.
+     */
+    private final Set<BarrierWaiter> released = new LinkedHashSet<>();
+    /** The command in front that is changing keys at this moment. */
+    private @Nullable BarrierWaiter changing;
 
-    /** Whether who names a key that is waited for is held up. */
-    boolean isDown() {
+    /** Whether the barrier delays commands that name an awaited key. */
+    boolean isClosed() {
         return !inFront.isEmpty();
     }
 
     /**
-     * Whether a command may look at all keys, or change them: if not, it waits in front. One that changes has to {@link #leave} when
-     * it has, one that looks has no place any more.
+     * Whether a command may read or change all keys. If it may not, it waits in front. An admitted writer has to
+     * {@link #remove} after its changes; an admitted reader has left already.
      */
-    boolean admits(Pass pass, boolean nothingPromised) {
-        if (pass.kind() == Pass.Kind.LOOK && nothingPromised) {
-            leave(pass, true);
+    boolean admits(BarrierWaiter barrierWaiter, boolean noneReserved) {
+        if (barrierWaiter.kind() == BarrierWaiter.Kind.READ && noneReserved) {
+            remove(barrierWaiter, true);
             return true;
         }
-        enter(pass);
-        if (pass.kind() == Pass.Kind.LOOK || !nothingPromised || !inFront.contains(pass)
-                || changing != null && !pass.equals(changing)) {
-            if (pass.equals(changing)) {
-                // It was admitted before, and has changed nothing: it waits again.
+        enter(barrierWaiter);
+        if (barrierWaiter.kind() == BarrierWaiter.Kind.READ || !noneReserved || !inFront.contains(barrierWaiter)
+                || changing != null && !barrierWaiter.equals(changing)) {
+            if (barrierWaiter.equals(changing)) {
+                // It was admitted earlier and has changed nothing: it waits again.
                 changing = null;
             }
             return false;
         }
-        changing = pass;
+        changing = barrierWaiter;
         return true;
     }
 
-    private void enter(Pass pass) {
-        if (inFront.contains(pass) || next.contains(pass)) {
+    private void enter(BarrierWaiter barrierWaiter) {
+        if (inFront.contains(barrierWaiter) || next.contains(barrierWaiter)) {
             return;
         }
-        // Who only looks promises nothing: it makes nobody wait for longer who stands in front.
-        boolean mayJoin = inFront.isEmpty() ? letGo.isEmpty() : pass.kind() == Pass.Kind.LOOK;
-        (mayJoin ? inFront : next).add(pass);
+        // A reader creates no reservation, so it does not prolong the wait of the commands in front.
+        boolean mayJoin = inFront.isEmpty() ? released.isEmpty() : barrierWaiter.kind() == BarrierWaiter.Kind.READ;
+        (mayJoin ? inFront : next).add(barrierWaiter);
     }
 
-    /** A command that would have somebody called waits until the barrier is up. */
-    void holdUp(Pass pass) {
-        letGo.remove(pass);
-        heldUp.add(pass);
+    /** Delays a command that would wake a blocked client until the barrier is open. */
+    void delay(BarrierWaiter barrierWaiter) {
+        released.remove(barrierWaiter);
+        delayed.add(barrierWaiter);
     }
 
-    /** A command has run, or will not. Without effect where it has no place. */
-    void leave(Pass pass, boolean nothingPromised) {
-        if (pass.equals(changing)) {
+    /** Removes a command that has run or will not run. Without effect for a command that has no place. */
+    void remove(BarrierWaiter barrierWaiter, boolean noneReserved) {
+        if (barrierWaiter.equals(changing)) {
             changing = null;
         }
-        // It is in one of them, or in none.
-        boolean left = inFront.remove(pass) || next.remove(pass) || heldUp.remove(pass) || letGo.remove(pass);
+        // The command is in at most one of these sets.
+        boolean left = inFront.remove(barrierWaiter) || next.remove(barrierWaiter) || delayed.remove(barrierWaiter)
+                || released.remove(barrierWaiter);
         if (!left) {
             return;
         }
         if (inFront.isEmpty()) {
-            List<Pass> first = List.copyOf(heldUp);
-            heldUp.clear();
-            letGo.addAll(first);
-            if (letGo.isEmpty()) {
+            List<BarrierWaiter> first = List.copyOf(delayed);
+            delayed.clear();
+            released.addAll(first);
+            if (released.isEmpty()) {
                 inFront.addAll(next);
                 next.clear();
             }
-            first.forEach(Pass::wake);
+            first.forEach(BarrierWaiter::wake);
         }
-        if (nothingPromised) {
-            nothingIsPromised();
+        if (noneReserved) {
+            wakeAdmissible();
         }
     }
 
-    /** Nothing is promised (any more): those in front may run. */
-    void nothingIsPromised() {
+    /** Called when no key is reserved: wakes the commands in front that may run. */
+    void wakeAdmissible() {
         boolean mayChange = changing == null;
-        for (Pass pass : List.copyOf(inFront)) {
-            boolean looks = pass.kind() == Pass.Kind.LOOK;
-            if (looks || mayChange) {
-                pass.wake();
+        for (BarrierWaiter barrierWaiter : List.copyOf(inFront)) {
+            boolean reads = barrierWaiter.kind() == BarrierWaiter.Kind.READ;
+            if (reads || mayChange) {
+                barrierWaiter.wake();
             }
-            mayChange &= looks;
+            mayChange &= reads;
         }
     }
 }

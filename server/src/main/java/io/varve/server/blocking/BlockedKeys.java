@@ -12,53 +12,55 @@ import io.varve.memory.item.Change;
 import io.varve.memory.item.ChangeListener;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
+import io.varve.server.keys.HeapKey;
 import io.varve.server.keys.KeyCounters;
-import io.varve.server.keys.NamedKey;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys that clients wait for, each with its queue. Guarded by its own lock, which is taken last; only the question whether a
- * key is promised at all, or the barrier down, is answered without.
+ * The keys that blocked clients wait for, each with its queue of clients. Guarded by its own monitor, which is the last
+ * lock in the lock order. Only two checks read without it: whether any key is reserved, and whether the barrier is
+ * closed.
  *
- * <p>A waiter looks for itself. When a key that is waited for changes, whatever changed it, the first of its queue is
- * <em>called</em>, under the lock of the key's shard: its event loop runs its command once more, which takes what there is or
- * waits on in its old place. Until it has looked, the key is <em>promised</em> to it: commands of others that name it, or a key into
- * which somebody of that queue puts what it finds, run behind it ({@link #behind}), so that nobody comes between who changed the key
- * and who waited for it, and nothing is taken for a client that is not there to be told. Has it left something, or has the key
- * another type, the next one is called, still under that lock.
+ * <p>A woken client re-runs its own command. When an awaited key changes, whatever the cause, the first client of its
+ * queue is <em>called</em> under the lock of the key's shard. Its event loop re-runs the command, which takes an
+ * element or keeps waiting in its old place. Until then, the key is <em>reserved</em> for it. Commands of other clients
+ * wait ({@link #behind}) if they name the key, or a key into which a client of that queue moves its result. So no other
+ * client gets between the writer and the blocked client, and no element is taken for a client that has disconnected. If
+ * the client takes less than everything, or the key has another type, the next client is called under the same shard
+ * lock.
  *
- * <p>Where waiters relate keys (they wait for several, or move what they find), the keys are served in the order of their changes,
- * as in Redis ({@link Ticket}): one that changes while an earlier one is promised is <em>due</em>, and its first waiter is called
- * after that.
+ * <p>If clients relate keys (they wait for several, or move their result), the keys are served in the order of their
+ * changes, as in Redis ({@link WakeOrder}). A key that changes while an earlier one is reserved is <em>due</em>: its
+ * first client is called afterwards.
  *
- * <p>Commands that look at keys which they do not name wait until nothing is promised at all, at a {@link Barrier}.
+ * <p>Commands that read keys without naming them wait at a {@link Barrier} until no key is reserved.
  *
  * <pre>
- *   waits --change of a key--> called --took something, end of time, gone--> left
+ *   waits --change of a key--> called --took something, timed out, disconnected--> left
  *     ^                          |
  *     +------found nothing-------+
  * </pre>
  *
- * <p>INVARIANT: while nobody is called for a key, there is nothing in it that somebody in its queue waits for, but for those that were
- * {@link #putOff put off}.
+ * <p>INVARIANT: while no client is called for a key, the key holds nothing that a client in its queue waits for, except
+ * for clients that were {@link #defer deferred}.
  */
 public final class BlockedKeys implements ChangeListener {
     private final Cache cache;
     private final boolean overFlash;
     private final KeyCounters counters = new KeyCounters();
-    private final Map<NamedKey, KeyQueue> queues = new HashMap<>();
-    private final Paths paths = new Paths(queues);
-    /** Those for which somebody was called. */
-    private final TreeMap<Ticket, KeyQueue> promised = new TreeMap<>();
-    /** Those for which somebody is to be called once earlier promises are kept. */
-    private final TreeMap<Ticket, KeyQueue> due = new TreeMap<>();
-    private final Tickets tickets = new Tickets();
+    private final Map<HeapKey, KeyQueue> queues = new HashMap<>();
+    private final MoveGraph moves = new MoveGraph(queues);
+    /** The keys for which a client was called. */
+    private final TreeMap<WakeOrder, KeyQueue> reserved = new TreeMap<>();
+    /** The keys that wait for earlier reservations to end before a client is called. */
+    private final TreeMap<WakeOrder, KeyQueue> due = new TreeMap<>();
+    private final WakeSequence wakeSequence = new WakeSequence();
     private final Barrier barrier = new Barrier();
-    private volatile boolean anyHeldUp;
+    private volatile boolean anyDelayed;
     private volatile boolean anyWaiting;
-    /** The place of who came last. */
+    /** Position of the most recently added client. */
     private long order;
-    /** How many waiters put what they find into another key. */
+    /** Number of blocked clients that move their result into another key. */
     private int movers;
 
     /** @param overFlash whether a key that is not in memory may be on flash */
@@ -67,21 +69,24 @@ public final class BlockedKeys implements ChangeListener {
         this.overFlash = overFlash;
     }
 
-    /** What came of an attempt to end the waiting of another client. */
+    /** Result of an attempt to end another client's wait. */
     public enum Unblocking {
         ENDED,
-        /** It does not wait any more. */
+        /** The client is not waiting. */
         NOT_WAITING,
-        /** It was called: whether it goes on waiting is known after it has looked ({@link #behind(Waiter, Runnable)}). */
+        /**
+         * The client was called. It has to re-run its command before it is known whether it keeps waiting
+         * ({@link #behind(BlockedClient, Runnable)}).
+         */
         CALLED
     }
 
-    // --- who waits (the shards of its keys are locked by its event loop)
+    // --- the blocked client (its event loop holds the shard locks of its keys)
 
-    /** Puts a client at the end of the queues of its keys, in none of which there is anything for it. */
-    public synchronized void add(Waiter waiter) {
-        waiter.order(++order);
-        for (NamedKey key : waiter.keys()) {
+    /** Appends a client to the queues of its keys, none of which holds anything for it. */
+    public synchronized void add(BlockedClient blocked) {
+        blocked.order(++order);
+        for (HeapKey key : blocked.keys()) {
             KeyQueue queue = queues.get(key);
             if (queue == null) {
                 if (queues.isEmpty()) {
@@ -92,98 +97,104 @@ public final class BlockedKeys implements ChangeListener {
                 anyWaiting = true;
                 counters.add(key);
             }
-            if (queue.add(waiter)) {
-                waiter.queues().add(queue);
+            if (queue.add(blocked)) {
+                blocked.queues().add(queue);
             }
         }
-        NamedKey target = waiter.target();
+        HeapKey target = blocked.target();
         if (target != null) {
             counters.add(target);
             movers++;
         }
     }
 
-    /** Says what is to be done when it is called or its waiting is ended: at once if it has been already, else once. */
-    public synchronized void onWake(Waiter waiter, Runnable action) {
-        waiter.onWake(action);
-        if (!waiter.calls().isEmpty() || waiter.end() != null) {
+    /**
+     * Sets the action that runs when the client is called or its wait ends. It runs at once if that has happened
+     * already.
+     */
+    public synchronized void onWake(BlockedClient blocked, Runnable action) {
+        blocked.onWake(action);
+        if (!blocked.calls().isEmpty() || blocked.end() != null) {
             action.run();
         }
     }
 
-    /** The number of the key that it has been called for first and has not looked at, and now can; -1 if there is none. */
-    public synchronized int nextCall(Waiter waiter) {
-        if (waiter.isPutOff() && waiter.end() == null && waiter.calls().isEmpty()) {
-            putBack(waiter);
+    /**
+     * Number of the first key that the client was called for and has not checked yet; -1 if there is none. Also puts a
+     * deferred client back into its queues.
+     */
+    public synchronized int nextCall(BlockedClient blocked) {
+        if (blocked.isDeferred() && blocked.end() == null && blocked.calls().isEmpty()) {
+            putBack(blocked);
         }
-        KeyQueue queue = waiter.calls().peekFirst();
-        return queue == null ? -1 : waiter.keys().indexOf(queue.key());
+        KeyQueue queue = blocked.calls().peekFirst();
+        return queue == null ? -1 : blocked.keys().indexOf(queue.key());
     }
 
     /**
-     * It has looked at the key of {@link #nextCall} and found nothing for it.
+     * The client has checked the key of {@link #nextCall} and found nothing for it.
      *
-     * @param found the type that the key has; null if it is not there
+     * @param found the key's type; null if the key does not exist
      */
-    public synchronized void declined(Waiter waiter, @Nullable ItemType found) {
-        KeyQueue queue = waiter.calls().removeFirst();
+    public synchronized void keepWaiting(BlockedClient blocked, @Nullable ItemType found) {
+        KeyQueue queue = blocked.calls().removeFirst();
         if (queue.takeChanged()) {
             callFirst(queue);
         } else {
-            Waiter next = found == null || found == waiter.type() ? null : queue.first(found);
+            BlockedClient next = found == null || found == blocked.type() ? null : queue.first(found);
             call(queue, next);
         }
     }
 
     /**
-     * It could not look at what it has been called for, as memory had no room for its keys: it keeps its place, but those behind it are
-     * called in its stead until it can look, at {@link #lookAgain}.
+     * Defers a client that could not re-run its command because memory had no space for its keys. The client keeps its
+     * place, but the clients behind it are called instead until {@link #retryDeferred} lets it retry.
      */
-    public synchronized void putOff(Waiter waiter) {
-        if (!waiter.isPutOff()) {
-            waiter.putOff(true);
-            waiter.queues().forEach(queue -> queue.putOff(waiter));
+    public synchronized void defer(BlockedClient blocked) {
+        if (!blocked.isDeferred()) {
+            blocked.deferred(true);
+            blocked.queues().forEach(queue -> queue.defer(blocked));
         }
-        while (!waiter.calls().isEmpty()) {
-            KeyQueue queue = waiter.calls().removeFirst();
+        while (!blocked.calls().isEmpty()) {
+            KeyQueue queue = blocked.calls().removeFirst();
             queue.takeChanged();
             callFirst(queue);
         }
     }
 
-    /** Has one that was put off look again, if it waits. @return whether its command runs now because of that */
-    public synchronized boolean lookAgain(Waiter waiter) {
-        boolean waits = !waiter.left() && waiter.end() == null && waiter.calls().isEmpty();
-        if (waits) {
-            waiter.wake();
+    /** Makes a deferred client retry if it still waits. @return whether that wakes its command */
+    public synchronized boolean retryDeferred(BlockedClient blocked) {
+        boolean waiting = !blocked.hasLeft() && blocked.end() == null && blocked.calls().isEmpty();
+        if (waiting) {
+            blocked.wake();
         }
-        return waits;
+        return waiting;
     }
 
-    /** One that was put off can look: in its keys there may be something that nobody was called for. */
-    private void putBack(Waiter waiter) {
-        waiter.putOff(false);
-        waiter.queues().forEach(queue -> queue.putBack(waiter));
-        waiter.queues().forEach(this::changed);
+    /** A deferred client can check its keys again. They may hold something for which no client was called. */
+    private void putBack(BlockedClient blocked) {
+        blocked.deferred(false);
+        blocked.queues().forEach(queue -> queue.putBack(blocked));
+        blocked.queues().forEach(this::changed);
     }
 
     /**
-     * It waits no more.
+     * Removes a client whose wait is over.
      *
-     * @param nothingLeft whether it has been called, and has left nothing in the key of {@link #nextCall}
+     * @param nothingLeft whether it was called and has left nothing in the key of {@link #nextCall}
      */
-    public synchronized void leave(Waiter waiter, boolean nothingLeft) {
-        if (waiter.left()) {
+    public synchronized void removeClient(BlockedClient blocked, boolean nothingLeft) {
+        if (blocked.hasLeft()) {
             return;
         }
-        waiter.leave();
-        KeyQueue emptied = nothingLeft ? waiter.calls().peekFirst() : null;
-        for (KeyQueue queue : waiter.queues()) {
-            queue.remove(waiter);
+        blocked.markLeft();
+        KeyQueue emptied = nothingLeft ? blocked.calls().peekFirst() : null;
+        for (KeyQueue queue : blocked.queues()) {
+            queue.remove(blocked);
         }
-        for (KeyQueue queue : waiter.queues()) {
-            if (waiter.equals(queue.called())) {
-                // Whoever is called now looks at the change too.
+        for (KeyQueue queue : blocked.queues()) {
+            if (blocked.equals(queue.called())) {
+                // The next called client sees this change too.
                 if (queue.takeChanged() || !queue.equals(emptied)) {
                     callFirst(queue);
                 } else {
@@ -193,8 +204,8 @@ public final class BlockedKeys implements ChangeListener {
                 removeIfUnused(queue);
             }
         }
-        waiter.calls().clear();
-        NamedKey target = waiter.target();
+        blocked.calls().clear();
+        HeapKey target = blocked.target();
         if (target != null) {
             counters.remove(target);
             movers--;
@@ -203,76 +214,76 @@ public final class BlockedKeys implements ChangeListener {
 
     // --- any thread
 
-    /** Why the waiting is over; null if it is not. */
-    public synchronized Waiter.@Nullable End endOf(Waiter waiter) {
-        return waiter.end();
+    /** Why the wait is over; null if it is not. */
+    public synchronized BlockedClient.@Nullable End endOf(BlockedClient blocked) {
+        return blocked.end();
     }
 
-    /** Ends the waiting, unless it has been called: then that decides. */
-    public synchronized Unblocking end(Waiter waiter, Waiter.End why) {
-        if (waiter.left() || waiter.end() != null) {
+    /** Ends the wait, unless the client was called: then its re-run command decides. */
+    public synchronized Unblocking end(BlockedClient blocked, BlockedClient.End why) {
+        if (blocked.hasLeft() || blocked.end() != null) {
             return Unblocking.NOT_WAITING;
         }
-        if (!waiter.calls().isEmpty()) {
+        if (!blocked.calls().isEmpty()) {
             return Unblocking.CALLED;
         }
-        waiter.end(why);
-        waiter.wake();
+        blocked.end(why);
+        blocked.wake();
         return Unblocking.ENDED;
     }
 
-    /** Done once the waiter has looked at what it was called for, be it at once. */
-    public synchronized void behind(Waiter waiter, Runnable action) {
-        KeyQueue queue = waiter.calls().peekFirst();
+    /** Runs the action after the client has checked the keys it was called for, at once if it was not called. */
+    public synchronized void behind(BlockedClient blocked, Runnable action) {
+        KeyQueue queue = blocked.calls().peekFirst();
         if (queue == null) {
             action.run();
         } else {
-            Pass pass = new Pass(Pass.Kind.LOOK);
-            pass.again(action);
-            queue.addBehind(pass);
+            BarrierWaiter barrierWaiter = new BarrierWaiter(BarrierWaiter.Kind.READ);
+            barrierWaiter.again(action);
+            queue.addBehind(barrierWaiter);
         }
     }
 
     /**
-     * Whether any command may have to wait for promises. Exact for keys whose shards the caller has locked, or of which it was told by
-     * others.
+     * Whether any command may have to wait for a reservation. Exact for keys whose shards the caller has locked,
+     * and for keys that another thread has reported to the caller.
      */
-    public boolean isAnyHeldUp() {
-        return anyHeldUp;
+    public boolean isAnyDelayed() {
+        return anyDelayed;
     }
 
     /**
-     * Whether who names the key, whose shard is locked, is not to run: it is promised to somebody, or would be while others wait until
-     * nothing is promised.
+     * Whether a command that names the key has to wait. The key's shard is locked. It waits if the key is reserved for
+     * another client, or if the key is awaited while the barrier is closed.
      */
-    public boolean isHeldUp(Key key) {
-        if (!anyHeldUp || !counters.mayHold(key.database(), key.address(), key.length())) {
+    public boolean isDelayed(Key key) {
+        if (!anyDelayed || !counters.mayHold(key.database(), key.address(), key.length())) {
             return false;
         }
-        NamedKey name = NamedKey.of(key.database(), key.address(), key.length());
+        HeapKey name = HeapKey.of(key.database(), key.address(), key.length());
         synchronized (this) {
-            return promiseOf(name) != null || isBehindBarrier(name);
+            return reservationOf(name) != null || isBehindBarrier(name);
         }
     }
 
     /**
-     * Done once the key may not be held up any more, be it at once.
+     * Runs the action when the key may be free again, at once if it is free.
      *
-     * @param pass without a place
-     * @return whether it has one now, which it keeps until it has left
+     * @param barrierWaiter must not have a place yet
+     * @return whether it has a place, which it keeps until it leaves
      */
-    public boolean behind(Key key, Pass pass, Runnable action) {
-        NamedKey name = NamedKey.of(key.database(), key.address(), key.length());
+    public boolean behind(Key key, BarrierWaiter barrierWaiter, Runnable action) {
+        HeapKey name = HeapKey.of(key.database(), key.address(), key.length());
         synchronized (this) {
-            KeyQueue queue = promiseOf(name);
+            KeyQueue queue = reservationOf(name);
             if (queue != null) {
-                pass.again(action);
-                queue.addBehind(pass);
+                barrierWaiter.again(action);
+                queue.addBehind(barrierWaiter);
                 return true;
             }
             if (isBehindBarrier(name)) {
-                pass.again(action);
-                barrier.holdUp(pass);
+                barrierWaiter.again(action);
+                barrier.delay(barrierWaiter);
                 return true;
             }
         }
@@ -280,58 +291,64 @@ public final class BlockedKeys implements ChangeListener {
         return false;
     }
 
-    private boolean isBehindBarrier(NamedKey key) {
-        return barrier.isDown() && queues.containsKey(key);
+    private boolean isBehindBarrier(HeapKey key) {
+        return barrier.isClosed() && queues.containsKey(key);
     }
 
     /**
-     * Whether a command may look at all keys, or change them: nothing is promised, and for one that changes nothing will be until it
-     * has left, by those at least who lock a shard after this. If not, it keeps its place until it has left.
+     * Whether a command may read or change all keys. If so, no key is reserved. For a writer, commands that lock a
+     * shard later create no reservation until it has left. If not, the command keeps its place until it leaves.
      *
-     * @param again done once it may be so
+     * @param again runs once the command may be admitted
      */
-    public synchronized boolean admits(Pass pass, Runnable again) {
-        boolean admitted = barrier.admits(pass, promised.isEmpty());
-        pass.again(admitted ? null : again);
+    public synchronized boolean admits(BarrierWaiter barrierWaiter, Runnable again) {
+        boolean admitted = barrier.admits(barrierWaiter, reserved.isEmpty());
+        barrierWaiter.again(admitted ? null : again);
         note();
         return admitted;
     }
 
-    /** A command that was held up, or was not {@link #admits admitted}, or has changed all that it would, has run, or will not. */
-    public synchronized void leave(Pass pass) {
-        pass.again(null);
-        KeyQueue queue = pass.behind();
+    /**
+     * Removes a command that has run, will not run, or has made all its changes. The command was delayed, was not
+     * {@link #admits admitted}, or changes keys.
+     */
+    public synchronized void removeWaiter(BarrierWaiter barrierWaiter) {
+        barrierWaiter.again(null);
+        KeyQueue queue = barrierWaiter.behind();
         if (queue != null) {
-            queue.removeBehind(pass);
+            queue.removeBehind(barrierWaiter);
         }
-        barrier.leave(pass, promised.isEmpty());
+        barrier.remove(barrierWaiter, reserved.isEmpty());
         note();
     }
 
     private void note() {
-        anyHeldUp = !promised.isEmpty() || barrier.isDown();
+        anyDelayed = !reserved.isEmpty() || barrier.isClosed();
     }
 
-    /** The queue because of which others are not to use a key now: its own, or one from which somebody may put something into it. */
-    private @Nullable KeyQueue promiseOf(NamedKey key) {
+    /**
+     * The queue whose reservation blocks other commands from this key: its own, or one from which a client may move an
+     * element into it.
+     */
+    private @Nullable KeyQueue reservationOf(HeapKey key) {
         KeyQueue own = queues.get(key);
-        return own != null && own.isPromised() ? own : whatLeadsTo(key);
+        return own != null && own.isReserved() ? own : reservedSourceOf(key);
     }
 
-    private @Nullable KeyQueue whatLeadsTo(NamedKey key) {
+    private @Nullable KeyQueue reservedSourceOf(HeapKey key) {
         if (movers == 0) {
             return null;
         }
-        KeyQueue found = paths.first(promised.values(), key);
-        return found != null ? found : paths.first(due.values(), key);
+        KeyQueue found = moves.first(reserved.values(), key);
+        return found != null ? found : moves.first(due.values(), key);
     }
 
-    private boolean isPromised(NamedKey key) {
+    private boolean isReserved(HeapKey key) {
         KeyQueue queue = queues.get(key);
-        return queue != null && queue.isPromised();
+        return queue != null && queue.isReserved();
     }
 
-    /** How many keys are waited for. */
+    /** Number of awaited keys. */
     public synchronized int keyCount() {
         return queues.size();
     }
@@ -339,29 +356,30 @@ public final class BlockedKeys implements ChangeListener {
     // --- changes
 
     /**
-     * What the calling thread changes until {@link #endCause} is one: a transaction.
+     * Groups all changes of the calling thread until {@link #endCause} under one cause: a transaction.
      *
-     * @return false if nobody waits: it is not to be ended
+     * @return false if no client waits; then {@link #endCause} must not be called
      */
     public boolean beginCause() {
         if (!anyWaiting) {
             return false;
         }
         synchronized (this) {
-            tickets.beginCause();
+            wakeSequence.beginCause();
         }
         return true;
     }
 
-    /** The same where a waiter looks at what it was called for: it is part of what it was called by. */
-    public synchronized void beginCause(Waiter looking) {
-        Ticket ticket = Objects.requireNonNull(looking.calls().getFirst().ticket(), "a ticket of who was called");
-        tickets.beginCause(ticket);
+    /** Groups the changes of a re-run command under the cause that woke it. */
+    public synchronized void beginCause(BlockedClient woken) {
+        WakeOrder wakeOrder = Objects.requireNonNull(woken.calls().getFirst().wakeOrder(),
+                "a wake sequence for a woken client");
+        wakeSequence.beginCause(wakeOrder);
     }
 
-    /** See {@link #beginCause}. */
+    /** Ends the group that {@link #beginCause} opened. */
     public synchronized void endCause() {
-        tickets.endCause();
+        wakeSequence.endCause();
     }
 
     @Override
@@ -369,7 +387,7 @@ public final class BlockedKeys implements ChangeListener {
         if (change != Change.SET || database < 0 || !counters.mayHold(database, keyAddress, keyLength)) {
             return;
         }
-        NamedKey name = NamedKey.of(database, keyAddress, keyLength);
+        HeapKey name = HeapKey.of(database, keyAddress, keyLength);
         synchronized (this) {
             KeyQueue queue = queues.get(name);
             if (queue != null) {
@@ -380,11 +398,11 @@ public final class BlockedKeys implements ChangeListener {
 
     @Override
     public synchronized void swapped(int first, int second, Presence presence) {
-        boolean begun = tickets.beginCauseUnlessThereIsOne();
+        boolean begun = wakeSequence.beginCauseIfNone();
         for (KeyQueue queue : queues.values()) {
             int database = queue.key().database();
             if ((database == first || database == second)
-                    && (overFlash || presence.isThere(database, queue.key().bytes()))) {
+                    && (overFlash || presence.exists(database, queue.key().bytes()))) {
                 changed(queue);
             }
         }
@@ -397,53 +415,55 @@ public final class BlockedKeys implements ChangeListener {
         if (queue.called() != null) {
             queue.noteChange();
         } else if (!queue.isDue()) {
-            if (isRelatedToPromised(queue)) {
-                Ticket ticket = tickets.next();
+            if (isRelatedToReserved(queue)) {
+                WakeOrder wakeOrder = wakeSequence.next();
                 queue.due(true);
-                queue.ticket(ticket);
-                due.put(ticket, queue);
+                queue.wakeOrder(wakeOrder);
+                due.put(wakeOrder, queue);
             } else {
                 callFirst(queue);
             }
         }
     }
 
-    private boolean isRelatedToPromised(KeyQueue queue) {
-        return queue.relatesKeys() && (Paths.areAnyRelated(promised.values()) || Paths.areAnyRelated(due.values()))
-                || whatLeadsTo(queue.key()) != null || paths.leadsToAny(queue, this::isPromised);
+    private boolean isRelatedToReserved(KeyQueue queue) {
+        return queue.relatesKeys()
+                && (MoveGraph.areAnyRelated(reserved.values()) || MoveGraph.areAnyRelated(due.values()))
+                || reservedSourceOf(queue.key()) != null || moves.leadsToAny(queue, this::isReserved);
     }
 
     private void callFirst(KeyQueue queue) {
         call(queue, queue.first());
     }
 
-    /** Promises the key to another waiter than before, or to none: then who waits behind it goes on. */
-    private void call(KeyQueue queue, @Nullable Waiter waiter) {
-        queue.called(waiter);
-        if (waiter != null) {
-            Ticket ticket = queue.ticket();
-            if (ticket == null) {
-                ticket = tickets.next();
-                queue.ticket(ticket);
+    /** Reserves the key for another client, or for none: then the commands behind it resume. */
+    private void call(KeyQueue queue, @Nullable BlockedClient blocked) {
+        queue.called(blocked);
+        if (blocked != null) {
+            WakeOrder wakeOrder = queue.wakeOrder();
+            if (wakeOrder == null) {
+                wakeOrder = wakeSequence.next();
+                queue.wakeOrder(wakeOrder);
             }
-            promised.put(ticket, queue);
-            anyHeldUp = true;
-            waiter.calls().add(queue);
-            waiter.wake();
-        } else if (queue.ticket() != null && promised.remove(queue.ticket()) != null) {
+            reserved.put(wakeOrder, queue);
+            anyDelayed = true;
+            blocked.calls().add(queue);
+            blocked.wake();
+        } else if (queue.wakeOrder() != null && reserved.remove(queue.wakeOrder()) != null) {
             kept(queue);
         }
     }
 
     /**
-     * The promise of a key was kept, or is void: what is due behind it is served, and what waits behind it goes on. A key that is
-     * due may be waited for by nobody any more, and many thousands may: one after the other, not each within the one before.
+     * Ends the reservation of a key, serves the due keys and resumes the commands behind it. A due key may have lost
+     * all its clients, and there may be many thousands of such keys. The loop handles them one after the other, because
+     * recursion would be too deep.
      */
     private void kept(KeyQueue first) {
         ArrayDeque<KeyQueue> kept = new ArrayDeque<>(List.of(first));
         while (!kept.isEmpty()) {
             KeyQueue queue = kept.remove();
-            queue.ticket(null);
+            queue.wakeOrder(null);
             while (isNextDue()) {
                 KeyQueue next = due.pollFirstEntry().getValue();
                 next.due(false);
@@ -454,22 +474,22 @@ public final class BlockedKeys implements ChangeListener {
                 }
             }
             note();
-            queue.letGoBehind();
+            queue.wakeBehind();
             removeIfUnused(queue);
         }
-        if (promised.isEmpty()) {
-            barrier.nothingIsPromised();
+        if (reserved.isEmpty()) {
+            barrier.wakeAdmissible();
         }
     }
 
     private boolean isNextDue() {
         return !due.isEmpty()
-                && (promised.isEmpty() || promised.firstKey().compareTo(due.firstKey()) > 0);
+                && (reserved.isEmpty() || reserved.firstKey().compareTo(due.firstKey()) > 0);
     }
 
     private void removeIfUnused(KeyQueue queue) {
-        // It may have been removed already: who leaves several keys may have made one of them due, and forgotten.
-        if (queue.isEmpty() && !queue.isPromised() && queues.remove(queue.key(), queue)) {
+        // The queue may be removed already: a client that left several keys may have made one of them due and unused.
+        if (queue.isEmpty() && !queue.isReserved() && queues.remove(queue.key(), queue)) {
             counters.remove(queue.key());
             if (queues.isEmpty()) {
                 anyWaiting = false;

@@ -8,45 +8,45 @@ import java.util.Set;
 import java.util.TreeMap;
 
 import io.varve.memory.item.ItemType;
-import io.varve.server.keys.NamedKey;
+import io.varve.server.keys.HeapKey;
 import org.jspecify.annotations.Nullable;
 
-/** Who waits for one key. Guarded by the lock of {@link BlockedKeys}. */
+/** The clients that wait for one key. Guarded by the lock of {@link BlockedKeys}. */
 final class KeyQueue {
-    private final NamedKey key;
-    /** In the order in which they came, without those that are put off: these are not called. */
-    private final TreeMap<Long, Waiter> ready = new TreeMap<>();
-    private int putOff;
-    /** Into which keys, and how many of them, put what they find here: most do not. */
-    private Map<NamedKey, Integer> targets = Map.of();
-    /** How many of them relate the key to others. */
+    private final HeapKey key;
+    /** Clients that may be called, in order of arrival; deferred clients are not among them. */
+    private final TreeMap<Long, BlockedClient> ready = new TreeMap<>();
+    private int deferredCount;
+    /** The keys into which clients of this queue move their result, each with its number of clients. Usually empty. */
+    private Map<HeapKey, Integer> targets = Map.of();
+    /** Number of clients that relate the key to others. */
     private int relating;
-    /** Who was called for the key and has not looked; null: nobody. */
-    private @Nullable Waiter called;
-    /** Whether somebody is to be called once the promises are kept that were there before. */
+    /** The client that was called for the key and has not re-run its command; null if there is none. */
+    private @Nullable BlockedClient called;
+    /** Whether a client is to be called once the earlier reservations have ended. */
     private boolean due;
-    /** When it is served; null while it is not promised. */
-    private @Nullable Ticket ticket;
-    /** Whether the key was changed since. */
+    /** When the key is served; null while it is not reserved. */
+    private @Nullable WakeOrder wakeOrder;
+    /** Whether the key has changed since the call. */
     private boolean changed;
-    /** Those who wait until the key is promised to nobody any more. */
-    private final Set<Pass> behind = new LinkedHashSet<>(2);
+    /** Commands that wait for the reservation of this key to end. */
+    private final Set<BarrierWaiter> behind = new LinkedHashSet<>(2);
 
-    KeyQueue(NamedKey key) {
+    KeyQueue(HeapKey key) {
         this.key = key;
     }
 
-    NamedKey key() {
+    HeapKey key() {
         return key;
     }
 
-    /** @return whether it was not there yet */
-    boolean add(Waiter waiter) {
-        if (ready.putIfAbsent(waiter.order(), waiter) != null) {
+    /** @return whether the client was not in the queue yet */
+    boolean add(BlockedClient blocked) {
+        if (ready.putIfAbsent(blocked.order(), blocked) != null) {
             return false;
         }
-        relating += waiter.relatesKeys() ? 1 : 0;
-        NamedKey target = waiter.target();
+        relating += blocked.relatesKeys() ? 1 : 0;
+        HeapKey target = blocked.target();
         if (target != null) {
             if (targets.isEmpty()) {
                 targets = new HashMap<>();
@@ -56,52 +56,52 @@ final class KeyQueue {
         return true;
     }
 
-    void remove(Waiter waiter) {
-        if (waiter.isPutOff()) {
-            putOff--;
+    void remove(BlockedClient blocked) {
+        if (blocked.isDeferred()) {
+            deferredCount--;
         } else {
-            ready.remove(waiter.order());
+            ready.remove(blocked.order());
         }
-        relating -= waiter.relatesKeys() ? 1 : 0;
-        NamedKey target = waiter.target();
+        relating -= blocked.relatesKeys() ? 1 : 0;
+        HeapKey target = blocked.target();
         if (target != null) {
             targets.computeIfPresent(target, (_, count) -> count == 1 ? null : count - 1);
         }
     }
 
-    /** One that is here is not to be called until it is {@link #putBack put back}. */
-    void putOff(Waiter waiter) {
-        ready.remove(waiter.order());
-        putOff++;
+    /** Keeps a client of this queue from being called until {@link #putBack}. */
+    void defer(BlockedClient blocked) {
+        ready.remove(blocked.order());
+        deferredCount++;
     }
 
-    /** It has its old place again. */
-    void putBack(Waiter waiter) {
-        ready.put(waiter.order(), waiter);
-        putOff--;
+    /** Gives a deferred client its old place back. */
+    void putBack(BlockedClient blocked) {
+        ready.put(blocked.order(), blocked);
+        deferredCount--;
     }
 
-    Set<NamedKey> targets() {
+    Set<HeapKey> targets() {
         return targets.keySet();
     }
 
-    /** Whether nobody waits. */
+    /** Whether no client waits. */
     boolean isEmpty() {
-        return ready.isEmpty() && putOff == 0;
+        return ready.isEmpty() && deferredCount == 0;
     }
 
-    /** Who came first of those that may be called; null if nobody may. */
+    /** The earliest client that may be called; null if there is none. */
     @Nullable
-    Waiter first() {
+    BlockedClient first() {
         return ready.isEmpty() ? null : ready.firstEntry().getValue();
     }
 
-    /** The same of those that wait for this type. */
+    /** The earliest callable client that waits for this type; null if there is none. */
     @Nullable
-    Waiter first(ItemType type) {
-        for (Waiter waiter : ready.values()) {
-            if (waiter.type() == type) {
-                return waiter;
+    BlockedClient first(ItemType type) {
+        for (BlockedClient blocked : ready.values()) {
+            if (blocked.type() == type) {
+                return blocked;
             }
         }
         return null;
@@ -111,8 +111,8 @@ final class KeyQueue {
         return relating > 0;
     }
 
-    /** Whether others are not to use the key now. */
-    boolean isPromised() {
+    /** Whether other commands must not use the key. */
+    boolean isReserved() {
         return called != null || due;
     }
 
@@ -125,21 +125,21 @@ final class KeyQueue {
     }
 
     @Nullable
-    Ticket ticket() {
-        return ticket;
+    WakeOrder wakeOrder() {
+        return wakeOrder;
     }
 
-    void ticket(@Nullable Ticket value) {
-        ticket = value;
+    void wakeOrder(@Nullable WakeOrder value) {
+        wakeOrder = value;
     }
 
     @Nullable
-    Waiter called() {
+    BlockedClient called() {
         return called;
     }
 
-    void called(@Nullable Waiter waiter) {
-        called = waiter;
+    void called(@Nullable BlockedClient blocked) {
+        called = blocked;
     }
 
     void noteChange() {
@@ -152,22 +152,22 @@ final class KeyQueue {
         return was;
     }
 
-    void addBehind(Pass pass) {
-        behind.add(pass);
-        pass.behind(this);
+    void addBehind(BarrierWaiter barrierWaiter) {
+        behind.add(barrierWaiter);
+        barrierWaiter.behind(this);
     }
 
-    void removeBehind(Pass pass) {
-        behind.remove(pass);
-        pass.behind(null);
+    void removeBehind(BarrierWaiter barrierWaiter) {
+        behind.remove(barrierWaiter);
+        barrierWaiter.behind(null);
     }
 
-    /** Has all of them go on. */
-    void letGoBehind() {
+    /** Resumes all commands that wait for the reservation. */
+    void wakeBehind() {
         if (!behind.isEmpty()) {
-            List<Pass> all = List.copyOf(behind);
+            List<BarrierWaiter> all = List.copyOf(behind);
             all.forEach(this::removeBehind);
-            all.forEach(Pass::wake);
+            all.forEach(BarrierWaiter::wake);
         }
     }
 }

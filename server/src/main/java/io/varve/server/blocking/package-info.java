@@ -1,9 +1,9 @@
 /**
- * Who waits for which key: clients whose command found nothing (BLPOP and its relatives), in the order in which they came.
+ * Blocked clients by key: clients whose command found nothing (BLPOP and its relatives), in order of arrival.
  *
- * <p>Lives here: the queues, who is called when something comes, and the barrier at which commands that name no key wait until nothing
- * is promised. Must not live here: what a command takes from a key, and
- * how it is replied (room {@code command}); event loops and timers (room {@code net}).
+ * <p>This package holds the queues, the choice of the client to wake after a change, and the barrier for commands that
+ * use keys without naming them. It must not hold how a command takes elements or replies (package {@code command}), nor
+ * event loops and timers (package {@code net}).
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.blocking;

@@ -5,24 +5,31 @@ import java.nio.charset.StandardCharsets;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.acl.AclLog;
 import io.varve.server.acl.Denial;
+import io.varve.server.command.access.RequestedAccess;
+import io.varve.server.command.batch.Batch;
+import io.varve.server.command.batch.BatchArguments;
+import io.varve.server.command.session.Client;
+import io.varve.server.command.session.ClientLine;
+import io.varve.server.command.spec.Arguments;
+import io.varve.server.command.spec.CommandSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks the rules of a client's user before a command runs, and notes what they deny. Immutable, shared by all event loops.
+ * Checks commands against the ACL rules of their client's user and logs denials. Immutable, shared by all event loops.
  *
- * <p>Who may do everything is not asked about: that is one branch in the dispatcher.
+ * <p>The dispatcher skips this check for unrestricted users: a single branch there decides.
  */
 public final class AccessGuard {
-    /** A longer key, channel or name of a user is cut in the log. */
+    /** Maximum bytes of a key, channel or user name in the ACL log; longer ones are cut. */
     private static final int LONGEST_LOGGED_BYTES = 4096;
 
-    private final ServerContext server;
+    private final ServerState server;
 
-    AccessGuard(ServerContext server) {
+    AccessGuard(ServerState server) {
         this.server = server;
     }
 
-    /** The error for a command that the client's user may not run; null if they may. */
+    /** The error for a command that the client's user may not run; null if the user may run it. */
     public @Nullable String refusal(Client client, Batch batch, int command, CommandSpec spec) {
         long verdict = client.user().check(RequestedAccess.of(batch, command, spec));
         if (verdict == Denial.NONE) {
@@ -38,9 +45,9 @@ public final class AccessGuard {
     }
 
     /**
-     * The same for a command that was queued when the rules may have been others.
+     * Checks a queued command again at EXEC, because the rules may have changed since it was queued.
      *
-     * @param isFirst whether it is asked for the first time: a transaction that runs again is denied once
+     * @param isFirst whether this is the first check: a transaction that runs again logs its denial once
      */
     public @Nullable String refusalInTransaction(Client client, Batch batch, int command, CommandSpec spec,
             boolean isFirst) {
@@ -66,10 +73,10 @@ public final class AccessGuard {
         note(reason, object, client.account().name(), client, spec, new BatchArguments(batch, command));
     }
 
-    /** A name and password were not right: {@code object} is the command that gave them as it was given, {@code user} the name. */
-    public void noteFailedLogin(String object, String user, Invocation call) {
+    /** Logs a failed login: {@code object} is the command that sent the credentials, {@code user} the name in them. */
+    public void noteFailedLogin(String object, String user, CommandContext context) {
         String name = user.substring(0, Math.min(user.length(), LONGEST_LOGGED_BYTES));
-        note(Denial.AUTH, object, name, call.client(), call.spec(), call);
+        note(Denial.AUTH, object, name, context.client(), context.spec(), context);
     }
 
     private void note(Denial reason, String object, String user, Client client, CommandSpec spec,

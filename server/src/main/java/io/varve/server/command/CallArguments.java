@@ -7,15 +7,18 @@ import java.util.Arrays;
 import io.varve.memory.item.Key;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.command.batch.Batch;
+import io.varve.server.command.spec.Arguments;
+import io.varve.server.command.spec.CommandSpec;
 import io.varve.server.resp.DoubleReader;
 import io.varve.server.resp.Numbers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arguments of the command that runs: where they lie, which of them are keys, and the numbers among them. Confined to its event loop;
+ * The arguments of the running command: their addresses, its keys, and parsed numbers. Confined to its event loop;
  * reused from command to command.
  */
-public abstract sealed class CallArguments implements Arguments permits Invocation {
+public abstract sealed class CallArguments implements Arguments permits CommandContext {
     private Batch batch = new Batch();
     private @Nullable CommandSpec spec;
     private int command;
@@ -32,7 +35,7 @@ public abstract sealed class CallArguments implements Arguments permits Invocati
 
     CallArguments() {}
 
-    /** From now on these are the arguments of one command of the batch. */
+    /** Points at one command of the batch. */
     final void pointAt(CommandSpec spec, Batch batch, int command) {
         this.spec = spec;
         this.batch = batch;
@@ -43,7 +46,7 @@ public abstract sealed class CallArguments implements Arguments permits Invocati
         keyCount = batch.keyCount(command);
     }
 
-    /** The batch that the command is in. */
+    /** The batch that holds the command. */
     final Batch batch() {
         return batch;
     }
@@ -63,7 +66,7 @@ public abstract sealed class CallArguments implements Arguments permits Invocati
         return batch.length(firstArgument + index);
     }
 
-    /** The key that stands at this argument, its shard locked. */
+    /** The key at this argument, its shard locked. */
     public final Key key(int argumentIndex) {
         CommandSpec command = spec();
         if (command.keyFinder() == null && argumentIndex >= command.firstKey()) {
@@ -77,48 +80,46 @@ public abstract sealed class CallArguments implements Arguments permits Invocati
                 return batch.key(i);
             }
         }
-        throw new IllegalArgumentException("Argument " + argumentIndex + " of " + spec + " is no key");
+        throw new IllegalArgumentException("Argument " + argumentIndex + " of " + spec + " is not a key");
     }
 
-    /** How many keys the command names. */
     public final int keyCount() {
         return keyCount;
     }
 
-    /** The key number {@code index} of those the command names, its shard locked. */
+    /** The command's key number {@code index}, its shard locked. */
     public final Key keyAt(int index) {
         return batch.key(firstKey + index);
     }
 
-    /** What the command is. */
     public final CommandSpec spec() {
         return java.util.Objects.requireNonNull(spec);
     }
 
     /**
-     * Takes over the run in which a large argument arrived; null if it lies in the read buffer, or if there is less room in
-     * front of it. The taker releases it.
+     * Takes over the run in which a large argument arrived. Null if the argument is in the read buffer, or if fewer
+     * bytes are free in front of it. The caller releases the run.
      *
-     * @param headRoom bytes that are needed in front of it, for header and key
+     * @param headRoom bytes needed in front of it, for header and key
      */
     public final @Nullable ValueRun takeRun(int argumentIndex, int headRoom) {
         return batch.takeRun(firstArgument + argumentIndex, headRoom);
     }
 
-    /** Undoes {@link #takeRun}, with the caller's hold on the run. */
+    /** Undoes {@link #takeRun} and passes the caller's reference to the run back. */
     public final void giveRunBack(int argumentIndex, ValueRun run) {
         batch.giveRunBack(firstArgument + argumentIndex, run);
     }
 
     /**
-     * The run in which a large argument arrived, which stays the command's: who keeps it for longer retains it. Null if it lies in the
-     * read buffer.
+     * The run in which a large argument arrived; null if the argument is in the read buffer. The command keeps the run,
+     * so a caller that needs it longer retains it.
      */
     public final @Nullable ValueRun shareRun(int argumentIndex) {
         return batch.shareRun(firstArgument + argumentIndex);
     }
 
-    /** Bytes of the longest argument from a number on. */
+    /** Length of the longest argument from this number on, bytes. */
     public final int longestArgument(int from) {
         int longest = 0;
         for (int i = from; i < argumentCount; i++) {
@@ -134,7 +135,7 @@ public abstract sealed class CallArguments implements Arguments permits Invocati
 
     // --- numbers
 
-    /** Whether the bytes are an integer; {@link #longValue} then has it. */
+    /** Whether the bytes are an integer; {@link #longValue} then returns it. */
     public final boolean parseLong(long address, int length) {
         long small = Numbers.smallNatural(address, length);
         if (small >= 0) {
@@ -148,29 +149,32 @@ public abstract sealed class CallArguments implements Arguments permits Invocati
         return true;
     }
 
-    /** Whether the argument is an integer; {@link #longValue} then has it. */
+    /** Whether the argument is an integer; {@link #longValue} then returns it. */
     public final boolean isLong(int argumentIndex) {
         return parseLong(argumentAddress(argumentIndex), argumentLength(argumentIndex));
     }
 
-    /** What the last successful {@code isLong} or {@code parseLong} read. */
+    /** The result of the last successful {@code isLong} or {@code parseLong}. */
     public final long longValue() {
         return longValue;
     }
 
-    /** Whether the bytes are a float; {@link #doubleValue} then has it. */
+    /** Whether the bytes are a float; {@link #doubleValue} then returns it. */
     public final boolean parseDouble(long address, int length) {
         double value = DoubleReader.parse(address, length);
         doubleValue = value;
         return !Double.isNaN(value);
     }
 
-    /** What the last successful {@code parseDouble} read. */
+    /** The result of the last successful {@code parseDouble}. */
     public final double doubleValue() {
         return doubleValue;
     }
 
-    /** The decimal form of a number, written into scratch memory. @return its address; {@link #formattedLength} bytes */
+    /**
+     * Writes the decimal form of a number into scratch memory. @return its address; it has {@link #formattedLength}
+     * bytes
+     */
     public final long formatLong(long value) {
         long address = scratch(Numbers.MAX_LONG_CHARS);
         formattedLength = Numbers.putLong(address, value);
@@ -184,10 +188,10 @@ public abstract sealed class CallArguments implements Arguments permits Invocati
 
     // --- scratch memory
 
-    /** At least so many bytes of native memory, valid until the next call or the end of the command. */
+    /** Native memory of at least this size, valid until the next call or the end of the command. */
     public final long scratch(int bytes) {
         if (bytes > scratchBytes) {
-            // The old memory goes with the collector: scratch grows a few times in the life of an event loop.
+            // The garbage collector frees the old memory: scratch grows only a few times in the life of an event loop.
             scratchBytes = Math.max(4096, Math.min(Integer.MAX_VALUE - 8, bytes + bytes / 2));
             scratchBuffer = ByteBuffer.allocateDirect(scratchBytes);
             scratch = MemorySegment.ofBuffer(scratchBuffer).address();
@@ -195,7 +199,7 @@ public abstract sealed class CallArguments implements Arguments permits Invocati
         return scratch;
     }
 
-    /** Copies into scratch memory. */
+    /** Copies the bytes into scratch memory. */
     public final long scratch(byte[] bytes) {
         long address = scratch(Math.max(1, bytes.length));
         Memory.copy(bytes, 0, address, bytes.length);

@@ -4,34 +4,41 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 import io.varve.memory.offheap.Memory;
+import io.varve.server.command.spec.CommandLookup;
+import io.varve.server.command.spec.CommandSpec;
 import io.varve.server.config.ConfigException;
 import org.jspecify.annotations.Nullable;
 
 /**
  * All commands, found by the bytes of their names in any case. Immutable.
  *
- * <p>An open hash table over the length and the letters, four times as large as there are names, so that a lookup is
- * one comparison nearly always; nothing is allocated.
+ * <p>It is an open hash table over the length and the letters, with at least four slots per name. A lookup nearly
+ * always takes one comparison and allocates nothing.
  */
-public final class CommandTable {
-    /** The bit in which the cases of a letter differ. */
+public final class CommandTable implements CommandLookup {
+    /** The bit that distinguishes upper and lower case of a letter. */
     private static final int CASE = 0x20;
 
-    /** By the names that clients use, and by those that they are born with. */
+    /** By the names that clients use, and by the original names. */
     private final Map<String, CommandSpec> byName;
     private final Map<String, CommandSpec> byOriginalName;
     private final List<CommandSpec> all;
     private final List<CommandSpec> visible;
     private final @Nullable CommandSpec[] slots;
     private final byte[][] slotNames;
+    /** At the index of {@link CommandSpec#id}; null for a command that exists only through its subcommands. */
+    private final @Nullable Handler[] handlers;
     private final int mask;
 
-    private CommandTable(Map<String, CommandSpec> byOriginalName, Map<String, CommandSpec> byName) {
+    private CommandTable(Map<String, CommandSpec> byOriginalName, Map<String, CommandSpec> byName,
+            Map<CommandSpec, Handler> handlerOf) {
         this.byOriginalName = Collections.unmodifiableMap(byOriginalName);
         this.byName = Collections.unmodifiableMap(byName);
         int size = Integer.highestOneBit(Math.max(16, byName.size() * 4)) * 2;
@@ -42,6 +49,8 @@ public final class CommandTable {
         List<CommandSpec> specs = new ArrayList<>();
         byOriginalName.values().forEach(spec -> number(spec, specs));
         all = List.copyOf(specs);
+        handlers = new Handler[all.size()];
+        handlerOf.forEach((spec, handler) -> handlers[spec.id()] = handler);
         visible = all.stream().filter(spec -> byName.containsValue(spec.parent() == null ? spec : spec.parent()))
                 .toList();
     }
@@ -50,7 +59,7 @@ public final class CommandTable {
         byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
         int hash = bytes.length;
         for (byte b : bytes) {
-            // As find reads it, which makes another character of an underscore.
+            // As find reads it, which changes an underscore to another character.
             hash = mix(hash, b | CASE);
         }
         int slot = fold(hash) & mask;
@@ -73,7 +82,12 @@ public final class CommandTable {
         return new Builder();
     }
 
-    /** The command of this name, or null. */
+    /** The handler of a command that {@link CommandSpec#isRunnable}. */
+    public Handler handler(CommandSpec spec) {
+        return Objects.requireNonNull(handlers[spec.id()]);
+    }
+
+    @Override
     public @Nullable CommandSpec find(long address, int length) {
         int hash = length;
         for (int i = 0; i < length; i++) {
@@ -81,18 +95,18 @@ public final class CommandTable {
         }
         for (int slot = fold(hash) & mask;; slot = slot + 1 & mask) {
             CommandSpec spec = slots[slot];
-            if (spec == null || equal(slotNames[slot], address, length)) {
+            if (spec == null || CommandSpec.isName(slotNames[slot], address, length)) {
                 return spec;
             }
         }
     }
 
-    /** The command of this name in lower case; {@code config|get} names a subcommand. Null if there is none. */
+    /** The command of this lower-case name; {@code config|get} names a subcommand. Null if there is none. */
     public @Nullable CommandSpec find(String name) {
         return find(byName, name);
     }
 
-    /** The same by the name that a command is born with, whatever clients have to call it. */
+    /** The command of this original name, whatever name clients have to use. */
     @Nullable
     CommandSpec findOriginal(String name) {
         return find(byOriginalName, name);
@@ -107,34 +121,12 @@ public final class CommandTable {
         return parent == null ? null : parent.subcommands().get(name.substring(bar + 1));
     }
 
-    static @Nullable CommandSpec findSubcommand(CommandSpec parent, long address, int length) {
-        for (CommandSpec child : parent.subcommandArray()) {
-            if (equal(child.nameBytes(), address, length)) {
-                return child;
-            }
-        }
-        return null;
-    }
-
     private static int mix(int hash, int b) {
         return (hash ^ b) * 0x01000193;
     }
 
     private static int fold(int hash) {
         return hash ^ hash >>> 15;
-    }
-
-    private static boolean equal(byte[] lowerCaseName, long address, int length) {
-        if (lowerCaseName.length != length) {
-            return false;
-        }
-        for (int i = 0; i < length; i++) {
-            byte b = Memory.getByte(address + i);
-            if (lowerCaseName[i] != (b >= 'A' && b <= 'Z' ? b + 32 : b)) {
-                return false;
-            }
-        }
-        return true;
     }
 
     /** Commands without their subcommands. */
@@ -151,22 +143,22 @@ public final class CommandTable {
         return all;
     }
 
-    /** The same without those that no client can call. */
+    /** The commands and subcommands that clients can call. */
     public List<CommandSpec> visible() {
         return visible;
     }
 
-    /** Gathers the families. Confined to the thread that builds. */
+    /** Collects the commands of all families. Confined to the thread that builds. */
     public static final class Builder {
         private final Map<String, CommandSpec> byName = new LinkedHashMap<>();
+        private final Map<CommandSpec, Handler> handlers = new IdentityHashMap<>();
 
         private Builder() {}
 
-        /** Adds a command, built from its description. */
         public Builder add(CommandBuilder description) {
-            CommandSpec spec = description.build();
+            CommandSpec spec = description.build(handlers);
             if (byName.put(spec.name(), spec) != null) {
-                throw new IllegalStateException("Two commands are called " + spec.name());
+                throw new IllegalStateException("Two commands have the name " + spec.name());
             }
             return this;
         }
@@ -176,17 +168,17 @@ public final class CommandTable {
         }
 
         /**
-         * A table in which clients call some commands otherwise.
+         * Builds a table in which some commands have other names.
          *
-         * @param renames from a command's name to the other one, which is empty if no client is to call it
-         * @throws ConfigException if there is no such command, or another has the name already
+         * @param renames the new name of each renamed command; empty if the command is disabled
+         * @throws ConfigException if there is no such command, or the new name is taken
          */
         public CommandTable build(Map<String, String> renames) {
             Map<String, CommandSpec> renamed = new LinkedHashMap<>(byName);
             renames.forEach((from, to) -> {
                 CommandSpec spec = renamed.remove(from);
                 if (spec == null && UnimplementedCommands.isCommand(from)) {
-                    // Files made for Redis take names away that nobody can call here anyway.
+                    // Redis configuration files may disable commands that Varve does not implement.
                     return;
                 }
                 if (spec == null) {
@@ -198,10 +190,10 @@ public final class CommandTable {
                             + ": there is a command of this name already");
                 }
             });
-            return new CommandTable(new LinkedHashMap<>(byName), renamed);
+            return new CommandTable(new LinkedHashMap<>(byName), renamed, handlers);
         }
 
-        /** As names are compared: letters of ASCII alone have a case. */
+        /** As names are compared: only ASCII letters have a case. */
         private static String lowerCase(String name) {
             StringBuilder lower = new StringBuilder(name);
             for (int i = 0; i < name.length(); i++) {

@@ -4,26 +4,26 @@ import java.util.Set;
 
 import io.varve.server.config.ServerConfig;
 
-/** Who has a part of the settings that may change at run time. */
+/** Applies those settings that may change at run time. {@link ServerState} calls it under its own lock. */
 @FunctionalInterface
 public interface ConfigListener {
     /**
-     * Makes ready what the changed settings ask for.
+     * Prepares the changed settings.
      *
-     * @param named the settings that were named, be they changed or not
-     * @return puts it to use, once all others are ready too
-     * @throws io.varve.server.config.ConfigException if it cannot be
+     * @param named the settings that were named, changed or not
+     * @return applies them after all other listeners have prepared theirs
+     * @throws io.varve.server.config.ConfigException if the settings cannot be applied
      */
     Change prepare(ServerConfig changed, Set<String> named);
 
-    /** What is ready to be put to use. One of its methods is called, once. */
+    /** A prepared change. The caller invokes exactly one of its methods, once. */
     @FunctionalInterface
     interface Change {
         Change NONE = () -> {};
 
         void apply();
 
-        /** Gives up what was made ready, as another listener, or the cache, has refused. */
+        /** Discards the prepared change, because another listener or the cache refused its part. */
         default void undo() {}
     }
 }

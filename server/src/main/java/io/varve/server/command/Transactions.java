@@ -1,21 +1,23 @@
 package io.varve.server.command;
 
+import io.varve.server.command.session.Transaction;
 import io.varve.server.resp.NoBufferException;
 import org.jspecify.annotations.Nullable;
 
-/** What MULTI and EXEC ask for. Confined to its event loop. */
+/** The operations behind MULTI and EXEC. Confined to its event loop. */
 public interface Transactions {
-    /** A transaction with nothing queued in it, which the caller ends; null if the heap has no room for it. */
+    /** Creates an empty transaction, which the caller ends; null if the heap budget is exhausted. */
     @Nullable
     Transaction begin(int database);
 
     /**
-     * Runs the transaction of the client, which is over then, and replies.
+     * Runs the client's transaction, ends it, and replies.
      *
-     * @throws KeyBelowException if a key may be on flash: nothing has been run, and the transaction is still there
-     * @throws NoBufferException if there is no memory for the replies: where commands but read, it is still there; else all of them
-     *                           have run, but for the one whose reply found none, which may have run in part, and the connection is
-     *                           to break, because its client cannot be told so
+     * @throws io.varve.server.command.flash.KeyNotResidentException if a key may be on flash: no command has run, and
+     *     the transaction still exists
+     * @throws NoBufferException if there is no memory for the replies. A read-only transaction then still exists.
+     *     Otherwise all commands have run, but the one whose reply failed may have run in part; the connection has to
+     *     be closed, because its client cannot get the replies
      */
-    void run(Invocation exec, Transaction queued);
+    void run(CommandContext exec, Transaction queued);
 }

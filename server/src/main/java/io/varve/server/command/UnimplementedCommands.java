@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The commands of Redis 7.4 that Varve does not have: rules of users may name them, so that a file of users made for Redis can be read.
- * Immutable: static methods only.
+ * The commands of Redis 7.4 that Varve does not implement. Immutable: static methods only. ACL rules may name them, so
+ * that Varve can read an ACL file made for Redis.
  */
 final class UnimplementedCommands {
-    /** By the categories that they have: the full names. */
+    /** Full names, grouped by their categories. */
     private static final String NAMES = """
             admin slow dangerous: bgrewriteaof cluster|addslots cluster|addslotsrange cluster|bumpepoch
             admin slow dangerous: cluster|count-failure-reports cluster|delslots cluster|delslotsrange
@@ -40,13 +40,13 @@ final class UnimplementedCommands {
             """;
 
     /**
-     * One of them. Immutable.
+     * An unimplemented command. Immutable.
      *
-     * @param name       {@code xgroup|create} is a subcommand
+     * @param name {@code xgroup|create} is a subcommand
      * @param categories without the @
      */
     record Named(String name, List<String> categories) {
-        /** The command of which it is a subcommand; empty if it is none. */
+        /** The parent command of a subcommand; empty if it is none. */
         String parent() {
             return name.substring(0, Math.max(0, name.indexOf('|')));
         }
@@ -54,13 +54,13 @@ final class UnimplementedCommands {
 
     private UnimplementedCommands() {}
 
-    /** Whether Redis has a command of this name, which is no subcommand. */
+    /** Whether Redis has a command of this name that is no subcommand. */
     static boolean isCommand(String name) {
         return NAMES.lines().flatMap(UnimplementedCommands::named)
                 .anyMatch(named -> named.name().equals(name) && named.parent().isEmpty());
     }
 
-    /** All that a table of commands does not have. */
+    /** The commands that a table does not contain. */
     static List<Named> without(CommandTable table) {
         return NAMES.lines().flatMap(UnimplementedCommands::named)
                 .filter(named -> table.findOriginal(named.name()) == null).toList();

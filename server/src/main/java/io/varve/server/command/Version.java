@@ -6,11 +6,11 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
-/** What is said about versions. Immutable: constants only. */
+/** The versions of Varve and of the Redis it implements. Immutable: constants only. */
 public final class Version {
-    /** The version of Redis whose commands and replies are spoken. */
+    /** The Redis version whose commands and replies Varve implements. */
     public static final String REDIS = "7.4.1";
-    /** Varve's own: that of the build, be it started from a jar or from compiled classes. */
+    /** The version of this build, started from a jar or from compiled classes. */
     public static final String VARVE = own();
 
     private Version() {}

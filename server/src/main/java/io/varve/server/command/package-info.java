@@ -1,11 +1,10 @@
 /**
- * Commands as data, and what a handler is given: the description of a command, the call, its client, and what all commands
- * share.
+ * Commands as data, the context of a running command, its client, and everything that all commands share.
  *
- * <p>Lives here: everything a command may ask for while it runs, and what is noted of it before. What runs it is room {@code
- * dispatch}; what it does is one room for each family; the list of all families is room {@code registry}. Must not live here:
- * anything that only one family needs, or that knows one of these rooms; sockets and event loops (room {@code net}); the
- * protocol's bytes (room {@code resp}).
+ * <p>This package holds what a command may need while it runs, and its metadata. Package {@code dispatch} runs
+ * commands; one package per family implements them; package {@code registry} lists the families. This package must not
+ * hold anything that only one family needs, or depend on these packages. It must not hold sockets and event loops
+ * (package {@code net}) or protocol bytes (package {@code resp}).
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.command;

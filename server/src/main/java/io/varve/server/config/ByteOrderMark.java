@@ -10,13 +10,13 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 
-/** The three bytes that some editors write before UTF-8 text, and that mean nothing. Immutable: static methods only. */
+/** Skips the byte order mark: three bytes that some editors write before UTF-8 text. Immutable: static methods only. */
 public final class ByteOrderMark {
     private static final byte[] UTF_8 = "\uFEFF".getBytes(StandardCharsets.UTF_8);
 
     private ByteOrderMark() {}
 
-    /** The stream behind the mark if it begins with one. */
+    /** The stream without a leading mark. */
     public static InputStream skip(InputStream in) throws IOException {
         InputStream text = in.markSupported() ? in : new BufferedInputStream(in);
         text.mark(UTF_8.length);

@@ -2,7 +2,7 @@ package io.varve.server.config;
 
 import org.jspecify.annotations.Nullable;
 
-/** Settings that cannot be: each line of the message names one, its value and what is allowed. Immutable. */
+/** Settings are invalid: each line of the message names one setting, its value and the allowed values. Immutable. */
 public final class ConfigException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -17,12 +17,12 @@ public final class ConfigException extends RuntimeException {
         this.setting = setting;
     }
 
-    /** About one setting, which the message does not name. */
+    /** Creates an exception about one setting that the message does not name. */
     public static ConfigException about(String setting, String message) {
         return new ConfigException(setting, message);
     }
 
-    /** The setting that it is about, if the message does not name it. */
+    /** The setting that the exception is about, if the message does not name it. */
     public @Nullable String setting() {
         return setting;
     }

@@ -23,16 +23,17 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads settings from a file in redis.conf syntax and from options. Confined to the thread that starts the server.
+ * Reads settings from a file in redis.conf syntax and from command-line options. Confined to the thread that starts the
+ * server.
  */
 public final class ConfigReader {
     private static final int MAX_INCLUDE_DEPTH = 16;
     private static final String HIDDEN = "(hidden)";
-    /** Settings whose value may be several words. */
+    /** Settings whose value may consist of several words. */
     private static final Set<String> MANY_WORDS = Set.of("latency-tracking-info-percentiles", "tls-protocols");
 
     private final List<Problem> problems = new ArrayList<>();
-    /** Files whose lines are being read: none of them may be included again meanwhile. */
+    /** Files that are currently being read: none of them may be included again. */
     private final Set<Path> beingRead = new HashSet<>();
     private final Map<String, Origin> origins = new HashMap<>();
     private ServerConfig config = ServerConfig.defaults();
@@ -42,14 +43,14 @@ public final class ConfigReader {
     private ConfigReader() {}
 
     /**
-     * Where a setting was set.
+     * The place where a setting was set.
      *
-     * @param prefix of what is said of it
-     * @param name   as it was written
+     * @param prefix the prefix of messages about it
+     * @param name as it was written
      */
     private record Origin(int position, String prefix, String name) {}
 
-    /** What is wrong, in one line. */
+    /** One problem, as one line. */
     private record Problem(int position, String line) {}
 
     /**
@@ -74,7 +75,7 @@ public final class ConfigReader {
         return reader.config;
     }
 
-    /** @return where the next one begins */
+    /** @return the position of the next option */
     private int option(List<String> arguments, int at) {
         int next = at + 1;
         String option = arguments.get(at);
@@ -97,7 +98,7 @@ public final class ConfigReader {
         return next;
     }
 
-    /** What the file alone says: what was set otherwise, by option or CONFIG SET, is left out. */
+    /** The settings of the file alone, without those from options or CONFIG SET. */
     static ServerConfig readFile(Path file) {
         ConfigReader reader = new ConfigReader();
         reader.attempt("", () -> reader.file(file, 0));
@@ -106,9 +107,9 @@ public final class ConfigReader {
     }
 
     /**
-     * Reads a line or an option, and notes what is wrong with it.
+     * Reads a line or an option, and records its problem.
      *
-     * @param prefix of what is said: where the line stands
+     * @param prefix the prefix of the message: file and line
      */
     private void attempt(String prefix, Runnable reading) {
         position++;
@@ -120,7 +121,7 @@ public final class ConfigReader {
         }
     }
 
-    /** What single lines cannot tell is said of the line that has set it. */
+    /** Attributes problems of the whole configuration to the line that set the setting. */
     private void checkWhole() {
         for (SettingProblem problem : config.problems()) {
             Origin origin = origins.get(problem.name());
@@ -183,7 +184,7 @@ public final class ConfigReader {
             case NoSuchFileException _ -> "there is no such file";
             case AccessDeniedException _ -> "permission denied";
             case CharacterCodingException _ -> "it is not UTF-8 text";
-            default -> Files.isDirectory(path) ? "it is a folder" : String.valueOf(unreadable.getMessage());
+            default -> Files.isDirectory(path) ? "it is a directory" : String.valueOf(unreadable.getMessage());
         };
     }
 
@@ -202,7 +203,7 @@ public final class ConfigReader {
             return;
         }
         if (name.equalsIgnoreCase("loadmodule")) {
-            throw new ConfigException("loadmodule " + shown(values) + ": Varve has no modules: leave the line out");
+            throw new ConfigException("loadmodule " + shown(values) + ": Varve has no modules: remove the line");
         }
         Setting setting = Settings.find(name);
         if (setting == null) {
@@ -233,7 +234,7 @@ public final class ConfigReader {
         };
     }
 
-    /** Lines of some settings add to those before. */
+    /** Values of some settings are appended to those of earlier lines. */
     private String value(Setting setting, List<String> values) {
         String value = String.join(" ", values);
         boolean adds = setting.kind() == Setting.Kind.BUFFER_LIMITS
@@ -250,13 +251,13 @@ public final class ConfigReader {
                 file(path, depth + 1);
             }
         } catch (InvalidPathException | PatternSyntaxException bad) {
-            throw new ConfigException("include " + shown(name) + ": is no name of a file: " + bad.getMessage());
+            throw new ConfigException("include " + shown(name) + ": is not a file name: " + bad.getMessage());
         } catch (IOException unreadable) {
-            throw new ConfigException("include " + shown(name) + ": the folder cannot be read");
+            throw new ConfigException("include " + shown(name) + ": the directory cannot be read");
         }
     }
 
-    /** As in Redis, a pattern may find no file; a name has to be that of one. */
+    /** As in Redis, a pattern may match no file; a plain name must exist. */
     private static List<Path> included(String name) throws IOException {
         Path path = Path.of(name);
         Path last = path.getFileName();
@@ -298,7 +299,7 @@ public final class ConfigReader {
                 values.get(1)));
     }
 
-    /** Whether a line with this first word may hold a password, which is shown to nobody. */
+    /** Whether a line with this first word may contain a password, which no message shows. */
     private static boolean mayHoldSecret(String name) {
         Setting setting = Settings.find(name);
         return name.equalsIgnoreCase("user") || setting != null && setting.isSecret();
@@ -309,12 +310,12 @@ public final class ConfigReader {
         return joined.isEmpty() ? "\"\"" : shown(joined);
     }
 
-    /** It makes no lines of its own. */
+    /** Removes line breaks from a value. */
     private static String shown(String value) {
         return value.replaceAll("\\p{Cntrl}", "?");
     }
 
-    /** Without blanks at its ends. */
+    /** The line without leading and trailing blanks. */
     public static String stripped(String line) {
         int from = 0;
         int to = line.length();
@@ -327,12 +328,12 @@ public final class ConfigReader {
         return line.substring(from, to);
     }
 
-    /** As in Redis: other characters that Unicode takes for blanks are parts of words. */
+    /** Blanks as in Redis: other Unicode blanks are parts of words. */
     private static boolean isBlank(char c) {
         return c == ' ' || c >= '\t' && c <= '\r';
     }
 
-    /** Splits a line at blanks; quotes as in the inline protocol. Null if they are unbalanced. */
+    /** Splits a line at blanks, with quotes as in the inline protocol. Null if the quotes are unbalanced. */
     public static @Nullable List<String> split(String line) {
         List<String> words = new ArrayList<>();
         int i = 0;

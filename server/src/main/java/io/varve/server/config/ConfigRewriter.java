@@ -15,11 +15,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * CONFIG REWRITE: brings a configuration file up to date. Immutable: static methods only.
+ * Implements CONFIG REWRITE: updates a configuration file to the current settings. Immutable: static methods only.
  *
- * <p>What the file says of a setting stays as it is, blanks and units included, unless the setting has another value
- * now: then its first line is replaced and further ones go. What the file does not say and is not the default is added
- * at the end. Comments and the order stay.
+ * <p>A setting's line stays unchanged, including blanks and units, unless the value has changed: then the new value
+ * replaces the first line, and further lines are removed. Settings that are not in the file and not at their default
+ * are appended at the end. Comments and the order of lines stay.
  */
 public final class ConfigRewriter {
     private static final String HEAD = "# Added by CONFIG REWRITE";
@@ -27,10 +27,10 @@ public final class ConfigRewriter {
     private ConfigRewriter() {}
 
     /**
-     * Writes the settings to the file they were read from: the new file takes the old one's place at once and whole.
+     * Writes the settings to the file that they were read from; it replaces the file atomically.
      *
-     * @param users the lines of the users, each in words whose chars are bytes; they take the place of those in the file
-     * @throws IOException     if it cannot be written; the old file is then as it was
+     * @param users the users' lines, each in words whose chars are bytes; they replace those in the file
+     * @throws IOException if it cannot be written; the old file is then unchanged
      * @throws ConfigException if the old file cannot be read
      */
     public static void rewrite(ServerConfig config, List<List<String>> users) throws IOException {
@@ -83,7 +83,8 @@ public final class ConfigRewriter {
                 String text = new String(bytes, StandardCharsets.UTF_8);
                 if (!Arrays.equals(text.getBytes(StandardCharsets.UTF_8), bytes)) {
                     throw new IOException("The user " + words.get(1)
-                            + " has bytes that are not UTF-8, which this file cannot hold: an aclfile can");
+                            + " has bytes that are not UTF-8, which the configuration file cannot store: use an"
+                            + " aclfile");
                 }
                 texts.add(quoted(text));
             }
@@ -92,7 +93,7 @@ public final class ConfigRewriter {
         return lines;
     }
 
-    /** Where the first user stood, or at the end. */
+    /** Inserts the users' lines at the place of the first user line, or at the end. */
     static List<String> withUsers(List<String> lines, List<String> users) {
         List<String> result = new ArrayList<>();
         boolean written = false;
@@ -117,7 +118,7 @@ public final class ConfigRewriter {
         return Settings.find(firstWord(line));
     }
 
-    /** What a line is about, as {@link ConfigReader} sees it; empty if it says nothing. */
+    /** The first word of a line, as {@link ConfigReader} parses it; empty for a comment or a blank line. */
     private static String firstWord(String line) {
         String stripped = ConfigReader.stripped(line);
         if (stripped.isEmpty() || stripped.startsWith("#")) {
@@ -143,7 +144,7 @@ public final class ConfigRewriter {
         };
     }
 
-    /** As {@link ConfigReader#split} reads it back. */
+    /** Quotes a value so that {@link ConfigReader#split} restores it. */
     static String quoted(String value) {
         if (!value.isEmpty() && value.chars().allMatch(c -> c > ' ' && c < 127 && c != '"' && c != '\'' && c != '\\')) {
             return value;

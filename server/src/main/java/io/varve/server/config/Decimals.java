@@ -3,12 +3,15 @@ package io.varve.server.config;
 import java.util.Locale;
 
 /**
- * Numbers with a fixed count of decimals, as {@code %.2f} writes them, without a formatter: that takes tens of microseconds
- * where it is seldom used, and so is never compiled. Immutable: static methods only.
+ * Formats numbers with a fixed count of decimals, as {@code %.2f} does, but without a formatter. Immutable: static
+ * methods only. A formatter that is rarely used is never compiled and takes tens of microseconds.
  */
 public final class Decimals {
     private static final long[] POWERS = {1, 10, 100, 1_000, 10_000, 100_000, 1_000_000};
-    /** Below, a product is less than 1/8192 of a unit off, so that only what is so near a tie may be rounded otherwise. */
+    /**
+     * Below this limit a product is off by less than 1/8192 of a unit, so that only values that near to a tie may be
+     * rounded differently.
+     */
     private static final double EXACT = 1e12;
 
     private Decimals() {}

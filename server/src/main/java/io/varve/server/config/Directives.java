@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a configuration says beside settings: its users and the other names of commands. Immutable.
+ * The directives of a configuration beside its settings: users and renamed commands. Immutable.
  *
- * @param users   in the order in which they stand
- * @param renames from a command's name to its other one, which is empty if it has none any more
+ * @param users the users in the order of the file
+ * @param renames the new name of each renamed command; empty if the command is disabled
  */
 record Directives(List<UserLine> users, Map<String, String> renames) {
     static final Directives NONE = new Directives(List.of(), Map.of());

@@ -4,14 +4,14 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Which of the things that happen to keys are told as messages, and to which channels: {@code notify-keyspace-events}. Immutable.
+ * The key events that are published, and the channels that they go to: {@code notify-keyspace-events}. Immutable.
  *
- * @param classes    those that are told
- * @param toKeyspace whether the key's channel is told what has happened ({@code K})
- * @param toKeyevent whether what has happened has a channel, which is told the key ({@code E})
+ * @param classes the classes that are published
+ * @param toKeyspace whether the key's channel receives the event ({@code K})
+ * @param toKeyevent whether the event's channel receives the key ({@code E})
  */
 public record EventSelection(Set<EventClass> classes, boolean toKeyspace, boolean toKeyevent) {
-    /** What {@code A} stands for: all but those that are told too often. */
+    /** The meaning of {@code A}: all classes except the most frequent ones. */
     private static final Set<EventClass> ALL = EnumSet.complementOf(EnumSet.of(EventClass.NEW, EventClass.MISS));
     private static final String INVALID = "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.";
 
@@ -19,7 +19,7 @@ public record EventSelection(Set<EventClass> classes, boolean toKeyspace, boolea
         classes = Set.copyOf(classes);
     }
 
-    /** @throws ConfigException if a letter stands for nothing */
+    /** @throws ConfigException if a letter is invalid */
     public static EventSelection parse(String letters) {
         EnumSet<EventClass> classes = EnumSet.noneOf(EventClass.class);
         boolean keyspace = false;
@@ -45,12 +45,12 @@ public record EventSelection(Set<EventClass> classes, boolean toKeyspace, boolea
         throw new ConfigException(INVALID);
     }
 
-    /** Whether anything is told. */
+    /** Whether any event is published. */
     public boolean isAny() {
         return !classes.isEmpty() && (toKeyspace || toKeyevent);
     }
 
-    /** As CONFIG GET shows it. */
+    /** The letters as CONFIG GET shows them. */
     @Override
     public String toString() {
         StringBuilder letters = new StringBuilder();

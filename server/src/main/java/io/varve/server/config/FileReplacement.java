@@ -10,15 +10,15 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Objects;
 
-/** Puts a new file in the place of an old one, at once and whole. Immutable: static methods only. */
+/** Replaces a file by a new one atomically. Immutable: static methods only. */
 public final class FileReplacement {
     private FileReplacement() {}
 
     /**
-     * Writes the file. It has the old one's permissions; where there was none, it is the owner's alone. A link stays one:
-     * what it points to is replaced.
+     * Writes the file. The new file has the permissions of the old one; without an old one, only the owner may access
+     * it. A link stays a link: its target is replaced.
      *
-     * @throws IOException if it cannot be written; the old file is then as it was
+     * @throws IOException if it cannot be written; the old file is then unchanged
      */
     public static void replace(Path named, byte[] content) throws IOException {
         Path file = Files.exists(named) ? named.toRealPath() : named.toAbsolutePath();

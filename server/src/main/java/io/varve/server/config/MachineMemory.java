@@ -4,9 +4,11 @@ import java.lang.management.ManagementFactory;
 
 import com.sun.management.OperatingSystemMXBean;
 
-/** How much memory there is. Immutable: static methods only. */
+/** The memory size of the machine or container. Immutable: static methods only. */
 public final class MachineMemory {
-    /** What the launcher has found, in bytes: it reads more limits than the JDK does, and sizes the JVM by them. */
+    /**
+     * The limit that the launcher found, in bytes: it reads more limits than the JDK does, and sizes the JVM by them.
+     */
     private static final String FOUND_BY_LAUNCHER = "varve.memory.limit";
 
     private static final OperatingSystemMXBean SYSTEM = ManagementFactory
@@ -14,7 +16,7 @@ public final class MachineMemory {
 
     private MachineMemory() {}
 
-    /** The machine's memory or, where a cgroup allows less, that, in bytes (the JDK reads both). */
+    /** The machine's memory, or a lower limit of a cgroup, in bytes (the JDK reads both). */
     public static long totalBytes() {
         return Math.min(SYSTEM.getTotalMemorySize(), Long.getLong(FOUND_BY_LAUNCHER, Long.MAX_VALUE));
     }

@@ -4,49 +4,56 @@ import java.lang.management.ManagementFactory;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
 /**
- * How the memory of the machine or container is divided between the JVM and maxmemory. Immutable.
+ * The division of the machine's or container's memory between the JVM and maxmemory. Immutable.
  *
  * <pre>
- *  | heap | direct buffers | compiled code | all else of the JVM | maxmemory                 | margin |
- *  |  32  |        8       |       12      |          32         |             36            |    8   |  128 MiB
- *  |  32  |       16       |       24      |          48         |            120            |   16   |  256 MiB
- *  |  64  |       32       |       32      |          48         |  256, up to 336 unwarned  |        |  512 MiB
- *  |  96  |       64       |       48      |          48         |  half                     |        |    1 GiB and above
+ *  | heap | direct buffers | compiled code | rest of the JVM | maxmemory                | margin |
+ *  |  32  |       8        |       12      |       32        |             36           |    8   |  128 MiB
+ *  |  32  |       16       |       24      |       48        |            120           |   16   |  256 MiB
+ *  |  64  |       32       |       32      |       48        |  256, up to 336 unwarned |        |  512 MiB
+ *  |  96  |       64       |       48      |       48        |  half                    |        |  1 GiB and above
  * </pre>
  *
- * <p>The launcher chooses the JVM's parts by the same limit. Here they are read from the JVM: whatever started it, the sum is right.
+ * <p>The launcher chooses the JVM's parts from the same limit. This class reads them from the JVM, so the sum is right
+ * however the JVM was started.
  *
- * @param limitBytes what the machine or container has
- * @param heapBytes the most that the heap may take
- * @param directBytes the most that connections' buffers may take
- * @param codeBytes the most that compiled code may take
+ * @param limitBytes memory of the machine or container
+ * @param heapBytes maximum size of the heap
+ * @param directBytes maximum size of the connections' buffers
+ * @param codeBytes maximum size of compiled code
  */
 public record MemoryPlan(long limitBytes, long heapBytes, long directBytes, long codeBytes) {
     private static final long MB = 1 << 20;
-    /** Class metadata, the start cache, the compiler's memory, stacks, what the C library keeps: measured, with a third more. */
+    /**
+     * Memory of class metadata, the start cache, the compiler, stacks and the C library: the measured size plus one
+     * third.
+     */
     private static final long ELSE_BYTES = 48 * MB;
-    /** The same without an optimizing compiler, which the launcher leaves out below the second. */
+    /** The counterpart without an optimizing compiler, which the launcher omits below {@link #SMALL_BYTES}. */
     private static final long ELSE_BYTES_OF_SMALL = 32 * MB;
     private static final long SMALL_BYTES = 192 * MB;
-    /** What the process has beside a full cache in any case, with the pages of the program's files that it runs from. */
+    /**
+     * Memory of the process beside a full cache in any case, including the pages of the program's files that it
+     * executes.
+     */
     private static final long LEAST_BYTES = 104 * MB;
     private static final long LEAST_BYTES_OF_SMALL = 80 * MB;
-    /** Connections' buffers in pools take no more of a larger limit, and code hardly does. */
+    /** Under a larger limit, pooled connection buffers take no more than this, and code hardly does. */
     private static final long MOST_DIRECT_BYTES = 64 * MB;
     private static final long MOST_CODE_BYTES = 48 * MB;
-    /** What the default leaves free: a part of so many. The system's page cache for the program's files lives there. */
+    /** The default leaves one part of this many free, for the system's page cache of the program's files. */
     private static final int MARGIN_PART = 16;
-    /** The default, however little there is: a part of so many. */
+    /** The minimum of the default, whatever the limit: one part of this many. */
     private static final int LEAST_PART = 8;
-    /** From here on memory bounds neither how many event loops there are nor what maxmemory may be of it. */
+    /** From this limit on, memory restricts neither the number of event loops nor maxmemory. */
     private static final long MUCH_BYTES = 1024 * MB;
     private static final long BYTES_PER_EVENT_LOOP = 64 * MB;
     private static final int MOST_EVENT_LOOPS = 128;
 
-    /** Read once: what the JVM may take does not change. */
+    /** Read once: the limits of the JVM do not change. */
     private static final MemoryPlan OF_THIS_PROCESS = read();
 
-    /** What this JVM may take on this machine. */
+    /** The plan of this JVM on this machine. */
     public static MemoryPlan ofThisProcess() {
         return OF_THIS_PROCESS;
     }
@@ -64,26 +71,26 @@ public record MemoryPlan(long limitBytes, long heapBytes, long directBytes, long
         return Long.parseLong(options.getVMOption(name).getValue());
     }
 
-    /** What the process may take beside maxmemory. */
+    /** Maximum memory of the process beside maxmemory. */
     public long jvmBytes() {
         return heapBytes + directBytes + codeBytes + (limitBytes < SMALL_BYTES ? ELSE_BYTES_OF_SMALL : ELSE_BYTES);
     }
 
-    /** {@code maxmemory 0}: half of what there is, or what the JVM leaves of it. */
+    /** The value of {@code maxmemory 0}: half of the limit, or less if the JVM and the page cache need more. */
     public long defaultMaxMemoryBytes() {
         long left = limitBytes - jvmBytes() - limitBytes / MARGIN_PART;
         return Math.max(Math.min(limitBytes / 2, left), limitBytes / LEAST_PART);
     }
 
-    /** As many event loops as there are processors, but few where there is little memory: each has stacks and buffers of its own. */
+    /** One event loop per processor, but fewer if memory is small: each has its own stacks and buffers. */
     public int mostEventLoops() {
         int loops = Math.min(MOST_EVENT_LOOPS, Runtime.getRuntime().availableProcessors());
         return limitBytes >= MUCH_BYTES ? loops : Math.min(loops, (int) Math.max(2, limitBytes / BYTES_PER_EVENT_LOOP));
     }
 
     /**
-     * The most that maxmemory may be: all there is, but in a small container what the process leaves in any case. Beyond that the system would
-     * end it, or do nothing but read its files anew.
+     * Maximum of maxmemory: the limit, but in a small container the limit less the minimum needs of the process. Above
+     * it the system would kill the process, or the process would only re-read its files.
      */
     public long mostMaxMemoryBytes() {
         if (limitBytes >= MUCH_BYTES) {
@@ -93,31 +100,31 @@ public record MemoryPlan(long limitBytes, long heapBytes, long directBytes, long
         return Math.max(limitBytes - least, limitBytes / LEAST_PART);
     }
 
-    /** @throws ConfigException if maxmemory is more than it may be, in one line */
+    /** @throws ConfigException in one line, if maxmemory is above its maximum */
     void require(long maxMemoryBytes) {
         long most = mostMaxMemoryBytes();
         if (maxMemoryBytes > most) {
             throw new ConfigException("maxmemory " + maxMemoryBytes + ": allowed is at most "
                     + (most == limitBytes
-                            ? "what this machine or container has, " + limitBytes + " bytes"
-                            : most + " bytes (" + MemoryUnits.human(most) + "), which the JVM leaves of the "
+                            ? "the memory of this machine or container, " + limitBytes + " bytes"
+                            : most + " bytes (" + MemoryUnits.human(most) + "), because the JVM needs the rest of the "
                                     + MemoryUnits.human(limitBytes) + " that this machine or container has"));
         }
     }
 
-    /** Whether the process can stay within the limit whatever its clients do. */
+    /** Whether the process stays within the limit whatever its clients do. */
     public boolean fits(long maxMemoryBytes) {
         return maxMemoryBytes <= limitBytes - jvmBytes();
     }
 
-    /** What is wrong with a maxmemory that does not fit, and what would be right: one line for the log. */
+    /** The log line about a maxmemory that does not fit, with a suitable value. */
     public String warning(long maxMemoryBytes) {
         long most = limitBytes - jvmBytes();
         return "maxmemory " + maxMemoryBytes + " (" + MemoryUnits.human(maxMemoryBytes) + ") and "
                 + MemoryUnits.human(jvmBytes()) + " for the JVM are more than the " + MemoryUnits.human(limitBytes)
-                + " that this machine or container has: the system may end the process. "
+                + " that this machine or container has: the system may kill the process. "
                 + (most > 0
-                        ? "What fits is at most " + most + " (" + MemoryUnits.human(most) + ")"
-                        : "It needs a larger one");
+                        ? "It can be at most " + most + " (" + MemoryUnits.human(most) + ")"
+                        : "Use a larger machine or container");
     }
 }

@@ -2,11 +2,11 @@ package io.varve.server.config;
 
 import java.util.Locale;
 
-/** Amounts of memory as Redis writes them: k is a thousand, kb is 1024. Immutable: static methods only. */
+/** Parses and formats amounts of memory as Redis does: k is 1000, kb is 1024. Immutable: static methods only. */
 public final class MemoryUnits {
     private MemoryUnits() {}
 
-    /** Bytes, or -1 if it is no amount of memory. */
+    /** Bytes, or -1 if the text is not an amount of memory. */
     public static long parse(String text) {
         int digits = 0;
         while (digits < text.length() && Character.isDigit(text.charAt(digits))) {
@@ -32,7 +32,7 @@ public final class MemoryUnits {
         return number * unit;
     }
 
-    /** A short form for people, such as {@code 1.50G}, as INFO shows it. */
+    /** A human-readable form, such as {@code 1.50G}, as INFO shows it. */
     public static String human(long bytes) {
         if (bytes < 1024) {
             return bytes + "B";

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * client-output-buffer-limit: how much may wait to be written to clients of each class. Immutable.
+ * The limits of {@code client-output-buffer-limit}: the bytes that may be pending for clients of each class. Immutable.
  */
 public final class OutputBufferLimits {
     private static final List<String> CLASSES = List.of("normal", "slave", "pubsub");
@@ -42,15 +42,15 @@ public final class OutputBufferLimits {
     }
 
     /**
-     * The bytes at which a client is closed, or 0.
+     * The bytes at which a client is disconnected, or 0.
      *
-     * @param listening whether it has subscribed to anything
+     * @param listening whether the client has a subscription
      */
     public long hardBytes(boolean listening) {
         return of(listening)[0];
     }
 
-    /** The bytes at which a client is closed once it has held them for {@link #softSeconds}, or 0. */
+    /** The bytes at which a client is disconnected after it has held them for {@link #softSeconds}, or 0. */
     public long softBytes(boolean listening) {
         return of(listening)[1];
     }

@@ -14,20 +14,21 @@ import java.util.stream.Collectors;
 import io.varve.flash.policy.Policies;
 import io.varve.flash.tier.Admission;
 import io.varve.flash.tier.FlashTierSettings;
-import io.varve.memory.CacheConfig;
-import io.varve.memory.CurveSettings;
-import io.varve.memory.PenaltySettings;
+import io.varve.memory.config.CacheConfig;
+import io.varve.memory.config.CurveSettings;
+import io.varve.memory.config.PenaltySettings;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.expiry.ExpireAlgorithm;
-import io.varve.memory.locality.DemandSettings;
+import io.varve.memory.locality.demand.DemandSettings;
 import io.varve.memory.segment.CleanerPolicy;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The value of every setting. Immutable; {@link #with} makes a changed one.
- */
+/** The values of all settings. Immutable; {@link #with} creates a changed copy. */
 public final class ServerConfig {
-    /** A listpack is searched and moved as a whole, under its shard's lock: so many bytes take some 50 µs for each element of a command. */
+    /**
+     * Maximum size of a listpack. It is searched and moved as a whole, under its shard's lock: this size takes about 50
+     * µs for each element of a command.
+     */
     private static final long MOST_LISTPACK_BYTES = 256 << 10;
     private static final int LISTPACK_PART_OF_MAXMEMORY = 64;
 
@@ -85,7 +86,7 @@ public final class ServerConfig {
         outputBufferLimits = OutputBufferLimits.parse(limits, limits);
     }
 
-    /** What a server starts with when nothing is said. */
+    /** The configuration without any settings. */
     public static ServerConfig defaults() {
         Map<String, String> values = new LinkedHashMap<>();
         Settings.all().values().forEach(setting -> values.put(setting.name(), setting.defaultValue()));
@@ -95,7 +96,7 @@ public final class ServerConfig {
     /**
      * A changed configuration.
      *
-     * @throws ConfigException in one line: setting, value, and what is allowed
+     * @throws ConfigException in one line: setting, value, and allowed values
      */
     public ServerConfig with(String name, String value) {
         Setting setting = Settings.find(name);
@@ -112,14 +113,14 @@ public final class ServerConfig {
         return withNormal(setting, normal);
     }
 
-    /** For values that have passed {@link Setting#normalize}. */
+    /** Sets a value that has passed {@link Setting#normalize}. */
     public ServerConfig withNormal(Setting setting, String normal) {
         Map<String, String> changed = new LinkedHashMap<>(values);
         changed.put(setting.name(), normal);
         return new ServerConfig(changed, file, directives);
     }
 
-    /** The same settings, which CONFIG REWRITE writes to this file. */
+    /** These settings with the file that CONFIG REWRITE writes. */
     ServerConfig withFile(Path path) {
         return new ServerConfig(values, path, directives);
     }
@@ -132,17 +133,17 @@ public final class ServerConfig {
         return directives;
     }
 
-    /** The users that lines of the configuration name. */
+    /** The users of the configuration's lines. */
     public List<UserLine> users() {
         return directives.users();
     }
 
-    /** The same once its users are known: no password of theirs is kept. */
+    /** These settings without the users' lines, once the users are created: so no password is kept. */
     public ServerConfig withoutUsers() {
         return with(directives.withoutUsers());
     }
 
-    /** From commands' names to their other ones, which are empty if a command has none any more. */
+    /** From commands' names to their new ones, which are empty if a command is disabled. */
     public Map<String, String> renames() {
         return directives.renames();
     }
@@ -168,18 +169,18 @@ public final class ServerConfig {
         return fileOf("logfile");
     }
 
-    /** Where the users are; null if they are in the configuration. */
+    /** The users' file; null if users are in the configuration. */
     public @Nullable Path aclFile() {
         return fileOf("aclfile");
     }
 
-    /** The file that the settings were read from, absolute; null if there was none. */
+    /** The absolute path of the file that the settings were read from; null if there was none. */
     public @Nullable Path file() {
         return file;
     }
 
     /**
-     * Checks what single values cannot tell.
+     * Checks the combination of values.
      *
      * @throws ConfigException if the configuration cannot work
      */
@@ -191,7 +192,7 @@ public final class ServerConfig {
         return this;
     }
 
-    /** All that is wrong with it as a whole. */
+    /** All problems of the configuration as a whole. */
     List<SettingProblem> problems() {
         List<SettingProblem> problems = new ArrayList<>();
         for (Setting setting : Settings.all().values()) {
@@ -204,7 +205,7 @@ public final class ServerConfig {
         checkDirectory(problems);
         if (text("bind").isEmpty() && text("unixsocket").isEmpty()) {
             problems.add(new SettingProblem("bind", "\"\"",
-                    "no client could connect: give an address, or a unixsocket"));
+                    "no client could connect: set an address or a unixsocket"));
         }
         try {
             MemoryPlan.ofThisProcess().require(maxMemoryBytes);
@@ -215,7 +216,7 @@ public final class ServerConfig {
         return problems;
     }
 
-    /** Nothing is kept in {@code dir}: it may be missing as long as no other setting names a file in it. */
+    /** Varve stores nothing in {@code dir}, so it may be missing as long as no other setting names a file in it. */
     private void checkDirectory(List<SettingProblem> problems) {
         if (hasDirectory()) {
             return;
@@ -224,23 +225,23 @@ public final class ServerConfig {
             String file = text(name);
             if (!file.isEmpty() && !Path.of(file).isAbsolute()) {
                 problems.add(new SettingProblem("dir", text("dir"),
-                        "there is no such directory, and " + name + " " + file + " is to be in it"));
+                        "there is no such directory, but " + name + " " + file + " is relative to it"));
                 return;
             }
         }
     }
 
-    /** Whether {@code dir} is there. */
+    /** Whether {@code dir} exists. */
     boolean hasDirectory() {
         return Files.isDirectory(Path.of(text("dir")));
     }
 
-    /** As it was set, where CONFIG GET shows what it comes to. */
+    /** The value as it was set, where CONFIG GET shows the effective one. */
     String asSet(String name) {
         return Objects.requireNonNull(values.get(name));
     }
 
-    /** In the form CONFIG GET shows. */
+    /** The value in the form that CONFIG GET shows. */
     public String text(String name) {
         if (name.equals("maxmemory") && values.get(name) != null && maxMemoryBytes > 0) {
             return Long.toString(maxMemoryBytes);
@@ -265,7 +266,7 @@ public final class ServerConfig {
         return text(name).equals("yes");
     }
 
-    /** What {@code maxmemory} comes to: if it is 0, {@link MemoryPlan#defaultMaxMemoryBytes}. */
+    /** The effective {@code maxmemory}; for 0, {@link MemoryPlan#defaultMaxMemoryBytes}. */
     public long maxMemoryBytes() {
         return maxMemoryBytes;
     }
@@ -275,7 +276,7 @@ public final class ServerConfig {
         return password;
     }
 
-    /** Commands slower than so many µs go to the slow log; negative: none. */
+    /** Minimum duration of slow-log entries in µs; negative: none. */
     public long slowlogMicros() {
         return slowlogMicros;
     }
@@ -288,83 +289,87 @@ public final class ServerConfig {
         return latencyTracking;
     }
 
-    /** Whether a batch touches its index lines and items before it executes; a switch for measurements. */
+    /** Whether a batch prefetches its index lines and items before it executes; a switch for measurements. */
     public boolean touchAhead() {
         return touchAhead;
     }
 
-    /** {@code proto-max-bulk-len}: no argument is longer, and no string grows beyond it. */
+    /** {@code proto-max-bulk-len}: maximum length of an argument and of a string. */
     public long maxBulkBytes() {
         return maxBulkBytes;
     }
 
-    /** {@code client-query-buffer-limit}: what a client may have sent that is not executed yet. */
+    /** {@code client-query-buffer-limit}: maximum size of a client's input that is not executed yet. */
     public long queryBufferLimitBytes() {
         return queryBufferLimitBytes;
     }
 
-    /** A hash with more fields tells of a hashtable: {@code hash-max-listpack-entries}. */
+    /** {@code hash-max-listpack-entries}: OBJECT ENCODING reports a hash with more fields as a hashtable. */
     public long hashMaxListpackEntries() {
         return hashMaxListpackEntries;
     }
 
-    /** A hash with a longer field or value tells of a hashtable: {@code hash-max-listpack-value}. */
+    /** {@code hash-max-listpack-value}: OBJECT ENCODING reports a hash with a longer field or value as a hashtable. */
     public long hashMaxListpackValueBytes() {
         return hashMaxListpackValueBytes;
     }
 
-    /** A set of more integers tells of a hashtable: {@code set-max-intset-entries}. */
+    /** {@code set-max-intset-entries}: OBJECT ENCODING reports a set of more integers as a hashtable. */
     public long setMaxIntsetEntries() {
         return setMaxIntsetEntries;
     }
 
-    /** A set with more members, not all of them integers, tells of a hashtable: {@code set-max-listpack-entries}. */
+    /**
+     * {@code set-max-listpack-entries}: OBJECT ENCODING reports a set with more members, not all integers, as a
+     * hashtable.
+     */
     public long setMaxListpackEntries() {
         return setMaxListpackEntries;
     }
 
-    /** A set with a longer member tells of a hashtable: {@code set-max-listpack-value}. */
+    /** {@code set-max-listpack-value}: OBJECT ENCODING reports a set with a longer member as a hashtable. */
     public long setMaxListpackValueBytes() {
         return setMaxListpackValueBytes;
     }
 
-    /** A longer HyperLogLog becomes dense: {@code hll-sparse-max-bytes}. */
+    /** {@code hll-sparse-max-bytes}: a longer HyperLogLog becomes dense. */
     public long hllSparseMaxBytes() {
         return hllSparseMaxBytes;
     }
 
-    /** A sorted set with more members tells of a skiplist: {@code zset-max-listpack-entries}. */
+    /** {@code zset-max-listpack-entries}: OBJECT ENCODING reports a sorted set with more members as a skiplist. */
     public long zsetMaxListpackEntries() {
         return zsetMaxListpackEntries;
     }
 
-    /** A sorted set with a longer member tells of a skiplist: {@code zset-max-listpack-value}. */
+    /** {@code zset-max-listpack-value}: OBJECT ENCODING reports a sorted set with a longer member as a skiplist. */
     public long zsetMaxListpackValueBytes() {
         return zsetMaxListpackValueBytes;
     }
 
     /**
-     * Whether a collection of so many elements and bytes stays in one item: {@code packed-max-entries}, {@code packed-max-bytes}; of one
-     * element it always does.
+     * Whether a collection of this size stays in one item: {@code packed-max-entries}, {@code packed-max-bytes}. A
+     * collection of one element always does.
      */
     public boolean staysPacked(long entries, long bytes) {
         return entries <= 1 || entries <= packedMaxEntries && bytes <= packedMaxBytes;
     }
 
     /**
-     * Whether a hash that OBJECT ENCODING calls a listpack stays in one item, and so in the order in which its fields came, although it is
-     * beyond {@link #staysPacked}: where one of Redis's limits for hashes is raised above its default (decision 18).
+     * Whether a hash that OBJECT ENCODING reports as a listpack stays in one item, and so in insertion order, although
+     * it is beyond {@link #staysPacked}. This holds if one of Redis's limits for hashes is raised above its default
+     * (decision 18).
      */
     public boolean staysListpackHash(long fields, long bytes) {
         return fields <= hashMaxListpackEntries && bytes <= listpackHashBytes;
     }
 
-    /** The same for a set. */
+    /** Whether such a set stays in one item, under the corresponding limits for sets. */
     public boolean staysListpackSet(long members, long bytes) {
         return members <= setMaxListpackEntries && bytes <= listpackSetBytes;
     }
 
-    /** Bytes that a listpack may take beyond {@link #staysPacked}; 0 unless one of Redis's limits is raised. */
+    /** Maximum bytes of a listpack beyond {@link #staysPacked}; 0 unless one of Redis's limits is raised. */
     private long listpackBytes(String entries, String valueBytes) {
         return isRaised(entries) || isRaised(valueBytes)
                 ? Math.min(MOST_LISTPACK_BYTES, maxMemoryBytes / LISTPACK_PART_OF_MAXMEMORY)
@@ -380,11 +385,11 @@ public final class ServerConfig {
         return outputBufferLimits;
     }
 
-    /** What the memory tier is told. @throws IllegalArgumentException if it cannot be */
+    /** The configuration of the memory tier. @throws IllegalArgumentException if it is invalid */
     public CacheConfig cacheConfig() {
         return CacheConfig.defaults(maxMemoryBytes).withDatabases(intNumber("databases"))
                 .withShards(intNumber("shards")).withSegmentSizeBytes(intNumber("segment-size"))
-                .withHeads(intNumber("segment-heads"))
+                .withMaxOpenSegments(intNumber("segment-heads"))
                 .withEvictionPolicy(EvictionPolicy.ofRedisName(text("maxmemory-policy")).orElseThrow())
                 .withEvictionSamples(intNumber("maxmemory-samples"))
                 .withCleanerPolicy(CleanerPolicy.valueOf(upper("cleaner-policy")))
@@ -397,7 +402,7 @@ public final class ServerConfig {
                 .withDemand(demand());
     }
 
-    /** Null if it is not to be watched; the numbers have to fit together all the same. */
+    /** Null if demand is not monitored; the numbers must be consistent regardless. */
     private @Nullable DemandSettings demand() {
         DemandSettings usual = DemandSettings.DEFAULT;
         DemandSettings settings;
@@ -412,18 +417,18 @@ public final class ServerConfig {
         return bool("demand-cycles") ? settings : null;
     }
 
-    /** Whether {@code demand-cycles} asks for what cannot be: penalties are not tracked, or nothing is below memory. */
+    /** Whether {@code demand-cycles} cannot work, because penalties are not tracked or there is no flash tier. */
     public boolean demandLacksGround() {
         return bool("demand-cycles") && (flashDirectory().isEmpty() || !cacheConfig().tracksPenalties());
     }
 
-    /** Where the tier below memory has its files; empty if there is none. */
+    /** The directory of the flash tier; empty if there is none. */
     public Optional<Path> flashDirectory() {
         String directory = text("flash-dir");
         return directory.isEmpty() ? Optional.empty() : Optional.of(Path.of(directory));
     }
 
-    /** How the tier below memory is to be. */
+    /** The settings of the flash tier. */
     public FlashTierSettings flashSettings() {
         return FlashTierSettings.of(number("flash-max-items")).withPolicy(Policies.of(text("flash-policy")))
                 .withMaxBytes(number("flash-max-size"))

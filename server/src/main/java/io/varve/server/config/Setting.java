@@ -9,30 +9,30 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One setting as data. Immutable.
+ * The definition of one setting. Immutable.
  *
- * @param name         as in redis.conf
- * @param kind         what its value is
- * @param defaultValue in the form CONFIG GET shows
- * @param minimum      of a number
- * @param maximum      of a number
- * @param words        of a choice
- * @param traits       what else is to be known of it
- * @param alias        another name, older or of another product, or null
+ * @param name as in redis.conf
+ * @param kind type of its value
+ * @param defaultValue the default, in the form that CONFIG GET shows
+ * @param minimum the minimum of a number
+ * @param maximum the maximum of a number
+ * @param words values of a choice
+ * @param traits further properties
+ * @param alias another name, from an older version or another product, or null
  */
 public record Setting(String name, Kind kind, String defaultValue, long minimum, long maximum, List<String> words,
         Set<Trait> traits, @Nullable String alias) {
-    /** What sets a setting apart from most others. */
+    /** A property that distinguishes a setting from most others. */
     public enum Trait {
         /** CONFIG SET cannot change it. */
         FIXED,
-        /** It is only accepted and shown, for the sake of files and clients that carry it. */
+        /** It is only accepted and shown, for files and clients that contain it. */
         WITHOUT_EFFECT,
-        /** A pattern of CONFIG GET does not find it. */
+        /** A pattern of CONFIG GET does not match it. */
         HIDDEN
     }
 
-    /** What a value is. */
+    /** The type of a value. */
     public enum Kind {
         INTEGER, MEMORY,
         /** An amount of memory, or a share of maxmemory such as {@code 5%}. */
@@ -47,11 +47,11 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
         DIRECTORY,
         /** The name of a file; empty for none. */
         FILE,
-        /** Addresses and names of hosts that are listened on. */
+        /** Addresses and host names to listen on. */
         ADDRESSES,
         /** Pairs of seconds and changes. */
         SAVE,
-        /** Letters of what is told of keys. */
+        /** Letters that select key events. */
         EVENTS,
         /** Class, hard limit, soft limit, seconds; several times. */
         BUFFER_LIMITS
@@ -73,12 +73,12 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
         return !traits.contains(Trait.FIXED);
     }
 
-    /** Whether it is only accepted and shown, for the sake of files and clients that carry it. */
+    /** Whether it is only accepted and shown, for files and clients that contain it. */
     public boolean inert() {
         return traits.contains(Trait.WITHOUT_EFFECT);
     }
 
-    /** Whether only its exact name finds it. */
+    /** Whether only its exact name matches it. */
     public boolean hidden() {
         return traits.contains(Trait.HIDDEN);
     }
@@ -88,7 +88,10 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
         return SECRETS.contains(name);
     }
 
-    /** Brings a value into the form CONFIG GET shows. @throws ConfigException if it is not allowed, saying what is */
+    /**
+     * Converts a value to the form that CONFIG GET shows. @throws ConfigException with the allowed values, if it is
+     * invalid
+     */
     public String normalize(String value) {
         return switch (kind) {
             case INTEGER -> integer(value);
@@ -109,7 +112,7 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
         };
     }
 
-    /** What may be given, in words, for error messages. */
+    /** The allowed values, in words, for error messages. */
     public String allowed() {
         return switch (kind) {
             case INTEGER -> "a number from " + minimum + " to " + maximum + reason();
@@ -119,21 +122,21 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
             case CHOICE -> String.join(", ", words);
             case TEXT -> "any text";
             case DIRECTORY -> "a directory";
-            case FILE -> "the name of a file";
+            case FILE -> "a file name";
             case ADDRESSES -> "up to " + MOST_ADDRESSES + " addresses";
             case OCTAL -> "octal digits from " + minimum + " to " + Long.toString(maximum, OCTAL_RADIX);
             case AUTO_INTEGER -> "auto or a number from " + minimum + " to " + maximum;
             case AUTO_MEMORY -> "auto or an amount of memory from " + minimum + " to " + maximum + " bytes";
             case SAVE -> "pairs of seconds and changes, or \"\"";
-            case EVENTS -> "letters out of Ag$lshzxeKEtmdn";
+            case EVENTS -> "letters of Ag$lshzxeKEtmdn";
             case BUFFER_LIMITS -> "class hard-limit soft-limit soft-seconds";
         };
     }
 
-    /** Why a bound is where it is, where users would ask. */
+    /** An explanation of a bound that is not obvious; empty for other settings. */
     private String reason() {
         return name.equals("databases")
-                ? ": an item has room for the number of one of 32, and each may need another while it is flushed"
+                ? ": an item stores a 5-bit database number, and FLUSHDB needs a second number for each database"
                 : "";
     }
 

@@ -1,14 +1,14 @@
 package io.varve.server.config;
 
 /**
- * What is wrong with the value that a setting has among the others. Immutable.
+ * A setting whose value is invalid in combination with the others. Immutable.
  *
- * @param name   the setting; empty if it is not one alone
- * @param value  as it may be shown
- * @param reason what is allowed, and why
+ * @param name the setting; empty if the problem does not concern a single one
+ * @param value the value, without secrets
+ * @param reason the allowed values, and the reason
  */
 record SettingProblem(String name, String value, String reason) {
-    /** From the message of an exception: {@code NAME VALUE: REASON}. */
+    /** Parses the message of an exception: {@code NAME VALUE: REASON}. */
     static SettingProblem of(String message) {
         int blank = message.indexOf(' ');
         int colon = message.indexOf(": ");

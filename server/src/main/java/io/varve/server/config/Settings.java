@@ -11,12 +11,12 @@ import java.util.Set;
 
 import io.varve.flash.policy.Policies;
 import io.varve.flash.tier.Admission;
-import io.varve.memory.CurveSettings;
-import io.varve.memory.PenaltySettings;
 import io.varve.memory.collection.CollectionTree;
+import io.varve.memory.config.CurveSettings;
+import io.varve.memory.config.PenaltySettings;
 import io.varve.memory.eviction.EvictionPolicy;
-import io.varve.memory.locality.DemandSettings;
-import io.varve.memory.locality.PenaltyRanges;
+import io.varve.memory.locality.demand.DemandSettings;
+import io.varve.memory.locality.partition.PenaltyRanges;
 import io.varve.server.config.Setting.Kind;
 import io.varve.server.config.Setting.Trait;
 import org.jspecify.annotations.Nullable;
@@ -44,7 +44,7 @@ public final class Settings {
 
     private Settings() {}
 
-    /** The setting of this name or alias, in any case; null if there is none. */
+    /** The setting with this name or alias, ignoring case; null if there is none. */
     public static @Nullable Setting find(String name) {
         return BY_ANY_NAME.get(name.toLowerCase(Locale.ROOT));
     }
@@ -66,7 +66,7 @@ public final class Settings {
         integer("tcp-keepalive", "300", 0, Integer.MAX_VALUE, CHANGEABLE);
         text("requirepass", "", CHANGEABLE);
         bool("protected-mode", "yes", CHANGEABLE);
-        // Redis's default is no. From its own machine a cache may be looked into; DEBUG SLEEP stops only its event loop.
+        // Redis's default is no. Local clients may inspect a cache; DEBUG SLEEP stops only its event loop.
         choice("enable-debug-command", "local", FIXED, List.of("no", "yes", "local"));
         memory("proto-max-bulk-len", "536870912", 1 << 20, Integer.MAX_VALUE, CHANGEABLE);
         memory("client-query-buffer-limit", "1073741824", 1 << 20, MAX, CHANGEABLE);
@@ -78,7 +78,7 @@ public final class Settings {
                 CHANGEABLE, null));
     }
 
-    /** Who may do what. */
+    /** Access control. */
     private static void access() {
         file("aclfile");
         integer("acllog-max-len", "128", 0, MAX, CHANGEABLE);
@@ -105,8 +105,8 @@ public final class Settings {
         memory("maxmemory", "0", 0, MAX, CHANGEABLE);
         choice("maxmemory-policy", "noeviction", CHANGEABLE,
                 Arrays.stream(EvictionPolicy.values()).map(EvictionPolicy::redisName).toList());
-        // Redis takes any number. Here 64 items are drawn to tell the worst share of all, which no larger number would
-        // make finer: it is refused rather than taken and not kept.
+        // Redis accepts any number. Here 64 sampled items determine the worst share of all, and more would not refine
+        // it: a larger number is rejected rather than ignored.
         integer("maxmemory-samples", "5", 1, 64, CHANGEABLE);
         aliased("hash-max-listpack-entries", "hash-max-ziplist-entries", Kind.INTEGER, "512", 0);
         aliased("hash-max-listpack-value", "hash-max-ziplist-value", Kind.MEMORY, "64", 0);
@@ -144,7 +144,7 @@ public final class Settings {
                 CHANGEABLE);
     }
 
-    /** When the demand for a class of penalty is taken for periodic. */
+    /** The detection of periodic demand for a penalty class. */
     private static void demand() {
         DemandSettings usual = DemandSettings.DEFAULT;
         bool("demand-cycles", "no", CHANGEABLE);
@@ -154,7 +154,7 @@ public final class Settings {
         integer("demand-misses", Integer.toString(usual.misses()), 1, Integer.MAX_VALUE, CHANGEABLE);
     }
 
-    /** The tier below memory, which is there if it has a directory. */
+    /** The flash tier, which exists if it has a directory. */
     private static void flash() {
         text("flash-dir", "", FIXED);
         integer("flash-max-items", "1000000", 1, Integer.MAX_VALUE, FIXED);
@@ -169,7 +169,7 @@ public final class Settings {
         memory("flash-cache-size", "16777216", 1 << 20, MAX, FIXED);
     }
 
-    /** What the process does beside serving. */
+    /** The process's tasks beside serving. */
     private static void process() {
         file("logfile");
         file("pidfile");

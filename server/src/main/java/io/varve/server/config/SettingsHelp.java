@@ -2,17 +2,17 @@ package io.varve.server.config;
 
 import java.io.PrintStream;
 
-/** What {@code serve --help} prints: every setting with its default. Immutable: static methods only. */
+/** Prints {@code serve --help}: every setting with its default. Immutable: static methods only. */
 public final class SettingsHelp {
     private static final int WIDTH = 110;
 
     private SettingsHelp() {}
 
-    /** Prints the settings that have an effect with what they allow, then the names and defaults of the others. */
+    /** Prints the effective settings with their allowed values, then the names and defaults of the others. */
     public static void print(PrintStream out) {
+        out.println("Usage: " + program() + " [FILE] [--NAME VALUE]...");
         out.println(
                 """
-                        Usage: ./varve serve [FILE] [--NAME VALUE]...
 
                         FILE is in redis.conf syntax; every setting in it is also an option. Each with its default and what is allowed;
                         CONFIG SET changes those with a * while the server runs:
@@ -41,6 +41,12 @@ public final class SettingsHelp {
         }
         line.setLength(line.length() - 1);
         out.println(line);
+    }
+
+    /** A release has a program that only serves. */
+    private static String program() {
+        String executable = System.getProperty("varve.executable", "");
+        return executable.endsWith("/varve-server") ? "varve-server" : "./varve serve";
     }
 
     private static String line(Setting setting) {

@@ -9,11 +9,11 @@ import io.varve.server.config.Setting.Kind;
 import io.varve.server.config.Setting.Trait;
 
 /**
- * The settings of Redis 7 and Valkey 9 that have no effect here: accepted, checked and shown. Immutable: static methods
- * only.
+ * The settings of Redis 7 and Valkey 9 that have no effect here: they are accepted, checked and shown. Immutable:
+ * static methods only.
  *
- * <p>A line is a name, perhaps with an alias; its kind; its default; what the kind allows; {@code fixed} if CONFIG SET
- * cannot change it; {@code hidden} if a pattern of CONFIG GET does not find it.
+ * <p>A line consists of a name, optionally an alias; the kind; the default; the values that the kind allows; {@code
+ * fixed} if CONFIG SET cannot change it; {@code hidden} if a pattern of CONFIG GET does not match it.
  */
 final class SettingsWithoutEffect {
     private static final String LINES = """

@@ -4,8 +4,8 @@ import io.varve.server.system.Supervisor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Values of settings that promise what Varve does not keep, and that would change what the data means: they are refused.
- * Immutable: static methods only.
+ * Rejects values of settings that request a feature that Varve does not have, and that would change the meaning of the
+ * data. Immutable: static methods only.
  */
 final class UnsupportedValues {
     private static final String NO = "no";
@@ -13,7 +13,7 @@ final class UnsupportedValues {
     private UnsupportedValues() {}
 
     /**
-     * Why a value is refused, and how to go on; null if it is not.
+     * The reason why a value is rejected, and a remedy; null if it is accepted.
      *
      * @param supervised the setting: as in Redis, a server that a service manager starts stays in the foreground
      */
@@ -21,26 +21,30 @@ final class UnsupportedValues {
         return switch (setting.name()) {
             case "save" -> value.isEmpty()
                     ? null
-                    : "allowed is \"\": Varve writes no snapshots, and a restart begins without data; save \"\" accepts that";
+                    : "allowed is \"\": Varve writes no snapshots, so a restart loses all data; save \"\" accepts this";
             case "appendonly" -> value.equals(NO)
                     ? null
-                    : "allowed is no: Varve writes no append-only file, and a restart begins without data; appendonly no accepts that";
+                    : "allowed is no: Varve writes no append-only file, so a restart loses all data; appendonly no"
+                            + " accepts this";
             case "replicaof" -> value.isEmpty() || value.equalsIgnoreCase("no one")
                     ? null
-                    : "allowed is \"\": Varve does not replicate, and this server would answer from data of its own; leave the line out";
+                    : "allowed is \"\": Varve does not replicate, so this server would serve its own data; remove"
+                            + " the line";
             case "min-replicas-to-write" -> value.equals("0")
                     ? null
-                    : "allowed is 0: Varve does not replicate, and no write would reach a replica";
+                    : "allowed is 0: Varve does not replicate, so no write would reach a replica";
             case "cluster-enabled" -> value.equals(NO)
                     ? null
-                    : "allowed is no: Varve does not divide keys among servers; let the clients do so, or use one larger server";
+                    : "allowed is no: Varve has no cluster mode; partition keys in the clients, or use one larger"
+                            + " server";
             case "daemonize" -> value.equals(NO) || isSupervised(supervised)
                     ? null
-                    : "allowed is no: the server stays in the foreground; let systemd start it (Type=notify, supervised systemd) or another"
+                    : "allowed is no: the server stays in the foreground; start it with systemd (Type=notify,"
+                            + " supervised systemd) or another"
                             + " supervisor, and override a file that says yes by --daemonize no";
             case "import-mode" -> value.equals(NO)
                     ? null
-                    : "allowed is no: keys expire and are evicted at all times";
+                    : "allowed is no: Varve always expires and evicts keys";
             default -> null;
         };
     }

@@ -4,7 +4,7 @@ import java.util.Locale;
 
 import io.varve.server.config.EventClass;
 
-/** What can happen to a key, by the name that Redis has for it. Immutable. */
+/** The events of a key, named as in Redis. Immutable. */
 public enum KeyEvent {
     DEL, EXPIRE, PERSIST, RENAME_FROM, RENAME_TO, MOVE_FROM, MOVE_TO, COPY_TO, RESTORE, SET, APPEND, INCRBY, INCRBYFLOAT, SETRANGE, SETBIT, PFADD, LPUSH, RPUSH, LPOP, RPOP, LINSERT, LSET, LREM, LTRIM, SORTSTORE, SADD, SREM, SPOP, SINTERSTORE, SUNIONSTORE, SDIFFSTORE, HSET, HDEL, HINCRBY, HINCRBYFLOAT, HEXPIRE, HEXPIRED, HPERSIST, ZADD, ZINCR, ZREM, ZREMRANGEBYRANK, ZREMRANGEBYSCORE, ZREMRANGEBYLEX, ZPOPMIN, ZPOPMAX, ZUNIONSTORE, ZINTERSTORE, ZDIFFSTORE, ZRANGESTORE, GEORADIUSSTORE, GEOSEARCHSTORE, EXPIRED, EVICTED, NEW, KEYMISS;
 
@@ -28,12 +28,12 @@ public enum KeyEvent {
         };
     }
 
-    /** A bit that those of its class share. */
+    /** The bit of its class. */
     int bit() {
         return eventClass().bit();
     }
 
-    /** Its name as it is told. */
+    /** Its name in messages. */
     String text() {
         return text;
     }

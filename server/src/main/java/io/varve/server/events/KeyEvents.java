@@ -12,74 +12,75 @@ import io.varve.memory.item.ChangeListener;
 import io.varve.memory.item.Key;
 import io.varve.server.config.EventClass;
 import io.varve.server.config.EventSelection;
-import io.varve.server.keys.NamedKey;
+import io.varve.server.keys.HeapKey;
 import io.varve.server.pubsub.Channels;
 import io.varve.server.pubsub.Content;
 import io.varve.server.pubsub.Name;
-import io.varve.server.pubsub.Scope;
+import io.varve.server.pubsub.SubscriptionType;
 import io.varve.server.pubsub.Subscriptions;
-import io.varve.server.resp.ArgumentMemory;
+import io.varve.server.resp.RequestHeapBudget;
 
 /**
- * What happens to keys and is told as messages ({@code notify-keyspace-events}). Many threads: a volatile selection, a concurrent queue,
- * and a lock that is taken last.
+ * Publishes key events as messages ({@code notify-keyspace-events}). Many threads: a volatile selection, a concurrent
+ * queue, and a lock that is last in the lock order.
  *
- * <p>Something happens under the lock of its key's shard, on any event loop or in maintenance, and is only noted there, in a queue. Who
- * has noted something publishes what the queue has once it has let go of its locks ({@link #publish}), and is done when all of its own
- * has been published, be it by others. So all that happens to one key is told in the order in which it happened, what a transaction does
- * in the order of its commands, and everybody who listens is told everything in the same order.
+ * <p>An event occurs under the lock of the key's shard, on any event loop or in maintenance, and is only queued there.
+ * The thread that queued it calls {@link #publish} after it has released its locks. The call returns when all of the
+ * thread's own events are published, possibly by another thread. So the events of one key are published in the order in
+ * which they occurred, and those of a transaction in the order of its commands. All subscribers receive all events in
+ * the same order.
  *
- * <p>Nothing is left out without a word: if there is no room for a message, those who would have got it are cut off.
+ * <p>No event is lost silently: if there is no memory for a message, its subscribers are disconnected.
  */
 public final class KeyEvents implements ChangeListener {
-    /** What is noted of something that happened, on the heap, beside the key's bytes. */
+    /** Heap bytes of a queued event, beside the key's bytes. */
     private static final int EVENT_HEAP_BYTES = 128;
     private static final String KEYSPACE = "__keyspace@";
     private static final String KEYEVENT = "__keyevent@";
     private static final String BEHIND_DATABASE = "__:";
 
-    /** Ends the connections of clients who would miss something that they listen to. */
+    /** Disconnects clients that would miss a message of a subscription. */
     @FunctionalInterface
     public interface Severance {
-        void cutOff(Predicate<Subscriptions> who);
+        void disconnect(Predicate<Subscriptions> filter);
     }
 
     /**
-     * Something that happened. Immutable.
+     * A queued event. Immutable.
      *
-     * @param what       happened
-     * @param key        to which key
-     * @param toKeyspace whether the key's channel is told
-     * @param toKeyevent whether the channel of what happened is told
+     * @param what the event
+     * @param key the key
+     * @param toKeyspace whether the key's channel receives it
+     * @param toKeyevent whether the event's channel receives it
      */
-    private record Happened(KeyEvent what, NamedKey key, boolean toKeyspace, boolean toKeyevent) {
+    private record Happened(KeyEvent what, HeapKey key, boolean toKeyspace, boolean toKeyevent) {
         long heapBytes() {
-            return EVENT_HEAP_BYTES + NamedKey.heapBytes(key.name().length());
+            return EVENT_HEAP_BYTES + HeapKey.heapBytes(key.name().length());
         }
     }
 
     private final Cache cache;
     private final Channels channels;
     private final BiPredicate<Name, byte[]> matcher;
-    private final ArgumentMemory memory;
+    private final RequestHeapBudget memory;
     private final Severance severance;
     private final Queue<Happened> noted = new ConcurrentLinkedQueue<>();
-    /** Bits of the classes that are told: none if no channel is. */
+    /** Bits of the selected classes: none if no channel is selected. */
     private volatile int selected;
     private volatile boolean toKeyspace;
     private volatile boolean toKeyevent;
-    /** Whether something happened for which there was no room. */
+    /** Whether an event was dropped for lack of memory. */
     private volatile boolean lost;
-    /** Whether somebody publishes what the queue had. */
+    /** Whether a thread is publishing queued events. */
     private volatile boolean publishing;
     private boolean listening;
 
     /**
-     * @param matcher   whether a pattern matches a text; asked by one thread at a time
-     * @param memory    what is noted is charged to
-     * @param severance cuts clients off
+     * @param matcher whether a pattern matches a text; one thread at a time calls it
+     * @param memory the budget of queued events
+     * @param severance disconnects clients
      */
-    public KeyEvents(Cache cache, Channels channels, BiPredicate<Name, byte[]> matcher, ArgumentMemory memory,
+    public KeyEvents(Cache cache, Channels channels, BiPredicate<Name, byte[]> matcher, RequestHeapBudget memory,
             Severance severance) {
         this.cache = cache;
         this.channels = channels;
@@ -88,7 +89,7 @@ public final class KeyEvents implements ChangeListener {
         this.severance = severance;
     }
 
-    /** What is told from now on. */
+    /** Selects the events to publish. */
     public synchronized void select(EventSelection selection) {
         int bits = 0;
         if (selection.isAny()) {
@@ -97,7 +98,7 @@ public final class KeyEvents implements ChangeListener {
             }
         }
         if (selected == 0) {
-            // Noted by one who had found it selected and came to note it after it was not any more.
+            // Drops events of threads that saw the event selected and queued it after the selection ended.
             dropNoted();
         }
         toKeyspace = selection.toKeyspace();
@@ -116,29 +117,29 @@ public final class KeyEvents implements ChangeListener {
         publishAll();
     }
 
-    /** Whether anything is told. */
+    /** Whether any event is published. */
     public boolean isOn() {
         return selected != 0;
     }
 
     // --- under the lock of the key's shard
 
-    /** Something has happened to a key. */
-    public void tell(KeyEvent what, Key key) {
+    /** Queues an event of a key. */
+    public void emit(KeyEvent what, Key key) {
         if ((selected & what.bit()) != 0) {
             note(what, key.database(), key.address(), key.length());
         }
     }
 
     /**
-     * Something has been removed from a collection.
+     * Queues the removal of an element from a collection.
      *
-     * @param emptied whether it was the last that it had, so that the key has gone
+     * @param emptied whether it was the last element, so that the key was deleted
      */
-    public void tellRemoval(KeyEvent what, Key key, boolean emptied) {
-        tell(what, key);
+    public void emitRemoval(KeyEvent what, Key key, boolean emptied) {
+        emit(what, key);
         if (emptied) {
-            tell(KeyEvent.DEL, key);
+            emit(KeyEvent.DEL, key);
         }
     }
 
@@ -148,52 +149,52 @@ public final class KeyEvents implements ChangeListener {
             return;
         }
         switch (change) {
-            case EXPIRED -> tell(KeyEvent.EXPIRED, database, keyAddress, keyLength);
-            case EVICTED -> tell(KeyEvent.EVICTED, database, keyAddress, keyLength);
-            case FIELDS_EXPIRED -> tell(KeyEvent.HEXPIRED, database, keyAddress, keyLength);
+            case EXPIRED -> emit(KeyEvent.EXPIRED, database, keyAddress, keyLength);
+            case EVICTED -> emit(KeyEvent.EVICTED, database, keyAddress, keyLength);
+            case FIELDS_EXPIRED -> emit(KeyEvent.HEXPIRED, database, keyAddress, keyLength);
             case EMPTIED -> {
-                tell(KeyEvent.HEXPIRED, database, keyAddress, keyLength);
-                tell(KeyEvent.DEL, database, keyAddress, keyLength);
+                emit(KeyEvent.HEXPIRED, database, keyAddress, keyLength);
+                emit(KeyEvent.DEL, database, keyAddress, keyLength);
             }
-            // Told by the commands that do it.
-            case SET, EXPIRY_SET, PERSISTED, DELETED, FELL -> {
+            // The commands that make these changes publish them.
+            case SET, EXPIRY_SET, PERSISTED, DELETED, DEMOTED -> {
             }
         }
     }
 
     @Override
     public void created(int database, long keyAddress, int keyLength) {
-        tell(KeyEvent.NEW, database, keyAddress, keyLength);
+        emit(KeyEvent.NEW, database, keyAddress, keyLength);
     }
 
     @Override
     public void missed(int database, long keyAddress, int keyLength) {
-        tell(KeyEvent.KEYMISS, database, keyAddress, keyLength);
+        emit(KeyEvent.KEYMISS, database, keyAddress, keyLength);
     }
 
-    private void tell(KeyEvent what, int database, long keyAddress, int keyLength) {
+    private void emit(KeyEvent what, int database, long keyAddress, int keyLength) {
         if ((selected & what.bit()) != 0) {
             note(what, database, keyAddress, keyLength);
         }
     }
 
-    /** What was found to be selected is noted, whatever is selected now. */
+    /** Queues an event that was selected when it occurred, whatever is selected at this moment. */
     void note(KeyEvent what, int database, long address, int length) {
         if (!channels.isAnyListenedTo()) {
             return;
         }
-        if (memory.takePiece(EVENT_HEAP_BYTES + NamedKey.heapBytes(length))) {
-            noted.add(new Happened(what, NamedKey.of(database, address, length), toKeyspace, toKeyevent));
+        if (memory.takePiece(EVENT_HEAP_BYTES + HeapKey.heapBytes(length))) {
+            noted.add(new Happened(what, HeapKey.of(database, address, length), toKeyspace, toKeyevent));
         } else {
             lost = true;
         }
     }
 
-    // --- without such locks, or where what comes next is not to come before
+    // --- called without shard locks, or where later events must not come first
 
-    /** Publishes what has been noted, all that the calling thread has noted at the least. */
+    /** Publishes queued events, at least all that the calling thread has queued. */
     public void publish() {
-        // ORDER: what was taken out of the queue and is not published yet shows in the last of these.
+        // ORDER: reads publishing last, which is set while events are out of the queue and not published yet.
         if (selected != 0 && (lost || !noted.isEmpty() || publishing)) {
             publishAll();
         }
@@ -211,10 +212,10 @@ public final class KeyEvents implements ChangeListener {
     private void publishNoted() {
         if (lost) {
             lost = false;
-            severance.cutOff(channels.listenersTo(KeyEvents::mayHearOfKeys));
+            severance.disconnect(channels.listenersTo(KeyEvents::mayHearOfKeys));
         }
         for (Happened next = noted.poll(); next != null; next = noted.poll()) {
-            NamedKey key = next.key();
+            HeapKey key = next.key();
             try {
                 if (next.toKeyspace()) {
                     publish(KEYSPACE + key.database() + BEHIND_DATABASE + key.name(),
@@ -239,22 +240,23 @@ public final class KeyEvents implements ChangeListener {
     private void publish(String channel, byte[] content) {
         byte[] text = channel.getBytes(StandardCharsets.ISO_8859_1);
         Name name = Name.of(text);
-        Predicate<Name> matches = pattern -> mayHearOfKeys(Scope.PATTERN, pattern) && matcher.test(pattern, text);
-        if (channels.publish(Scope.CHANNEL, name, Content.of(content), matches) == Channels.REFUSED) {
-            severance.cutOff(channels.listenersTo((scope, listenedTo) -> scope == Scope.CHANNEL
+        Predicate<Name> matches = pattern -> mayHearOfKeys(SubscriptionType.PATTERN, pattern)
+                && matcher.test(pattern, text);
+        if (channels.publish(SubscriptionType.CHANNEL, name, Content.of(content), matches) == Channels.REFUSED) {
+            severance.disconnect(channels.listenersTo((scope, listenedTo) -> scope == SubscriptionType.CHANNEL
                     ? listenedTo.equals(name)
-                    : scope == Scope.PATTERN && matches.test(listenedTo)));
+                    : scope == SubscriptionType.PATTERN && matches.test(listenedTo)));
         }
     }
 
-    /** Whether a name is, or a pattern may match, such a channel: most begin with another letter. */
-    private static boolean mayHearOfKeys(Scope scope, Name name) {
-        if (scope == Scope.SHARD_CHANNEL || name.length() == 0) {
+    /** Whether a name is such a channel, or a pattern may match one: most begin with another letter. */
+    private static boolean mayHearOfKeys(SubscriptionType scope, Name name) {
+        if (scope == SubscriptionType.SHARD_CHANNEL || name.length() == 0) {
             return false;
         }
         return switch (name.bytes()[0]) {
             case '_' -> true;
-            case '*', '?', '[', '\\' -> scope == Scope.PATTERN;
+            case '*', '?', '[', '\\' -> scope == SubscriptionType.PATTERN;
             default -> false;
         };
     }

@@ -1,8 +1,9 @@
 /**
- * What happens to keys, told as messages: keyspace notifications.
+ * Keyspace notifications: the events of keys, published as messages.
  *
- * <p>Lives here: what can happen to a key, which of it is told, and how it becomes messages. Must not live here: what a command does
- * (room {@code command}, which tells), or how messages reach those who listen (room {@code pubsub}).
+ * <p>Lives here: the kinds of events, their selection, and their conversion to messages. Must not live here: the effect
+ * of a command (package {@code command}, which reports the events), or the delivery of messages to subscribers (package
+ * {@code pubsub}).
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.events;

@@ -1,14 +1,14 @@
 package io.varve.server.geo;
 
 /**
- * What a search is about: a circle or a rectangle around a place. Immutable.
+ * The area of a geo search: a circle or a rectangle around a place. Immutable.
  *
- * @param longitude of the middle, degrees
- * @param latitude  of the middle, degrees
- * @param radius    of a circle, in units; of a rectangle it means nothing
- * @param width     of a rectangle, in units, from west to east
- * @param height    of a rectangle, in units; negative for a circle
- * @param unit      metres of a unit
+ * @param longitude longitude of the centre, degrees
+ * @param latitude latitude of the centre, degrees
+ * @param radius radius of a circle, in units; ignored for a rectangle
+ * @param width width of a rectangle from west to east, in units
+ * @param height height of a rectangle, in units; negative for a circle
+ * @param unit length of a unit, metres
  */
 public record GeoArea(double longitude, double latitude, double radius, double width, double height, double unit) {
     private static final double NOT_A_RECTANGLE = -1;
@@ -25,7 +25,7 @@ public record GeoArea(double longitude, double latitude, double radius, double w
         return height < 0;
     }
 
-    /** How far a place is from the middle, metres; NaN if it is outside. */
+    /** Distance of a place from the centre, metres; NaN if it is outside. */
     public double distanceInside(double toLongitude, double toLatitude) {
         if (isCircle()) {
             double distance = GeoDistance.metres(longitude, latitude, toLongitude, toLatitude);
@@ -38,7 +38,7 @@ public record GeoArea(double longitude, double latitude, double radius, double w
         return GeoDistance.metres(longitude, latitude, toLongitude, toLatitude);
     }
 
-    /** How far it reaches in any direction, metres. */
+    /** Maximum distance from the centre in any direction, metres. */
     double reach() {
         return isCircle() ? radius * unit : Math.sqrt(width / 2 * (width / 2) + height / 2 * (height / 2)) * unit;
     }
@@ -47,7 +47,7 @@ public record GeoArea(double longitude, double latitude, double radius, double w
         return GeoDistance.degrees(unit * (isCircle() ? radius : height / 2) / GeoDistance.EARTH_RADIUS);
     }
 
-    /** Degrees of longitude on the side of the rectangle around it that is nearer to the pole. */
+    /** Half the width in degrees of longitude, on the side of the bounding rectangle that is nearer to the pole. */
     private double longitudeReach() {
         double side = latitude < 0 ? latitude - latitudeReach() : latitude + latitudeReach();
         return GeoDistance.degrees(unit * (isCircle() ? radius : width / 2) / GeoDistance.EARTH_RADIUS

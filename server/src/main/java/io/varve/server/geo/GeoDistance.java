@@ -2,7 +2,7 @@ package io.varve.server.geo;
 
 /** Distances on the earth as a sphere, by the haversine formula. Immutable: static methods only. */
 public final class GeoDistance {
-    /** The radius that Redis takes the earth to have, metres. */
+    /** The radius of the earth in Redis, metres. */
     static final double EARTH_RADIUS = 6372797.560856;
     private static final double RADIANS_PER_DEGREE = Math.PI / 180;
 
@@ -16,7 +16,7 @@ public final class GeoDistance {
         return radians / RADIANS_PER_DEGREE;
     }
 
-    /** Between two places, metres. */
+    /** Distance between two places, metres. */
     public static double metres(double longitude, double latitude, double otherLongitude, double otherLatitude) {
         double v = Math.sin((radians(otherLongitude) - radians(longitude)) / 2);
         if (v == 0) {
@@ -26,11 +26,11 @@ public final class GeoDistance {
         double there = radians(otherLatitude);
         double u = Math.sin((there - here) / 2);
         double a = u * u + Math.cos(here) * Math.cos(there) * v * v;
-        // Of two places opposite to each other the sum may be rounded to more than one, which is no sine.
+        // For antipodal places the sum may round to more than one, which is not a sine.
         return 2 * EARTH_RADIUS * Math.asin(Math.sqrt(Math.min(1, a)));
     }
 
-    /** Between two latitudes, metres. */
+    /** Distance between two latitudes, metres. */
     static double metresNorth(double latitude, double otherLatitude) {
         return EARTH_RADIUS * Math.abs(radians(otherLatitude) - radians(latitude));
     }

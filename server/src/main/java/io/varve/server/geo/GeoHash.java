@@ -1,20 +1,20 @@
 package io.varve.server.geo;
 
 /**
- * A place as a number of 52 bits, in which those of its longitude and its latitude take turns, so that near places have
- * near numbers: the geohash that G. Niemeyer published in 2008, in binary. Immutable: static methods only.
+ * Geohashes of 52 bits: longitude and latitude with interleaved bits, so that near places have near numbers. Immutable:
+ * static methods only. This is the geohash that G. Niemeyer published in 2008, in binary form.
  *
- * <p>Longitude and latitude are divided into 2 to the {@code step} stripes each; the number of the stripe of longitude is in
- * the odd bits, that of latitude in the even ones. Latitudes reach only as far as the square map of the web does
- * (EPSG:900913). The score of a member of a sorted set is such a number with 26 steps; a score that is none is read as the
- * bits that C makes of it.
+ * <p>Longitude and latitude are divided into 2 to the {@code step} stripes each. The odd bits hold the number of the
+ * longitude stripe, the even bits that of the latitude stripe. Latitudes reach as far as the square web map
+ * (EPSG:900913). The score of a sorted set's member is a geohash with 26 steps. Any other score is converted to bits as
+ * C converts it.
  */
 public final class GeoHash {
     public static final double LEAST_LONGITUDE = -180;
     public static final double MOST_LONGITUDE = 180;
     public static final double LEAST_LATITUDE = -85.05112878;
     public static final double MOST_LATITUDE = 85.05112878;
-    /** Stripes are divided so often in a score. */
+    /** Number of bisections in a score. */
     public static final int MOST_STEPS = 26;
 
     private static final String ALPHABET = "0123456789bcdefghjkmnpqrstuvwxyz";
@@ -33,7 +33,7 @@ public final class GeoHash {
 
     // --- to a number
 
-    /** The number of the square of the grid in which the place lies. */
+    /** The number of the grid cell that contains the place. */
     public static long encode(double longitude, double latitude, int step) {
         return encode(longitude, latitude, LEAST_LATITUDE, MOST_LATITUDE, step);
     }
@@ -45,7 +45,10 @@ public final class GeoHash {
         return interleaved((long) (latitudePart * (1L << step)), (long) (longitudePart * (1L << step)));
     }
 
-    /** Spreads the bits of two numbers of 32 bits: those of the first become the even ones, of the second the odd ones. */
+    /**
+     * Interleaves the bits of two 32-bit numbers: those of the first become the even ones, those of the second the odd
+     * ones.
+     */
     static long interleaved(long even, long odd) {
         return spread(even & WHOLE_INT) | spread(odd & WHOLE_INT) << 1;
     }
@@ -64,23 +67,23 @@ public final class GeoHash {
 
     // --- from a number
 
-    /** The bits that C takes a score for where it wants an unsigned integer of 64 bits. */
+    /** The bits that result when C converts a score to an unsigned 64-bit integer. */
     public static long bitsOf(double score) {
         return score >= 0x1p63 ? integerOf(score - 0x1p63) ^ Long.MIN_VALUE : integerOf(score);
     }
 
-    /** The signed integer that C takes a score for: the least one for what is out of range. */
+    /** The result when C converts a score to a signed integer: the least one if it is out of range. */
     public static long integerOf(double value) {
         return value >= -0x1p63 && value < 0x1p63 ? (long) value : Long.MIN_VALUE;
     }
 
-    /** The longitude of the middle of the square. */
+    /** The longitude of the cell's centre. */
     public static double longitude(long bits) {
         double middle = (longitudeFrom(bits, MOST_STEPS) + longitudeTo(bits, MOST_STEPS)) / 2;
         return Math.max(LEAST_LONGITUDE, Math.min(MOST_LONGITUDE, middle));
     }
 
-    /** The latitude of the middle of the square. */
+    /** The latitude of the cell's centre. */
     public static double latitude(long bits) {
         double middle = (latitudeFrom(bits, MOST_STEPS) + latitudeTo(bits, MOST_STEPS)) / 2;
         return Math.max(LEAST_LATITUDE, Math.min(MOST_LATITUDE, middle));
@@ -108,7 +111,7 @@ public final class GeoHash {
 
     // --- as text
 
-    /** The eleven letters of the published geohash, whose latitudes reach to the poles; the last one is always 0. */
+    /** The eleven letters of the published geohash, whose latitudes reach the poles; the last one is always 0. */
     public static String text(long bits) {
         long standard = encode(longitude(bits), latitude(bits), -STANDARD_LATITUDE, STANDARD_LATITUDE, MOST_STEPS);
         StringBuilder text = new StringBuilder(TEXT_LETTERS);

@@ -1,7 +1,7 @@
 /**
- * Places on the earth as numbers: geohashes, distances, and which squares of the grid a search has to look at.
+ * Places on the earth as numbers: geohashes, distances, and the grid cells that a search visits.
  *
- * <p>A line lives here if it is geometry. Must not live here: commands, sorted sets, the protocol.
+ * <p>Lives here: geometry. Must not live here: commands, sorted sets, the protocol.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.geo;

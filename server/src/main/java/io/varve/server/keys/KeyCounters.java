@@ -6,14 +6,14 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import io.varve.memory.offheap.Memory;
 
 /**
- * Tells of most keys that they are none of some, without looking them up. Many threads: atomic counters.
+ * A counting filter over keys: it rules most keys out without a lookup. Many threads: atomic counters.
  *
- * <p>Each key has a counter, by its hash, that it may share with others: what is allocated to look a key up is paid by those
- * whose counter tells of one.
+ * <p>Each key has a counter, chosen by its hash and possibly shared with other keys. Only keys whose counter is not
+ * zero pay for the allocation that a lookup needs.
  */
 public final class KeyCounters {
     private static final int COUNTERS = 4096;
-    /** Of FNV-1a. */
+    /** Constants of FNV-1a. */
     private static final int HASH_SEED = 0x811C9DC5;
     private static final int HASH_FACTOR = 0x01000193;
 
@@ -21,18 +21,21 @@ public final class KeyCounters {
     /** The longest key that was ever added, bytes. */
     private final AtomicInteger longest = new AtomicInteger();
 
-    /** One more holds an interest in the key. */
-    public void add(NamedKey key) {
+    /** Adds a key. */
+    public void add(HeapKey key) {
         longest.accumulateAndGet(key.name().length(), Math::max);
         counters.incrementAndGet(counterOf(key));
     }
 
-    /** One that was added holds none any more. */
-    public void remove(NamedKey key) {
+    /** Removes a key that was added. */
+    public void remove(HeapKey key) {
         counters.decrementAndGet(counterOf(key));
     }
 
-    /** Whether the key may be one of those that were added; if not, it is none. A longer one than any of them is none. */
+    /**
+     * Whether the key may be one of those that were added; false is certain. A key longer than all of them is ruled out
+     * at once.
+     */
     public boolean mayHold(int database, long address, int length) {
         if (length > longest.get()) {
             return false;
@@ -44,7 +47,7 @@ public final class KeyCounters {
         return counters.get(counterOf(hash, database)) != 0;
     }
 
-    private static int counterOf(NamedKey key) {
+    private static int counterOf(HeapKey key) {
         int hash = HASH_SEED;
         for (int i = 0; i < key.name().length(); i++) {
             hash = mix(hash, (byte) key.name().charAt(i));

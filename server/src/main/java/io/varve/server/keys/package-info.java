@@ -1,8 +1,8 @@
 /**
- * Keys in which somebody outside the cache has an interest, be it to watch them or to wait for them: their names on the heap,
- * and a quick no for all others.
+ * Keys that clients watch or wait for: their names on the heap, and a filter that rules out all others quickly.
  *
- * <p>Lives here: what a key's name is beside the cache. Must not live here: who is interested, and in what.
+ * <p>Lives here: the representation of a key outside the cache. Must not live here: which clients are interested, and
+ * in what.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.keys;

@@ -11,7 +11,10 @@ import io.varve.memory.item.ValueRun;
 import io.varve.server.resp.LargeBulks;
 import org.jspecify.annotations.Nullable;
 
-/** Large bulks go into runs of the cache. Thread-safe as the cache is; each event loop has its own {@link Pinning}. */
+/**
+ * Receives large bulks into runs of the cache. Thread-safe as the cache is; each event loop has its own {@link
+ * Pinning}.
+ */
 final class CacheRuns implements LargeBulks {
     private static final long[] NO_KEYS = {};
 
@@ -56,7 +59,7 @@ final class CacheRuns implements LargeBulks {
         Pinning pinning = pinnings.get();
         int headRoom = pinning.session.headRoom(longestArgument);
         long bytes = (long) headRoom + length;
-        if (!cache.hasRoom(bytes)) {
+        if (!cache.hasFreeMemory(bytes)) {
             pinning.pin(earlier, others.get());
         }
         try {
@@ -71,8 +74,8 @@ final class CacheRuns implements LargeBulks {
     }
 
     /**
-     * Pins what may be a key of a request while room is made for a large argument of it: the first arguments behind the name, and the one in
-     * front of the large one. Confined to its event loop.
+     * Pins arguments that may be keys of a request while memory is reclaimed for its large argument: the first
+     * arguments after the name, and the one before the large one. Confined to its event loop.
      */
     private static final class Pinning {
         private static final int FIRST = 64;
@@ -99,7 +102,7 @@ final class CacheRuns implements LargeBulks {
         }
 
         private void add(LargeBulks.Earlier earlier, int argument) {
-            // The hash, which is all that a pin needs, is the same in every database.
+            // A pin needs only the hash, which does not depend on the database.
             session.bind(keys[count++], 0, earlier.address(argument), earlier.length(argument));
         }
     }

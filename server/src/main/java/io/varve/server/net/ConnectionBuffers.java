@@ -11,16 +11,16 @@ import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.netty.util.internal.PlatformDependent;
 import io.varve.memory.Cache;
 import io.varve.memory.item.ValueRun;
-import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.resp.NoBufferException;
+import io.varve.server.resp.RequestHeapBudget;
 import io.varve.server.resp.RunBuffer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where connections get their buffers: from Netty's pools as long as these are small, and beyond that from memory that is
- * charged to maxmemory. Thread-safe, as the pools, the cache and the counters are.
+ * Allocates connection buffers: from Netty's pools while these are small, and beyond that from memory that is charged
+ * to maxmemory. Thread-safe, as the pools, the cache and the counters are.
  *
  * <pre>
  *  0                  5/8                 13/16            -XX:MaxDirectMemorySize (64 MB, less in a small container)
@@ -29,20 +29,28 @@ import org.slf4j.LoggerFactory;
  *                      | runs of the cache: what is kept, and replies as long as they like  ...
  * </pre>
  *
- * <p>Netty's pools are bounded by the JVM's direct memory, which does not follow maxmemory, and who is refused there loses
- * the connection. So what takes memory for as long as a client likes (an unfinished request, an unread reply) must not
- * end in the pools once they hold five eighths of it.
+ * <p>The JVM's direct memory bounds Netty's pools. It does not follow maxmemory, and a connection that is refused there
+ * is lost. A client may hold an unfinished request or an unread reply for as long as it likes. Such memory must not
+ * come from the pools once they hold five eighths of the limit.
  */
 final class ConnectionBuffers extends AbstractByteBufAllocator {
-    /** A larger limit of the JVM's is not used, so that what the process takes beside maxmemory does not follow its heap. */
+    /**
+     * A larger limit of the JVM is not used, so that the process's memory beside maxmemory does not follow its heap.
+     */
     private static final long MOST_DIRECT_BYTES = 64L << 20;
-    /** Such a buffer is no longer than this. */
+    /** Maximum size of a short-lived buffer. */
     private static final int SHORT_BYTES = 64 << 10;
-    /** Shorter ones are always pooled: a run takes a page at least. */
+    /** Smaller buffers are always pooled, since a run takes at least one page. */
     private static final int SMALL_BYTES = 1024;
-    /** What clients that do not read leave of maxmemory; those of which that is not known leave a quarter of it. */
+    /**
+     * The part of maxmemory that must remain free for a delivery to a client that does not read; a quarter of it for
+     * other clients.
+     */
     private static final long LEFT_BYTES = 4 << 20;
-    /** What one delivery of messages, which nobody has asked for, may take: what is written at a time, and what moves meanwhile. */
+    /**
+     * Maximum memory of one delivery of unrequested messages: the bytes written at a time, and those that move
+     * meanwhile.
+     */
     private static final long DELIVERY_BYTES = 512 << 10;
     private static final int LOG_EVERY_MILLIS = 1000;
 
@@ -51,28 +59,31 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
     private final ByteBufAllocator pools;
     private final ByteBufAllocatorMetric pooled;
     private final Cache cache;
-    private final ArgumentMemory heap;
-    /** Up to so many bytes in the pools, nothing else is asked. */
+    private final RequestHeapBudget heap;
+    /** While the pools hold at most this many bytes, no other limit is checked. */
     private final long pooledBytes;
-    /** Who listens and may read takes up to so much of the pools where maxmemory has nothing left: the rest is for replies. */
+    /**
+     * Limit of the pools for a subscriber that may be reading, if maxmemory has no free memory: the rest is for
+     * replies.
+     */
     private final long pooledWithMessagesBytes;
-    /** A buffer that maxmemory refuses may still be pooled up to here: what is read and answered at once lives on it. */
+    /** Limit of the pools for a buffer that maxmemory refuses: a command that is read and answered at once uses it. */
     private final long lastPooledBytes;
-    /** Deliveries that were allowed and are not over: what they take is not charged yet. */
+    /** Deliveries that have begun and not ended: their memory is not charged yet. */
     private final AtomicInteger deliveries = new AtomicInteger();
     private final AtomicLong nextLogMillis = new AtomicLong();
     private final AtomicLong unlogged = new AtomicLong();
 
     /**
-     * @param pools a pooling allocator that tells its metrics
-     * @param heap  what the objects around buffers outside of the pools are charged to
+     * @param pools a pooling allocator with metrics
+     * @param heap budget of the objects around buffers outside the pools
      */
-    ConnectionBuffers(ByteBufAllocator pools, Cache cache, ArgumentMemory heap) {
+    ConnectionBuffers(ByteBufAllocator pools, Cache cache, RequestHeapBudget heap) {
         this(pools, cache, heap, PlatformDependent.maxDirectMemory());
     }
 
-    /** @param directBytes what the pools may take in all, by the JVM's limit */
-    ConnectionBuffers(ByteBufAllocator pools, Cache cache, ArgumentMemory heap, long directBytes) {
+    /** @param directBytes maximum memory of the pools, by the JVM's limit */
+    ConnectionBuffers(ByteBufAllocator pools, Cache cache, RequestHeapBudget heap, long directBytes) {
         super(true);
         long direct = Math.min(MOST_DIRECT_BYTES, directBytes);
         pooledBytes = direct / 8 * 5;
@@ -89,7 +100,7 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
         return true;
     }
 
-    /** Nothing of a connection lies on the heap, which is small: SslHandler asks for it and does not need it. */
+    /** Never allocates on the small heap: SslHandler requests heap buffers but does not need them. */
     @Override
     protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
         return newDirectBuffer(initialCapacity, maxCapacity);
@@ -102,7 +113,7 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
             try {
                 return pools.directBuffer(initialCapacity, maxCapacity);
             } catch (OutOfMemoryError directMemory) {
-                // A JVM with a lower limit than the launcher sets; the heap is not touched.
+                // A JVM with a lower limit than the launcher's; this does not affect the heap.
                 return outsideOfThePools(initialCapacity, maxCapacity);
             }
         }
@@ -133,9 +144,10 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
     }
 
     /**
-     * A buffer for what a connection has to keep until its client sends more. Called without locks: evicts if it has to.
+     * Allocates a buffer for bytes that a connection keeps until its client sends more. Called without locks: evicts if
+     * necessary.
      *
-     * @throws NoBufferException if maxmemory has no room for it
+     * @throws NoBufferException if maxmemory has no free memory for it
      */
     ByteBuf forKeeping(int bytes) {
         if (bytes < SMALL_BYTES || pooled.usedDirectMemory() + bytes <= pooledBytes) {
@@ -152,14 +164,14 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
     }
 
     /**
-     * Whether messages may be written for a client that listens: up to {@link #DELIVERY_BYTES}. Called without locks: evicts if it
-     * has to. If so, {@link #endDelivery} is to follow.
+     * Reserves memory to write messages for a subscriber, up to {@link #DELIVERY_BYTES}. Called without locks: evicts
+     * if necessary. On success the caller must call {@link #endDelivery}.
      *
-     * @param isBehind whether it has not read what was written before
-     * @return false if that would take what others, who are not slow, may need
+     * @param isBehind whether the client has not read earlier output
+     * @return false if that would take memory that other clients may need
      */
     boolean beginDelivery(boolean isBehind) {
-        // Event loops that ask at the same time must not all be told of the same room.
+        // Event loops that ask concurrently must not all be granted one piece of free memory.
         long taken = deliveries.incrementAndGet() * DELIVERY_BYTES;
         if (mayDeliver(isBehind, taken)) {
             return true;
@@ -168,23 +180,23 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
         return false;
     }
 
-    /** @param taken bytes that this delivery and others under way may take */
+    /** @param taken bytes that this delivery and concurrent ones may take */
     private boolean mayDeliver(boolean isBehind, long taken) {
         long used = pooled.usedDirectMemory();
-        // What no longer fits in the pools is charged, from the first byte beyond them on.
+        // Output that does not fit in the pools is charged, from its first byte outside them.
         if (used + taken <= pooledBytes) {
             return true;
         }
         long left = (isBehind ? LEFT_BYTES : LEFT_BYTES / 4) + taken;
-        return cache.hasRoom(left) || cache.admit(left) || !isBehind && used + taken <= pooledWithMessagesBytes;
+        return cache.hasFreeMemory(left) || cache.admit(left) || !isBehind && used + taken <= pooledWithMessagesBytes;
     }
 
-    /** What was written is charged, or nothing was written after all. */
+    /** Ends a delivery: its output is charged, or nothing was written. */
     void endDelivery() {
         deliveries.decrementAndGet();
     }
 
-    /** Whether a buffer should not stay where it is when its connection has to keep it. */
+    /** Whether a buffer should move elsewhere before its connection keeps it. */
     boolean isToMove(ByteBuf buffer) {
         return isShort() && buffer.capacity() >= SMALL_BYTES && buffer.alloc() != this;
     }
@@ -197,7 +209,7 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
         return pooled.usedDirectMemory() > pooledBytes;
     }
 
-    /** Logs that a connection is closed for want of memory: once a second, however many there are. */
+    /** Logs that a connection is closed for lack of memory: at most once a second. */
     void logClosed(Object connection, Throwable why, long nowMillis) {
         logClosed(connection, String.valueOf(why.getMessage()), nowMillis);
     }
@@ -208,7 +220,7 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
             unlogged.incrementAndGet();
             return;
         }
-        LOG.warn("Connection {} is closed: {} (and {} others since this was last said)", connection, why,
+        LOG.warn("Connection {} is closed: {} (and {} others since the last such message)", connection, why,
                 unlogged.getAndSet(0));
     }
 }

@@ -21,12 +21,12 @@ import io.netty.channel.unix.UnixChannel;
 import io.netty.handler.codec.DecoderException;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.varve.server.admin.LoopCounters;
-import io.varve.server.command.Batch;
-import io.varve.server.command.Client;
-import io.varve.server.command.Connection;
-import io.varve.server.command.ServerContext;
-import io.varve.server.command.Suspension;
-import io.varve.server.command.Transaction;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.batch.Batch;
+import io.varve.server.command.session.Client;
+import io.varve.server.command.session.Connection;
+import io.varve.server.command.session.ParkedCommand;
+import io.varve.server.command.session.Transaction;
 import io.varve.server.resp.LargeBulks;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
@@ -35,27 +35,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One connection: receives, decodes a batch, has it executed, writes the replies, and lets other connections have their
- * turn. Confined to its event loop, but for {@link Connection}'s methods.
+ * One connection: receives bytes, decodes a batch, has it executed, writes the replies, and yields to other
+ * connections. Confined to its event loop, except {@link Connection}'s methods.
  *
- * <p>Back-pressure: nothing is read and nothing executed while replies over the watermark wait to be written. A batch
- * that is interrupted by it is parked with the connection and goes on where it was. The same holds for a batch whose
- * last executed command waits for its answer ({@link Suspension}): the event loop serves others meanwhile.
+ * <p>Backpressure: while replies over the high watermark are pending, the handler neither reads nor executes. It parks
+ * the interrupted batch and resumes it later. It also parks a batch whose last executed command waits for its reply
+ * ({@link ParkedCommand}), so that the event loop serves other connections.
  */
-// A failed write or close shows as channelInactive, which cleans up: nobody needs its future.
+// A failed write or close shows as channelInactive, which cleans up: no caller needs its future.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Connection, Outgoing.Owner {
     private static final long[] NO_KEYS = {};
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionHandler.class);
 
-    private final ServerContext server;
+    private final ServerState server;
     private final Workers workers;
     private final ConnectionBuffers buffers;
     private final Channel channel;
-    /** What holds replies back until they are encrypted; null where they are not. */
-    private final @Nullable TlsOutlet outlet;
+    /** Holds replies back until they are encrypted; null for plain connections. */
+    private final @Nullable TlsWriteThrottle writeThrottle;
     private final Incoming incoming;
-    private final Lingering lingering;
+    private final LingeringClose lingeringClose;
     private final Runnable nextTurn = this::turn;
     private @Nullable Worker worker;
     private @Nullable Client client;
@@ -63,54 +63,54 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     private @Nullable Outgoing outgoing;
 
     private final ParkedBatch parked;
-    /** What the client waits for: the rest of its batch, be it empty, is then {@link #parked}. */
-    private @Nullable Suspension waiting;
+    /** The command that the client waits for; the rest of its batch, possibly empty, is then {@link #parked}. */
+    private @Nullable ParkedCommand waiting;
     private @Nullable ScheduledFuture<?> waitingEnds;
-    private boolean inTurn;
+    private boolean isInTurn;
     private boolean turnScheduled;
     private boolean closed;
-    /** Counts what came, to see whether anything has. */
+    /** Counts reads, to detect activity. */
     private int reads;
     private int readsChecked;
     private long outgoingChecked;
-    /** When something was last seen to have come or gone, or to have been answered late. */
+    /** Time of the last observed activity: input, output, or a delayed reply. */
     private long movedMillis;
 
-    ConnectionHandler(ServerContext server, Workers workers, LargeBulks largeBulks, ConnectionBuffers buffers,
-            Channel channel, @Nullable TlsOutlet outlet) {
+    ConnectionHandler(ServerState server, Workers workers, LargeBulks largeBulks, ConnectionBuffers buffers,
+            Channel channel, @Nullable TlsWriteThrottle writeThrottle) {
         this.server = server;
-        this.outlet = outlet;
+        this.writeThrottle = writeThrottle;
         this.workers = workers;
         this.buffers = buffers;
         this.channel = channel;
         parked = new ParkedBatch(server.argumentMemory());
-        lingering = new Lingering(channel, server.ticker(), outlet != null);
+        lingeringClose = new LingeringClose(channel, server.ticker(), writeThrottle != null);
         incoming = new Incoming(server, largeBulks.beside(this::queuedKeys), buffers);
     }
 
-    /** Hashes of the keys that its transaction names. */
+    /** Hashes of the keys in its transaction. */
     private long[] queuedKeys() {
         Client me = client;
         Transaction queued = me == null ? null : me.transaction();
         return queued == null || queued.failed() ? NO_KEYS : queued.keyHashes();
     }
 
-    // --- life
+    // --- life cycle
 
     @Override
     public void channelActive(ChannelHandlerContext ctx) {
-        if (!server.clients().admit(server.mostClients())) {
+        if (!server.lifecycle().clients().admit(server.lifecycle().mostClients())) {
             refuse("ERR max number of clients reached");
             return;
         }
         String denied = ProtectedMode.refusal(server, channel.remoteAddress());
         if (denied != null) {
-            server.clients().turnAway();
+            server.lifecycle().clients().reject();
             refuse(denied);
             return;
         }
         Worker mine = workers.of(channel.eventLoop());
-        Client me = server.connect(this, text(channel, channel.remoteAddress()),
+        Client me = server.lifecycle().connect(this, text(channel, channel.remoteAddress()),
                 text(channel, channel.localAddress()));
         worker = mine;
         outgoing = new Outgoing(server, buffers, channel, mine, me, this);
@@ -120,37 +120,41 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         closed = true;
-        Client leaving = client;
-        if (leaving != null) {
+        Client disconnecting = client;
+        if (disconnecting != null) {
             out().end();
-            server.disconnect(leaving);
+            server.lifecycle().disconnect(disconnecting);
         }
-        if (!inTurn) {
-            letGo();
+        if (!isInTurn) {
+            releaseAll();
         }
     }
 
     /**
-     * No command runs any more but those of a turn that is on, and others get what was kept for this client: at once, as closing may take a
-     * while. An encrypted connection says so first, to a client that may not read.
+     * Ends the connection: only commands of the current turn still run, and reservations for this client pass to others
+     * at once, since the close may take a while. An encrypted connection sends a close notification first, to a client
+     * that may not read.
      */
     private void endAndClose() {
         closed = true;
         channel.close();
-        if (!inTurn) {
-            letGo();
+        if (!isInTurn) {
+            releaseAll();
         }
     }
 
-    /** Gives up what it waits for, its place among others who wait, and what it has not executed or not wholly received. */
-    private void letGo() {
-        Client leaving = client;
-        if (leaving != null) {
+    /**
+     * Releases everything that the client holds: what it waits for, its place among waiting clients, and its unexecuted
+     * or incomplete input.
+     */
+    private void releaseAll() {
+        Client disconnecting = client;
+        if (disconnecting != null) {
             out().end();
-            leaving.subscriptions().cutOff();
-            server.waitsNoMore(leaving);
+            disconnecting.subscriptions().disconnect();
+            server.lifecycle().cancelWaits(disconnecting);
         }
-        Suspension ended = waiting;
+        ParkedCommand ended = waiting;
         endWaiting();
         if (ended != null) {
             ended.over();
@@ -168,8 +172,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             buffers.logClosed(channel.remoteAddress(), tls, server.ticker().wallMillis());
         } else if (cause instanceof IOException
                 || !channel.isOpen() && cause.getCause() instanceof RejectedExecutionException) {
-            // Of a handshake that had more to do when its client left, nothing is done any more.
-            LOG.debug("Connection {} broke: {}", channel.remoteAddress(), cause.toString());
+            // The client closed during its handshake: the remaining work is dropped.
+            LOG.debug("Connection {} failed: {}", channel.remoteAddress(), cause.toString());
         } else {
             logUnexpected(cause);
         }
@@ -186,8 +190,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     private void refuse(String error) {
         closed = true;
-        if (outlet != null) {
-            // It would have to shake hands first.
+        if (writeThrottle != null) {
+            // A refusal would need a handshake first.
             channel.close();
             return;
         }
@@ -195,13 +199,13 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         channel.writeAndFlush(Unpooled.wrappedBuffer(bytes)).addListener(ChannelFutureListener.CLOSE);
     }
 
-    // --- coming in
+    // --- input
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         ByteBuf in = (ByteBuf) message;
         if (closed || client == null) {
-            lingering.dropped(in.readableBytes());
+            lingeringClose.dropped(in.readableBytes());
             in.release();
             return;
         }
@@ -209,10 +213,10 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         mine.dispatcher().counters().add(LoopCounters.Total.INPUT_BYTES, in.readableBytes());
         mine.dispatcher().counters().add(LoopCounters.Total.READS, 1);
         reads++;
-        if (parked.isThere() || inTurn) {
+        if (parked.isThere() || isInTurn) {
             incoming.receiveLate(in);
-            if (waiting != null && !inTurn) {
-                goOn();
+            if (waiting != null && !isInTurn) {
+                resume();
             }
             return;
         }
@@ -227,40 +231,41 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     /** Executes one batch, or the rest of one, and writes the replies. */
     private void turn() {
         turnScheduled = false;
-        Suspension suspended = waiting;
-        // One that is closed and has not heard of it yet cannot be told what it would take.
-        if (closed || inTurn || suspended != null && !suspended.answered() || !channel.isActive()) {
+        ParkedCommand parkedCommand = waiting;
+        // A connection that is closed without a notification yet must not take anything that its client would not
+        // receive.
+        if (closed || isInTurn || parkedCommand != null && !parkedCommand.answered() || !channel.isActive()) {
             return;
         }
         Client me = java.util.Objects.requireNonNull(client);
         if (me.killed()) {
-            // It is not listed any more; that it is to close is on its way.
+            // The client was removed from the list, and its close is pending.
             return;
         }
-        inTurn = true;
+        isInTurn = true;
         try {
             execute(me, java.util.Objects.requireNonNull(worker));
             if (me.closing() || incoming.error() != null && !parked.isThere()) {
                 closed = true;
                 out().end();
                 channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
-                        .addListener(me.closing() ? ChannelFutureListener.CLOSE : _ -> lingering.begin());
+                        .addListener(me.closing() ? ChannelFutureListener.CLOSE : _ -> lingeringClose.begin());
             }
         } catch (Throwable fatal) {
-            // Out of memory for buffers, or a bug outside of a handler: this connection ends, the others go on.
+            // Out of memory for buffers, or a bug outside a handler: this connection ends, the others continue.
             java.util.Objects.requireNonNull(worker).reply().close();
             failed(fatal);
         } finally {
-            inTurn = false;
+            isInTurn = false;
         }
         if (closed) {
-            letGo();
+            releaseAll();
             return;
         }
         try {
-            goOn();
+            resume();
         } catch (Throwable fatal) {
-            // As above: otherwise it would be open, and nobody would ever go on with it.
+            // As above: otherwise the connection would stay open without further turns.
             failed(fatal);
         }
     }
@@ -274,7 +279,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         int next = fresh ? 0 : parked.next();
         boolean isKept = false;
         try {
-            Suspension answered = waiting;
+            ParkedCommand answered = waiting;
             if (answered != null) {
                 endWaiting();
                 movedMillis = server.ticker().wallMillis();
@@ -289,11 +294,11 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
                 mine.dispatcher().prepare(batch, me);
             }
             int reached = mine.dispatcher().run(batch, next, me, reply);
-            Suspension suspended = mine.dispatcher().takeSuspension();
-            if (suspended != null) {
-                await(suspended, me);
+            ParkedCommand parkedCommand = mine.dispatcher().takeParkedCommand();
+            if (parkedCommand != null) {
+                await(parkedCommand, me);
             }
-            if ((reached < batch.commandCount() || suspended != null) && !me.closing()) {
+            if ((reached < batch.commandCount() || parkedCommand != null) && !me.closing()) {
                 isKept = true;
                 parked.park(batch, reached);
             }
@@ -311,22 +316,22 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         out().write(reply);
     }
 
-    private void await(Suspension suspended, Client me) {
-        waiting = suspended;
-        me.suspension(suspended);
-        long millis = suspended.timeoutMillis();
+    private void await(ParkedCommand parkedCommand, Client me) {
+        waiting = parkedCommand;
+        me.waitState().parkedCommand(parkedCommand);
+        long millis = parkedCommand.timeoutMillis();
         if (millis > 0) {
-            waitingEnds = channel.eventLoop().schedule(suspended::timeOut, millis, TimeUnit.MILLISECONDS);
+            waitingEnds = channel.eventLoop().schedule(parkedCommand::timeOut, millis, TimeUnit.MILLISECONDS);
         }
-        suspended.onAnswer(this::wakeUp);
+        parkedCommand.onAnswer(this::wakeUp);
     }
 
-    /** By any thread. */
+    /** May be called by any thread. */
     private void wakeUp() {
         try {
             channel.eventLoop().execute(nextTurn);
         } catch (RejectedExecutionException ended) {
-            LOG.debug("Connection {} has ended with its event loop", channel.remoteAddress(), ended);
+            LOG.debug("Connection {} ended with its event loop", channel.remoteAddress(), ended);
         }
     }
 
@@ -337,7 +342,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             waitingEnds = null;
         }
         if (client != null) {
-            client.suspension(null);
+            client.waitState().parkedCommand(null);
         }
     }
 
@@ -346,7 +351,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     }
 
     @Override
-    public void cutOff() {
+    public void disconnect() {
         endAndClose();
     }
 
@@ -356,32 +361,32 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         endAndClose();
     }
 
-    /** Decides what happens next: another turn, waiting for the client to read, or for more to arrive. */
-    private void goOn() {
+    /** Decides what happens next: another turn, a wait until the client reads, or a wait for more input. */
+    private void resume() {
         if (parked.isThere() ? !slimOrClose() : !compactOrClose()) {
             return;
         }
         boolean writable = channel.isWritable();
         boolean work = parked.isThere() || incoming.hasMore();
-        boolean waits = waiting != null;
-        if (work && !waits && writable && !turnScheduled) {
+        boolean isWaiting = waiting != null;
+        if (work && !isWaiting && writable && !turnScheduled) {
             turnScheduled = true;
             channel.eventLoop().execute(nextTurn);
         }
-        // While it waits it is read on, a little, so that its closing is noticed.
-        boolean read = writable && (waits ? incoming.takesLate() : !work);
+        // While the client waits, the connection reads a little input, which detects a close.
+        boolean read = writable && (isWaiting ? incoming.takesLate() : !work);
         if (channel.config().isAutoRead() != read) {
             channel.config().setAutoRead(read);
         }
         incoming.measure();
         if (incoming.bytes() > server.config().queryBufferLimitBytes()) {
-            LOG.warn("Connection {} is closed: its query buffer is over the limit", channel.remoteAddress());
-            server.clients().countOverInputLimit();
+            LOG.warn("Connection {} is closed: its query buffer exceeds the limit", channel.remoteAddress());
+            server.lifecycle().clients().countOverInputLimit();
             endAndClose();
         }
     }
 
-    /** @return whether there was memory for what has to be kept; if not, the connection is closed */
+    /** @return whether there was memory for the bytes to keep; if not, the connection is closed */
     private boolean compactOrClose() {
         try {
             incoming.compact();
@@ -397,7 +402,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         endAndClose();
     }
 
-    /** The same for the batch that is parked, if it may be so for long. */
+    /** Reduces the parked batch to little memory, if it may be parked for long; closes the connection if that fails. */
     private boolean slimOrClose() {
         if (waiting == null && channel.isWritable()) {
             return true;
@@ -420,19 +425,19 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext ctx) {
         if (!closed && client != null && channel.isWritable()) {
-            out().scheduleMail();
-            if (!inTurn) {
-                goOn();
+            out().scheduleDelivery();
+            if (!isInTurn) {
+                resume();
             }
         }
     }
 
     /**
-     * Applies the soft output limit and the idle timeout, which is not for those who listen; called about once a second. Who is to be closed once it
-     * has read its last replies is idle too if it does not read them.
+     * Applies the soft output limit and the idle timeout, from which subscribers are exempt; called about once a
+     * second. A client that is closed after its last replies counts as idle too if it does not read them.
      */
     void check(long nowMillis) {
-        lingering.check(nowMillis);
+        lingeringClose.check(nowMillis);
         Client me = client;
         if (me == null || !channel.isOpen()) {
             return;
@@ -449,7 +454,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         }
     }
 
-    /** Whether anything has come or gone since the last check: a long request, or a long reply, takes its time. */
+    /** Whether there was any activity since the last check: a long request or reply takes its time. */
     private boolean isMoving(long nowMillis) {
         long outgoingNow = outgoingBytes();
         boolean isMoving = reads != readsChecked || outgoingNow != outgoingChecked;
@@ -459,50 +464,52 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         return isMoving;
     }
 
-    // --- Connection, for any thread
+    // --- Connection: may be called by any thread
 
     @Override
     public void kill() {
         EventLoop loop = channel.eventLoop();
         if (loop.inEventLoop()) {
-            cutOff();
+            disconnect();
             return;
         }
         try {
-            loop.execute(this::cutOff);
+            loop.execute(this::disconnect);
         } catch (RejectedExecutionException ended) {
-            LOG.debug("Connection {} has ended with its event loop", channel.remoteAddress(), ended);
+            LOG.debug("Connection {} ended with its event loop", channel.remoteAddress(), ended);
         }
     }
 
     @Override
-    public void mailCame() {
+    public void onMessages() {
         try {
-            channel.eventLoop().execute(out().mailTurn());
+            channel.eventLoop().execute(out().deliveryTask());
         } catch (RejectedExecutionException ended) {
-            LOG.debug("Connection {} gets no more messages: the server ends", channel.remoteAddress(), ended);
+            LOG.debug("Connection {} receives no more messages: the server is stopping", channel.remoteAddress(),
+                    ended);
         }
     }
 
     @Override
     public long outgoingBytes() {
         var buffer = channel.unsafe().outboundBuffer();
-        return (buffer == null ? 0 : buffer.totalPendingWriteBytes()) + (outlet == null ? 0 : outlet.waitingBytes());
+        return (buffer == null ? 0 : buffer.totalPendingWriteBytes())
+                + (writeThrottle == null ? 0 : writeThrottle.waitingBytes());
     }
 
     @Override
     public long incomingBytes() {
-        return isAskedInTurn() ? incoming.bytesInTurn() : incoming.bytes();
+        return isAskedDuringTurn() ? incoming.bytesDuringTurn() : incoming.bytes();
     }
 
     @Override
     public long incomingCapacityBytes() {
-        return isAskedInTurn() ? incoming.capacityBytesInTurn() : incoming.capacityBytes();
+        return isAskedDuringTurn() ? incoming.capacityBytesDuringTurn() : incoming.capacityBytes();
     }
 
-    /** Whether the client's own command asks: others are told what there was when it was last measured. */
-    private boolean isAskedInTurn() {
-        return channel.eventLoop().inEventLoop() && inTurn;
+    /** Whether the client's own command makes the request: others receive the values of the last measurement. */
+    private boolean isAskedDuringTurn() {
+        return channel.eventLoop().inEventLoop() && isInTurn;
     }
 
     @Override
@@ -515,7 +522,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         return socketPath(channel) != null;
     }
 
-    /** The socket in the file system that a client came through; null if it came over TCP. */
+    /** The path of the Unix domain socket that the client came through; null for TCP. */
     private static @Nullable String socketPath(Channel channel) {
         return channel.parent() == null ? null : switch (channel.parent().localAddress()) {
             case DomainSocketAddress domain -> domain.path();

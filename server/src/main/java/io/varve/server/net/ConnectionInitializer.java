@@ -11,27 +11,27 @@ import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.socket.nio.NioDomainSocketChannel;
 import io.netty.channel.unix.DomainSocketChannel;
 import io.netty.channel.uring.IoUringChannelOption;
-import io.varve.server.command.ServerContext;
+import io.varve.server.command.ServerState;
 import io.varve.server.resp.LargeBulks;
 import org.jspecify.annotations.Nullable;
 
-/** Sets a new connection up. Immutable, shared by all event loops. */
+/** Sets up the channel pipeline of a new connection. Immutable, shared by all event loops. */
 final class ConnectionInitializer extends ChannelInitializer<Channel> {
     private static final int READ_BYTES = 64 << 10;
 
-    private final ServerContext server;
+    private final ServerState server;
     private final Workers workers;
     private final Transport transport;
     private final ConnectionBuffers buffers;
     private final LargeBulks largeBulks;
     private final ChannelGroup connections;
-    private final @Nullable TlsDoor tls;
+    private final @Nullable TlsInitializer tls;
     private final RecvByteBufAllocator sizes = new AdaptiveRecvByteBufAllocator(512, 4096, READ_BYTES)
             .maxMessagesPerRead(1);
 
-    /** @param tls what encrypts them; null if they are plain */
-    ConnectionInitializer(ServerContext server, Workers workers, Transport transport, ConnectionBuffers buffers,
-            LargeBulks largeBulks, ChannelGroup connections, @Nullable TlsDoor tls) {
+    /** @param tls encrypts the connections; null if they are plain */
+    ConnectionInitializer(ServerState server, Workers workers, Transport transport, ConnectionBuffers buffers,
+            LargeBulks largeBulks, ChannelGroup connections, @Nullable TlsInitializer tls) {
         this.server = server;
         this.workers = workers;
         this.transport = transport;
@@ -43,10 +43,10 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
 
     @Override
     protected void initChannel(Channel channel) {
-        TlsOutlet outlet = null;
+        TlsWriteThrottle writeThrottle = null;
         if (tls != null) {
-            outlet = tls.addTo(channel);
-            if (outlet == null) {
+            writeThrottle = tls.addTo(channel);
+            if (writeThrottle == null) {
                 refuse(channel);
                 return;
             }
@@ -55,25 +55,25 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
         if (!(channel instanceof DomainSocketChannel || channel instanceof NioDomainSocketChannel)) {
             keepAlive(channel.config());
         }
-        // io_uring holds a buffer for each connection that waits for input: there is none to share. What is encrypted is
-        // kept until a record of it is whole.
+        // io_uring holds a buffer for each connection that waits for input, so none can be shared. Encrypted input is
+        // kept until its record is complete.
         channel.config().setRecvByteBufAllocator(transport == Transport.IO_URING || tls != null
                 ? sizes
                 : new ReusingReceive(sizes, workers.of(channel.eventLoop()).received()));
-        channel.pipeline().addLast(new ConnectionHandler(server, workers, largeBulks, buffers, channel, outlet));
+        channel.pipeline().addLast(new ConnectionHandler(server, workers, largeBulks, buffers, channel, writeThrottle));
     }
 
-    /** Without a word: to tell a client why would take the engine that there is no room for. */
-    // Nothing is done when it is closed.
+    /** Closes without an error reply: a reply would need the engine for which there is no memory. */
+    // The close needs no further action.
     @SuppressWarnings("FutureReturnValueIgnored")
     private void refuse(Channel channel) {
-        server.clients().refuse();
-        buffers.logClosed(channel.remoteAddress(), "the heap has no room for another encrypted connection",
+        server.lifecycle().clients().refuse();
+        buffers.logClosed(channel.remoteAddress(), "the heap budget for encrypted connections is used up",
                 server.ticker().wallMillis());
         channel.close();
     }
 
-    /** As {@code tcp-keepalive} is now. */
+    /** Applies the current {@code tcp-keepalive}. */
     private void keepAlive(ChannelConfig config) {
         int seconds = server.config().intNumber("tcp-keepalive");
         config.setOption(ChannelOption.SO_KEEPALIVE, seconds > 0);
@@ -85,7 +85,7 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
                     config.setOption(EpollChannelOption.TCP_KEEPCNT, 3);
                 }
                 case IO_URING -> config.setOption(IoUringChannelOption.TCP_KEEPIDLE, seconds);
-                // Leaves the interval to the system.
+                // NIO leaves the interval to the system.
                 case NIO -> {
                 }
             }

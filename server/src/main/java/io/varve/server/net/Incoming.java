@@ -1,18 +1,18 @@
 package io.varve.server.net;
 
 import io.netty.buffer.ByteBuf;
-import io.varve.server.command.Batch;
-import io.varve.server.command.ServerContext;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.batch.Batch;
 import io.varve.server.resp.LargeBulks;
 import io.varve.server.resp.RequestDecoder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way in of one connection: what was received and has not been executed, and where decoding it stands. Confined to its event loop,
- * but for {@link #bytes} and {@link #capacityBytes}, which any thread may ask for.
+ * The inbound side of one connection: the bytes that are received but not executed, and the decoder's state. Confined
+ * to its event loop, except {@link #bytes} and {@link #capacityBytes}, which any thread may call.
  *
- * <p>A batch in execution, or parked, points into the bytes that it was decoded from. These stay where they are meanwhile, and what comes
- * is kept apart from them.
+ * <p>A batch in execution, or parked, points into the bytes that it was decoded from. These bytes do not move until the
+ * batch has run, and new input is stored separately.
  *
  * <pre>
  *  pending                               late
@@ -24,26 +24,29 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 final class Incoming {
-    /** Bytes decoded before other connections have their turn. */
+    /** Maximum bytes decoded before other connections get a turn. */
     private static final int TURN_BYTES = 64 << 10;
-    /** What is kept of a request whose need is known and not over this is given just that; else it is doubled. */
+    /**
+     * Up to this size, an incomplete request of known length gets a buffer of exactly that length; else the buffer
+     * doubles.
+     */
     private static final int EXACT_BYTES = 128 << 10;
 
-    private final ServerContext server;
+    private final ServerState server;
     private final ConnectionBuffers buffers;
     private final RequestDecoder decoder;
-    /** What was received and not decoded, behind what a batch in execution points into. */
+    /** Bytes that are received but not decoded, after those that a batch in execution points into. */
     private @Nullable ByteBuf pending;
-    /** What came while a batch pointed into {@link #pending}, which must then not move. */
+    /** Bytes that arrived while a batch pointed into {@link #pending}, which must then not move. */
     private @Nullable ByteBuf late;
     private boolean moreToDecode;
-    /** Where in {@link #pending} the batch begins that points into it; no more than the reader index. */
+    /** Where in {@link #pending} the current batch begins; at most the reader index. */
     private int batchFrom;
 
     private volatile long bytes;
     private volatile long capacityBytes;
 
-    Incoming(ServerContext server, LargeBulks largeBulks, ConnectionBuffers buffers) {
+    Incoming(ServerState server, LargeBulks largeBulks, ConnectionBuffers buffers) {
         this.server = server;
         this.buffers = buffers;
         decoder = new RequestDecoder(largeBulks, server.argumentMemory(), server.config().maxBulkBytes());
@@ -51,7 +54,10 @@ final class Incoming {
 
     // --- receiving
 
-    /** Takes over received bytes: into the large bulk that is awaited, and the rest behind what is there. No batch may point into that. */
+    /**
+     * Takes over received bytes: into the large bulk that is being received, and the rest after the pending bytes. No
+     * batch may point into those.
+     */
     void receive(ByteBuf in) {
         if (decoder.isFilling()) {
             long address = in.memoryAddress() + in.readerIndex();
@@ -64,12 +70,12 @@ final class Incoming {
         }
     }
 
-    /** Takes over bytes that came while a batch is executed or parked. */
+    /** Takes over bytes that arrive while a batch is executed or parked. */
     void receiveLate(ByteBuf in) {
         late = append(late, in);
     }
 
-    /** Whether little enough has come while a batch was executed or parked for more to be read. */
+    /** Whether little enough arrived during the execution or parking of a batch to read more. */
     boolean takesLate() {
         return late == null || late.readableBytes() < TURN_BYTES;
     }
@@ -82,7 +88,7 @@ final class Incoming {
         ByteBuf target = to;
         try {
             if (to.writableBytes() < more || to.refCnt() > 1) {
-                target = buffers.forKeeping(roomFor(to.readableBytes() + more));
+                target = buffers.forKeeping(capacityFor(to.readableBytes() + more));
                 target.writeBytes(to);
                 to.release();
             }
@@ -93,8 +99,8 @@ final class Incoming {
         return target;
     }
 
-    /** Doubled, so that a request arriving in small pieces is copied a constant number of times. */
-    private int roomFor(int bytesToKeep) {
+    /** Doubles the buffer, so that a request in small pieces is copied a constant number of times. */
+    private int capacityFor(int bytesToKeep) {
         long needed = decoder.neededBytes();
         if (needed >= bytesToKeep && needed <= EXACT_BYTES) {
             return (int) needed;
@@ -104,7 +110,10 @@ final class Incoming {
 
     // --- decoding
 
-    /** Decodes requests into an empty batch, which points into them until {@link #executed}; no more than are executed in one turn. */
+    /**
+     * Decodes requests into an empty batch, which points into them until {@link #executed}; at most as many as one turn
+     * executes.
+     */
     void decode(boolean authenticated, Batch batch) {
         ByteBuf buffer = pending;
         moreToDecode = false;
@@ -116,7 +125,7 @@ final class Incoming {
         int from = buffer.readerIndex();
         batchFrom = from;
         int to = buffer.writerIndex();
-        // Until it has authenticated, one at a time: behind its AUTH other limits hold.
+        // Before authentication, one request at a time: after its AUTH other limits apply.
         int turnBytes = authenticated ? TURN_BYTES : 1;
         int reached = decoder.decode(buffer.memoryAddress(), from, to, turnBytes, batch);
         if (decoder.isFilling()) {
@@ -127,18 +136,18 @@ final class Incoming {
                 && (batch.isFull() || reached - from >= turnBytes);
     }
 
-    /** Whether decoding can go on with what is there. */
+    /** Whether the available bytes allow further decoding. */
     boolean hasMore() {
         return moreToDecode;
     }
 
-    /** What is wrong with the input, once all that came before it is decoded; nothing is decoded after it. Null: nothing. */
+    /** The protocol error, once all input before it is decoded; decoding stops there. Null: none. */
     @Nullable
     String error() {
         return moreToDecode ? null : decoder.error();
     }
 
-    /** No batch points into what was received any more. */
+    /** Ends the batch: it stops pointing into the input. */
     void executed() {
         batchFrom = Integer.MAX_VALUE;
         decoder.executed();
@@ -147,9 +156,9 @@ final class Incoming {
     // --- keeping
 
     /**
-     * Lets go of what is decoded, and takes in what came late. No batch may point into what was received.
+     * Releases decoded input, and appends late input. No batch may point into the input.
      *
-     * @throws io.varve.server.resp.NoBufferException if there is no memory for what has to be kept
+     * @throws io.varve.server.resp.NoBufferException if there is no memory for the bytes to keep
      */
     void compact() {
         releaseIfDecoded();
@@ -165,7 +174,7 @@ final class Incoming {
         }
     }
 
-    /** Lets go of what was received if all of it is decoded; what came late stays apart. No batch may point into what was received. */
+    /** Releases the input if all of it is decoded; late input stays separate. No batch may point into the input. */
     void releaseIfDecoded() {
         ByteBuf buffer = pending;
         if (buffer != null && !buffer.isReadable()) {
@@ -177,22 +186,22 @@ final class Incoming {
     private void moveIfBetter(ByteBuf rest) {
         int kept = rest.readableBytes();
         if (kept < rest.capacity() / 4) {
-            // The few bytes of an unfinished request do not hold a large buffer.
+            // The few bytes of an incomplete request must not hold a large buffer.
             move(rest, kept * 2);
         } else if (buffers.isToMove(rest)) {
-            move(rest, roomFor(kept));
+            move(rest, capacityFor(kept));
         }
     }
 
-    private void move(ByteBuf buffer, int room) {
-        ByteBuf target = buffers.forKeeping(room);
+    private void move(ByteBuf buffer, int minCapacity) {
+        ByteBuf target = buffers.forKeeping(minCapacity);
         target.writeBytes(buffer);
         buffer.release();
         pending = target;
         batchFrom = Integer.MAX_VALUE;
     }
 
-    /** Drops all of it, and what was received of a large bulk. */
+    /** Drops all input, including the received part of a large bulk. */
     void close() {
         decoder.close();
         if (pending != null) {
@@ -205,32 +214,32 @@ final class Incoming {
         }
     }
 
-    // --- how much it is
+    // --- sizes
 
-    /** Tells other threads how much there is. */
+    /** Publishes the sizes for other threads. */
     void measure() {
         bytes = (pending == null ? 0L : pending.readableBytes()) + (late == null ? 0 : late.readableBytes());
-        capacityBytes = capacityBytesInTurn();
+        capacityBytes = capacityBytesDuringTurn();
     }
 
-    /** Bytes received, those among them that the batch in execution points into. On its event loop. */
-    long bytesInTurn() {
+    /** Received bytes, including those that the batch in execution points into. Called on its event loop. */
+    long bytesDuringTurn() {
         ByteBuf buffer = pending;
         return (buffer == null ? 0L : buffer.writerIndex() - Math.min(batchFrom, buffer.readerIndex()))
                 + (late == null ? 0 : late.readableBytes());
     }
 
-    /** Bytes of the buffers held for what was received. On its event loop. */
-    long capacityBytesInTurn() {
+    /** Capacity of the input buffers. Called on its event loop. */
+    long capacityBytesDuringTurn() {
         return (pending == null ? 0L : pending.capacity()) + (late == null ? 0 : late.capacity());
     }
 
-    /** Bytes received and not yet decoded when last measured. By any thread. */
+    /** Received bytes that were not decoded at the last measurement. Called by any thread. */
     long bytes() {
         return bytes;
     }
 
-    /** Bytes of the buffers held for what was received, when last measured. By any thread. */
+    /** Capacity of the input buffers at the last measurement. Called by any thread. */
     long capacityBytes() {
         return capacityBytes;
     }

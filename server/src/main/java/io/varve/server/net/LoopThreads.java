@@ -5,7 +5,10 @@ import io.varve.server.system.TimeSlice;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes the event loops' threads, which wait less for a core than others of the process (decision 12). Immutable. */
+/**
+ * Creates the event loops' threads, which wait less for a core than other threads of the process (decision 12).
+ * Immutable.
+ */
 final class LoopThreads extends DefaultThreadFactory {
     private static final Logger LOG = LoggerFactory.getLogger(LoopThreads.class);
 
@@ -19,7 +22,7 @@ final class LoopThreads extends DefaultThreadFactory {
     @Override
     public Thread newThread(Runnable loop) {
         return super.newThread(() -> {
-            LOG.debug("A time slice of its own: {}", slice.apply());
+            LOG.debug("Time slice of an event loop: {}", slice.apply());
             loop.run();
         });
     }

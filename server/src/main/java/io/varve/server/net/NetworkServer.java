@@ -22,7 +22,7 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ConfigListener;
-import io.varve.server.command.ServerContext;
+import io.varve.server.command.ServerState;
 import io.varve.server.config.ConfigException;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.system.TimeSlice;
@@ -31,24 +31,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Listens, and runs the event loops. One thread starts and closes it; where it listens is guarded by itself, as CONFIG
- * SET may change that; its event loops own the connections.
+ * Listens for connections, and runs the event loops. One thread starts and closes it. The listening addresses are
+ * guarded by {@code this}, since CONFIG SET may change them; the event loops own the connections.
  */
 public final class NetworkServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(NetworkServer.class);
 
-    /** Bytes that wait to be written before a connection is no longer read, and below which it is again. */
+    /** Pending output bytes at which a connection is not read, and those below which reading resumes. */
     private static final WriteBufferWaterMark WATERMARK = new WriteBufferWaterMark(32 << 10, 256 << 10);
     /**
-     * Who waits to be let in is, so many at a time: a millisecond or two between others' requests. (Netty's epoll channel takes one, whatever it is
-     * set to, unless it is told to ask on: it takes the number of the new socket for a count of bytes that were less than asked for.)
+     * Maximum number of connections accepted at a time: a millisecond or two between others' requests. By default
+     * Netty's epoll channel accepts one, because it compares the new socket's number with a byte count.
      */
-    static final int LET_IN_AT_A_TIME = 100;
+    static final int MAX_ACCEPTS_PER_READ = 100;
     private static final int DRAIN_SECONDS = 5;
 
-    private final ServerContext server;
+    private final ServerState server;
     private final EventLoopGroup loops;
-    /** Accepts connections. An event loop that opens or closes a socket by CONFIG SET waits for this one alone. */
+    /**
+     * Accepts connections. An event loop that opens or closes a socket because of CONFIG SET waits for this one only.
+     */
     private final EventLoopGroup acceptor;
     private final ChannelGroup listening = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
@@ -57,12 +59,12 @@ public final class NetworkServer implements AutoCloseable {
     private final Workers workers;
     private final TlsLoans loans;
     private final TcpListeners plainListeners;
-    private @Nullable TlsDoor tls;
+    private @Nullable TlsInitializer tls;
     private @Nullable TcpListeners tlsListeners;
     private @Nullable UnixListener unixListener;
     private boolean hasOtherThanPlain;
 
-    private NetworkServer(ServerContext server, CommandTable table, Transport transport, EventLoopGroup loops,
+    private NetworkServer(ServerState server, CommandTable table, Transport transport, EventLoopGroup loops,
             TlsLoans loans) {
         this.server = server;
         acceptor = new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory("varve-accept", true),
@@ -80,19 +82,19 @@ public final class NetworkServer implements AutoCloseable {
      *
      * @throws IOException if an address cannot be bound
      */
-    public static NetworkServer start(ServerContext server, CommandTable table) throws IOException {
+    public static NetworkServer start(ServerState server, CommandTable table) throws IOException {
         return startWith(server, table, TlsLoans.of(server.argumentMemory()));
     }
 
-    /** @param loans what encrypted connections may have of the heap */
-    static NetworkServer startWith(ServerContext server, CommandTable table, TlsLoans loans) throws IOException {
+    /** @param loans heap budget of encrypted connections */
+    static NetworkServer startWith(ServerState server, CommandTable table, TlsLoans loans) throws IOException {
         ServerConfig config = server.config();
         Transport.Choice choice = Transport.choose(config.text("transport"));
         int threads = config.intNumber("io-threads");
         LOG.info("Transport {}: {}; {} event loops", choice.transport().settingName(), choice.reason(), threads);
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(threads,
                 new LoopThreads(new TimeSlice(config.number("io-thread-slice-us"))), choice.transport().ioHandlers());
-        server.transport(choice.transport().settingName());
+        server.telemetry().transport(choice.transport().settingName());
         NetworkServer network = new NetworkServer(server, table, choice.transport(), loops, loans);
         try {
             network.listen();
@@ -105,19 +107,19 @@ public final class NetworkServer implements AutoCloseable {
 
     private synchronized void listen() throws IOException {
         ServerConfig config = server.config();
-        // Before the first client can change a setting; it waits until all sockets are there.
+        // Registered before the first client can change a setting; it waits until all sockets are open.
         server.onConfig(this::prepare);
         String bind = config.text("bind");
         int tlsWanted = config.intNumber("tls-port");
         Path socket = config.unixSocket();
         if (tlsWanted != 0) {
-            TlsDoor door = new TlsDoor(config, loans);
-            tls = door;
-            server.onConfig(door::prepare);
-            tlsListeners = new TcpListeners(tcpBootstrap(config, door), listening);
+            TlsInitializer tlsInitializer = new TlsInitializer(config, loans);
+            tls = tlsInitializer;
+            server.onConfig(tlsInitializer::prepare);
+            tlsListeners = new TcpListeners(tcpBootstrap(config, tlsInitializer), listening);
         }
         hasOtherThanPlain = tlsWanted != 0 || socket != null;
-        // As in Redis, port 0 beside a tls-port or a unixsocket is none; alone it is a free one.
+        // As in Redis, port 0 beside a tls-port or a unixsocket means none; alone it means any free port.
         if (config.intNumber("port") != 0 || !hasOtherThanPlain) {
             plainListeners.listen(bind, config.intNumber("port"));
         }
@@ -129,10 +131,10 @@ public final class NetworkServer implements AutoCloseable {
             unixListener = UnixListener.open(bootstrap, transport, config, socket);
             listening.add(unixListener.channel());
         }
-        tellWhere(config);
+        publishListeners(config);
     }
 
-    /** Listens elsewhere if {@code bind} or {@code port} are changed: new sockets are there before old ones go. */
+    /** Listens elsewhere if {@code bind} or {@code port} change: new sockets open before old ones close. */
     private synchronized ConfigListener.Change prepare(ServerConfig changed, Set<String> named) {
         ServerConfig now = server.config();
         String bind = changed.text("bind");
@@ -150,7 +152,7 @@ public final class NetworkServer implements AutoCloseable {
             }
         } catch (IOException failed) {
             changes.forEach(ConfigListener.Change::undo);
-            LOG.warn("CONFIG SET: what was listened on is listened on still: {}", failed.getMessage());
+            LOG.warn("CONFIG SET: the listening addresses do not change: {}", failed.getMessage());
             throw hasOtherPort
                     ? ConfigException.about("port", "Unable to listen on this port. Check server logs.")
                     : ConfigException.about("bind", "Failed to bind to specified addresses.");
@@ -159,7 +161,7 @@ public final class NetworkServer implements AutoCloseable {
             @Override
             public void apply() {
                 changes.forEach(ConfigListener.Change::apply);
-                tellWhere(changed);
+                publishListeners(changed);
             }
 
             @Override
@@ -175,15 +177,15 @@ public final class NetworkServer implements AutoCloseable {
         }
         if (asked && !hasOtherThanPlain) {
             throw ConfigException.about("port",
-                    "argument must be between 1 and 65535 inclusive, as clients have no other way to connect");
+                    "argument must be between 1 and 65535 inclusive, because no other listener is enabled");
         }
         return plainListeners.prepareNone();
     }
 
-    /** For INFO. */
-    private void tellWhere(ServerConfig config) {
+    /** Updates the addresses for INFO. */
+    private void publishListeners(ServerConfig config) {
         int port = plainListeners.port();
-        server.port(port != 0 || tlsListeners == null ? port : tlsListeners.port());
+        server.telemetry().port(port != 0 || tlsListeners == null ? port : tlsListeners.port());
         StringBuilder addresses = new StringBuilder();
         for (String address : config.text("bind").split(" ")) {
             addresses.append(",bind=").append(address);
@@ -199,25 +201,25 @@ public final class NetworkServer implements AutoCloseable {
         if (tlsListeners != null && hasAddress) {
             where.add("name=tls" + addresses + ",port=" + tlsListeners.port());
         }
-        server.listeners(where);
+        server.telemetry().listeners(where);
     }
 
-    /** @param door what encrypts connections; null if they are plain */
-    private ServerBootstrap tcpBootstrap(ServerConfig config, @Nullable TlsDoor door) {
-        return bootstrap(config, transport.serverChannel(), door).option(ChannelOption.SO_REUSEADDR, true)
+    /** @param tlsInitializer encrypts the connections; null if they are plain */
+    private ServerBootstrap tcpBootstrap(ServerConfig config, @Nullable TlsInitializer tlsInitializer) {
+        return bootstrap(config, transport.serverChannel(), tlsInitializer).option(ChannelOption.SO_REUSEADDR, true)
                 .childOption(ChannelOption.TCP_NODELAY, true);
     }
 
     private ServerBootstrap bootstrap(ServerConfig config, Class<? extends ServerChannel> kind,
-            @Nullable TlsDoor door) {
+            @Nullable TlsInitializer tlsInitializer) {
         return new ServerBootstrap().group(acceptor, loops).channel(kind)
                 .option(ChannelOption.SO_BACKLOG, config.intNumber("tcp-backlog"))
                 .option(ChannelOption.RECVBUF_ALLOCATOR, new ServerChannelRecvByteBufAllocator()
-                        .respectMaybeMoreData(false).maxMessagesPerRead(LET_IN_AT_A_TIME))
+                        .respectMaybeMoreData(false).maxMessagesPerRead(MAX_ACCEPTS_PER_READ))
                 .childOption(ChannelOption.ALLOCATOR, allocator)
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATERMARK)
                 .childHandler(new ConnectionInitializer(server, workers, transport, allocator,
-                        new CacheRuns(server.cache()), connections, door));
+                        new CacheRuns(server.cache()), connections, tlsInitializer));
     }
 
     /** The channels that clients connect to. */
@@ -225,12 +227,12 @@ public final class NetworkServer implements AutoCloseable {
         return listening;
     }
 
-    /** The port that is listened on; 0 if there is none for plain connections. */
+    /** The listening port; 0 if there is none for plain connections. */
     public int port() {
         return plainListeners.port();
     }
 
-    /** The port that is listened on for TLS; 0 if there is none. */
+    /** The listening port for TLS; 0 if there is none. */
     public int tlsPort() {
         return tlsListeners == null ? 0 : tlsListeners.port();
     }
@@ -246,7 +248,7 @@ public final class NetworkServer implements AutoCloseable {
         }
     }
 
-    /** Stops listening, lets replies go out, closes all connections. */
+    /** Stops listening, flushes replies, closes all connections. */
     @Override
     public void close() {
         if (unixListener != null) {

@@ -6,8 +6,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.varve.server.admin.LoopCounters;
-import io.varve.server.command.Client;
-import io.varve.server.command.ServerContext;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.session.Client;
 import io.varve.server.config.OutputBufferLimits;
 import io.varve.server.pubsub.Subscriptions;
 import io.varve.server.resp.NoBufferException;
@@ -18,53 +18,54 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The way out of one connection: what was replied, and the messages that wait in its client's inbox, as the channel takes them.
- * Confined to its event loop. A client for which too much waits is cut off.
+ * The outbound side of one connection: replies, and the messages in its client's inbox. Confined to its event loop. It
+ * disconnects a client for which too much is pending.
  *
- * <p>Messages are gathered in the inbox, on the heap, until the channel has written those before them; so a listener that is slow gets
- * many at a time, in few buffers. Once {@link #MOVED_BYTES} wait they go into the channel's buffers all the same, which are charged to
- * maxmemory: the heap holds little for one who does not read. The limits end it, or that memory is needed for others.
+ * <p>Messages stay in the inbox, on the heap, until the channel has written the earlier ones; so a slow subscriber gets
+ * many at a time, in few buffers. Once {@link #MOVED_BYTES} are waiting, they move into the channel's buffers
+ * regardless. Those are charged to maxmemory, so the heap holds little for a client that does not read. The connection
+ * ends when it exceeds the output limits, or when others need that memory.
  */
-// A failed write shows as channelInactive, which cleans up: nobody needs its future.
+// A failed write shows as channelInactive, which cleans up: no caller needs its future.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class Outgoing {
     private static final Logger LOG = LoggerFactory.getLogger(Outgoing.class);
 
-    /** Messages that are not kept waiting for the channel. */
+    /** Up to this size, messages wait for the channel. */
     private static final int MOVED_BYTES = 16 << 10;
-    /** What is written of messages before other connections have their turn. */
+    /** Maximum message bytes written before other connections get a turn. */
     private static final int TURN_BYTES = 256 << 10;
-    /** Where there was none for a message, room for so much is made at least. */
-    private static final long LEAST_ROOM_BYTES = 1 << 20;
+    /** If there was no memory for a message, at least this much is reclaimed. */
+    private static final long MIN_FREED_BYTES = 1 << 20;
 
-    /** What the connection is told when it ends because of what goes out. */
+    /** The connection, which ends because of its output. */
     interface Owner {
-        /** Too much waits to be written, or for too long: the connection is to be closed. */
-        void cutOff();
+        /** The output limits are exceeded: the owner closes the connection. */
+        void disconnect();
 
-        /** Writing failed: the connection is to be closed. */
+        /** A write failed: the owner closes the connection. */
         void failed(Throwable cause);
     }
 
-    private final ServerContext server;
+    private final ServerState server;
     private final Channel channel;
     private final Worker worker;
     private final Client client;
-    private final Subscriptions mail;
+    private final Subscriptions subscriptions;
     private final ConnectionBuffers buffers;
     private final Owner owner;
     private final Consumer<ByteBuf> pieceWriter = this::writePiece;
-    private final Runnable mailTurn = this::goOnWithMail;
-    private final ChannelFutureListener mailWritten = _ -> mailWritten();
-    /** The last of several pieces is written in another way than those before it. */
+    private final Runnable deliveryTask = this::continueDelivery;
+    private final ChannelFutureListener deliveryWritten = _ -> deliveryWritten();
+    /** The last of several pieces, which is written in another way than the earlier ones. */
     private @Nullable ByteBuf lastPiece;
-    /** Whether messages were written that the channel has not taken yet. */
-    private boolean mailUnderWay;
-    private boolean mailScheduled;
+    /** Whether messages were written that the channel has not flushed yet. */
+    private boolean deliveryInFlight;
+    private boolean deliveryScheduled;
     private boolean ended;
     private long overSoftLimitSinceMillis;
 
-    Outgoing(ServerContext server, ConnectionBuffers buffers, Channel channel, Worker worker, Client client,
+    Outgoing(ServerState server, ConnectionBuffers buffers, Channel channel, Worker worker, Client client,
             Owner owner) {
         this.server = server;
         this.buffers = buffers;
@@ -72,22 +73,22 @@ final class Outgoing {
         this.worker = worker;
         this.client = client;
         this.owner = owner;
-        mail = client.subscriptions();
+        subscriptions = client.subscriptions();
     }
 
-    /** Nothing more is to be written but by the connection itself. */
+    /** Stops further output except the connection's own. */
     void end() {
         ended = true;
     }
 
     // --- replies
 
-    /** Writes out all that has been written into the reply. May cut the client off. */
+    /** Writes the whole reply. May disconnect the client. */
     void write(ReplyWriter reply) {
         write(reply, false);
     }
 
-    private void write(ReplyWriter reply, boolean withMail) {
+    private void write(ReplyWriter reply, boolean withMessages) {
         long bytes = reply.pendingBytes();
         if (bytes == 0) {
             reply.take(_ -> {});
@@ -99,14 +100,14 @@ final class Outgoing {
         reply.take(pieceWriter);
         ByteBuf last = lastPiece;
         lastPiece = null;
-        if (last != null && withMail && !mailUnderWay) {
-            mailUnderWay = true;
-            channel.write(last, channel.newPromise().addListener(mailWritten));
+        if (last != null && withMessages && !deliveryInFlight) {
+            deliveryInFlight = true;
+            channel.write(last, channel.newPromise().addListener(deliveryWritten));
         } else if (last != null) {
             channel.write(last, channel.voidPromise());
         }
         channel.flush();
-        cutOffOverHardLimit();
+        disconnectOverHardLimit();
     }
 
     private void writePiece(ByteBuf piece) {
@@ -117,7 +118,7 @@ final class Outgoing {
         }
     }
 
-    /** What will wait for long does not hold a buffer that is much larger. */
+    /** Replaces a much larger buffer of output that will be pending for long. */
     private ByteBuf compact(ByteBuf piece) {
         int bytes = piece.readableBytes();
         if (piece instanceof RunBuffer || bytes > piece.capacity() / 2) {
@@ -135,39 +136,40 @@ final class Outgoing {
 
     // --- messages
 
-    /** Writes messages soon, if there are any. */
-    void scheduleMail() {
-        if (!mailScheduled && !ended && mail.hasMail()) {
-            mailScheduled = true;
-            channel.eventLoop().execute(mailTurn);
+    /** Schedules the writing of messages, if there are any. */
+    void scheduleDelivery() {
+        if (!deliveryScheduled && !ended && subscriptions.hasPendingMessages()) {
+            deliveryScheduled = true;
+            channel.eventLoop().execute(deliveryTask);
         }
     }
 
-    /** What is to run on the event loop when messages came. */
-    Runnable mailTurn() {
-        return mailTurn;
+    /** The task that the event loop runs when messages arrive. */
+    Runnable deliveryTask() {
+        return deliveryTask;
     }
 
-    private boolean mayWriteMail() {
-        return !mailUnderWay && channel.isWritable() || mail.waitingBytes() >= MOVED_BYTES;
+    private boolean canDeliver() {
+        return !deliveryInFlight && channel.isWritable() || subscriptions.waitingBytes() >= MOVED_BYTES;
     }
 
-    private void goOnWithMail() {
-        mailScheduled = false;
-        mail.looksIntoMail();
+    private void continueDelivery() {
+        deliveryScheduled = false;
+        subscriptions.beginDelivery();
         if (ended || !channel.isOpen()) {
             return;
         }
-        if (!mayWriteMail()) {
-            // It goes on once the channel has written what it has, or more have come.
-            cutOffOverHardLimit();
+        if (!canDeliver()) {
+            // Writing resumes after the channel's flush, or when more messages have arrived.
+            disconnectOverHardLimit();
             return;
         }
         if (!buffers.beginDelivery(!channel.isWritable())) {
             LOG.warn(
-                    "Connection {} is closed: it does not read, and there is no memory for more than the {} bytes that wait for it",
+                    "Connection {} is closed: it does not read, and no memory remains beyond its {} bytes of"
+                            + " pending output",
                     channel.remoteAddress(), client.outgoingBytes());
-            cutOff();
+            disconnect();
             return;
         }
         try {
@@ -175,8 +177,8 @@ final class Outgoing {
         } finally {
             buffers.endDelivery();
         }
-        if (!ended && mayWriteMail()) {
-            scheduleMail();
+        if (!ended && canDeliver()) {
+            scheduleDelivery();
         }
     }
 
@@ -186,7 +188,7 @@ final class Outgoing {
             writeMessages(reply);
             write(reply, true);
         } catch (Throwable fatal) {
-            // Out of memory for buffers, or a bug: this connection ends, the others go on.
+            // Out of memory for buffers, or a bug: this connection ends, the others continue.
             ended = true;
             reply.close();
             owner.failed(fatal);
@@ -197,7 +199,7 @@ final class Outgoing {
         try {
             writeSome(reply);
         } catch (NoBufferException none) {
-            if (!none.roomHelps() || !server.cache().admit(Math.max(LEAST_ROOM_BYTES, 2 * none.bytes()))) {
+            if (!none.isRecoverable() || !server.cache().admit(Math.max(MIN_FREED_BYTES, 2 * none.bytes()))) {
                 throw none;
             }
             writeSome(reply);
@@ -207,23 +209,24 @@ final class Outgoing {
     private void writeSome(ReplyWriter reply) {
         boolean more = true;
         while (more && reply.pendingBytes() < TURN_BYTES) {
-            more = mail.writeNext(reply);
+            more = subscriptions.writeNext(reply);
         }
     }
 
-    private void mailWritten() {
-        mailUnderWay = false;
-        scheduleMail();
+    private void deliveryWritten() {
+        deliveryInFlight = false;
+        scheduleDelivery();
     }
 
     // --- limits
 
-    private void cutOffOverHardLimit() {
+    private void disconnectOverHardLimit() {
         long hard = server.config().outputBufferLimits().hardBytes(client.hasMessages());
         if (hard > 0 && client.outgoingBytes() > hard) {
-            LOG.warn("Connection {} is closed: it does not read, and {} bytes wait for it", channel.remoteAddress(),
+            LOG.warn("Connection {} is closed: it does not read its {} bytes of pending output",
+                    channel.remoteAddress(),
                     client.outgoingBytes());
-            cutOffOverLimit();
+            disconnectOverLimit();
         }
     }
 
@@ -237,19 +240,19 @@ final class Outgoing {
         } else if (overSoftLimitSinceMillis == 0) {
             overSoftLimitSinceMillis = nowMillis;
         } else if (nowMillis - overSoftLimitSinceMillis > limits.softSeconds(listening) * 1000) {
-            LOG.warn("Connection {} is closed: it was over the soft output limit for too long",
+            LOG.warn("Connection {} is closed: it exceeded the soft output limit for too long",
                     channel.remoteAddress());
-            cutOffOverLimit();
+            disconnectOverLimit();
         }
     }
 
-    private void cutOffOverLimit() {
-        server.clients().countOverOutputLimit();
-        cutOff();
+    private void disconnectOverLimit() {
+        server.lifecycle().clients().countOverOutputLimit();
+        disconnect();
     }
 
-    private void cutOff() {
+    private void disconnect() {
         ended = true;
-        owner.cutOff();
+        owner.disconnect();
     }
 }

@@ -2,27 +2,27 @@ package io.varve.server.net;
 
 import java.util.Objects;
 
-import io.varve.server.command.Batch;
-import io.varve.server.resp.ArgumentMemory;
+import io.varve.server.command.batch.Batch;
+import io.varve.server.resp.RequestHeapBudget;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The batch, or the rest of one, that waits with its connection: until its next command may run, or the client has read its replies.
- * Confined to its event loop.
+ * The batch, or the rest of one, that is parked with its connection: until its next command may run, or until the
+ * client has read its replies. Confined to its event loop.
  *
- * <p>It may wait for ever, as many others may: then it keeps little of the heap, or is charged with it.
+ * <p>It may be parked for ever, as may many others. So it is reduced to little heap memory, or charged for it.
  */
 final class ParkedBatch {
-    /** What a batch takes without being charged, bytes: most take less when they are {@link #slim}. */
+    /** Uncharged memory of a batch, bytes: most take less after {@link #slim}. */
     private static final long UNCHARGED_BYTES = 1 << 10;
 
-    private final ArgumentMemory memory;
+    private final RequestHeapBudget memory;
     private @Nullable Batch batch;
     private int next;
     private long charged;
 
-    /** @param memory what it is charged to */
-    ParkedBatch(ArgumentMemory memory) {
+    /** @param memory the budget that it is charged to */
+    ParkedBatch(RequestHeapBudget memory) {
         this.memory = memory;
     }
 
@@ -30,7 +30,7 @@ final class ParkedBatch {
         return batch != null;
     }
 
-    /** Whether the batch that is there has no more commands. */
+    /** Whether the parked batch has no more commands. */
     boolean isOver() {
         return Objects.requireNonNull(batch).commandCount() == 0;
     }
@@ -46,7 +46,7 @@ final class ParkedBatch {
         return next;
     }
 
-    /** The batch, which waits no more; null if there is none. */
+    /** Takes the batch out; null if there is none. */
     @Nullable
     Batch take() {
         Batch taken = batch;
@@ -58,7 +58,9 @@ final class ParkedBatch {
         return taken;
     }
 
-    /** Keeps what is needed of the batch that is there. @return the one that is needed no more; null if all of it is */
+    /**
+     * Reduces the parked batch to what it needs. @return the batch that is free for reuse; null if all of it is needed
+     */
     @Nullable
     Batch slim() {
         Batch whole = Objects.requireNonNull(batch);
@@ -71,7 +73,7 @@ final class ParkedBatch {
         return whole;
     }
 
-    /** Charges it once with what it takes. @return false if the heap has no room for it */
+    /** Charges the batch once. @return false if the heap budget is exhausted */
     boolean charge() {
         long bytes = Objects.requireNonNull(batch).heapBytes() - UNCHARGED_BYTES;
         if (charged > 0 || bytes <= 0) {

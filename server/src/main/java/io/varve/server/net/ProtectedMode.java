@@ -4,10 +4,13 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 
-import io.varve.server.command.ServerContext;
+import io.varve.server.command.ServerState;
 import org.jspecify.annotations.Nullable;
 
-/** Who may come while the default user has no password: one on this machine. Immutable: static methods only. */
+/**
+ * Implements {@code protected-mode}: while the default user has no password, only local clients may connect. Immutable:
+ * static methods only.
+ */
 final class ProtectedMode {
     private static final String DENIED = "DENIED Redis is running in protected mode because protected mode is enabled and"
             + " no password is set for the default user. In this mode connections are only accepted from the loopback"
@@ -23,8 +26,8 @@ final class ProtectedMode {
 
     private ProtectedMode() {}
 
-    /** The error for one who comes from this address; null if they are welcome. */
-    static @Nullable String refusal(ServerContext server, @Nullable SocketAddress remote) {
+    /** The error reply for a client from this address; null if it may connect. */
+    static @Nullable String refusal(ServerState server, @Nullable SocketAddress remote) {
         boolean isOpen = server.access().defaultAccount().user().needsNoPassword();
         return isOpen && server.config().bool("protected-mode") && !isLocal(remote) ? DENIED : null;
     }

@@ -7,10 +7,10 @@ import io.netty.util.UncheckedBooleanSupplier;
 import io.varve.server.resp.ReusedBuffer;
 
 /**
- * What a connection receives into: the buffer of its event loop while little comes at a time, one of its own size else.
- * Confined to the event loop.
+ * Chooses a connection's receive buffer: the event loop's reused buffer for small reads, a buffer of the read's size
+ * for large ones. Confined to the event loop.
  *
- * @param sizes how much is expected, from what came before
+ * @param sizes predicts the size of a read from earlier ones
  */
 record ReusingReceive(RecvByteBufAllocator sizes, ReusedBuffer buffer) implements RecvByteBufAllocator {
     @Override
@@ -29,7 +29,7 @@ record ReusingReceive(RecvByteBufAllocator sizes, ReusedBuffer buffer) implement
             return sizes.guess();
         }
 
-        @SuppressWarnings("deprecation") // the interface still asks for it
+        @SuppressWarnings("deprecation") // the interface still requires it
         @Override
         public void reset(io.netty.channel.ChannelConfig config) {
             sizes.reset(config);

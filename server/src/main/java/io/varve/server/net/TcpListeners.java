@@ -22,12 +22,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The sockets that are listened on at one port, one for each address of {@code bind}. Guarded by itself; no caller is on
- * the event loop that accepts connections, as callers wait for it.
+ * The listening sockets of one port, one for each address of {@code bind}. Guarded by {@code this}; no caller may be on
+ * the event loop that accepts connections, since callers wait for it.
  */
 final class TcpListeners {
     private static final Logger LOG = LoggerFactory.getLogger(TcpListeners.class);
-    /** Of Linux, the only system with transports whose exceptions have error numbers. */
+    /** The error number on Linux, the only system with transports whose exceptions have error numbers. */
     private static final int EADDRINUSE = 98;
 
     private final ServerBootstrap bootstrap;
@@ -35,13 +35,13 @@ final class TcpListeners {
     private Map<Address, Channel> open = new LinkedHashMap<>();
     private int port;
 
-    /** @param listening gets all sockets that are open */
+    /** @param listening receives all open sockets */
     TcpListeners(ServerBootstrap bootstrap, ChannelGroup listening) {
         this.bootstrap = bootstrap;
         this.listening = listening;
     }
 
-    /** Where a socket listens. */
+    /** The address of a listening socket. */
     private record Address(String host, int port) {
         InetSocketAddress resolved() {
             return switch (host) {
@@ -57,7 +57,7 @@ final class TcpListeners {
         }
     }
 
-    /** The port, also while {@code bind} names no address; 0 if there is none. */
+    /** The port, even while {@code bind} names no address; 0 if there is none. */
     synchronized int port() {
         return port;
     }
@@ -66,24 +66,23 @@ final class TcpListeners {
      * Listens on these addresses.
      *
      * @param wanted the port; 0 for a free one
-     * @throws IOException if an address that has to be there cannot be had; nothing is listened on then
+     * @throws IOException if a required address cannot be bound; then no socket listens
      */
     synchronized void listen(String bind, int wanted) throws IOException {
         prepare(bind, wanted).apply();
     }
 
-    /** Listens on no address any more. */
+    /** Prepares to close all sockets. */
     synchronized ConfigListener.Change prepareNone() {
         return new Moved(new LinkedHashMap<>(), 0, List.of(), List.of());
     }
 
     /**
-     * Opens the sockets that are wanted and not there yet; those that are not wanted are closed when the change is
-     * applied.
+     * Opens the wanted sockets that are not open yet; the change closes the others when it is applied.
      *
-     * @param bind   the addresses; none if it is blank
+     * @param bind the addresses; none if it is blank
      * @param wanted the port; 0 for a free one
-     * @throws IOException if an address that has to be there cannot be had; what was listened on is listened on still
+     * @throws IOException if a required address cannot be bound; the earlier sockets then still listen
      */
     synchronized ConfigListener.Change prepare(String bind, int wanted) throws IOException {
         if (bind.isBlank()) {
@@ -104,7 +103,7 @@ final class TcpListeners {
         return opening.result();
     }
 
-    /** The sockets that are to be, as far as they are there. Guarded by the listeners. */
+    /** The wanted sockets, as far as they are open. Guarded by the listeners. */
     private final class Opening {
         private final Map<Address, Channel> channels = new LinkedHashMap<>();
         private final List<Channel> fresh = new ArrayList<>();
@@ -135,14 +134,14 @@ final class TcpListeners {
                 channels.put(new Address(host, bound), channel);
             } else if (!optional) {
                 failures.add(address + ": " + (attempt.cause() instanceof UnresolvedAddressException
-                        ? "the name is not known"
+                        ? "unknown host name"
                         : attempt.cause().getMessage()));
             }
         }
 
         /**
-         * All addresses and one of them exclude each other at the same port: the old socket is closed first then, and
-         * opened again if the new one cannot be had.
+         * Closes old sockets that conflict with a wanted one: the wildcard address and a specific one exclude each
+         * other at one port. The old socket is reopened if the new one cannot be bound.
          */
         private boolean closeInTheWay(Address wanted) {
             boolean any = false;
@@ -176,7 +175,7 @@ final class TcpListeners {
         return bootstrap.bind(address.resolved()).awaitUninterruptibly();
     }
 
-    /** Other sockets than before. Guarded by the listeners. */
+    /** A prepared change of sockets. Guarded by the listeners. */
     private final class Moved implements ConfigListener.Change {
         private final Map<Address, Channel> channels;
         private final int bound;
@@ -211,7 +210,7 @@ final class TcpListeners {
                         open.put(address, again.channel());
                     } else {
                         open.remove(address);
-                        LOG.error("{} is listened on no more: another process has taken it meanwhile", address,
+                        LOG.error("No longer listening on {}: another process has taken the address", address,
                                 again.cause());
                     }
                 }

@@ -4,49 +4,50 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.netty.channel.Channel;
-import io.varve.server.resp.ArgumentMemory;
+import io.varve.server.resp.RequestHeapBudget;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What encrypted connections have of the heap. Many threads: atomic counters.
+ * The heap budget of encrypted connections. Many threads: atomic counters.
  *
- * <p>Each has an engine of the JDK's, which lies on the heap from the moment it is accepted: whoever can reach the port can have one,
- * without a certificate or a password, and keep it while saying nothing. So connections are counted before they have one. They may take
- * two thirds of what clients together may have of the heap, so that those who are connected can still be served: that is a third of the
- * whole heap, less where the flash tier has a share.
+ * <p>Each connection has an engine of the JDK, which is on the heap from the moment of accept. Anybody who can reach
+ * the port can have one, without a certificate or a password, and hold it silently. So connections are counted before
+ * they get one. They may take two thirds of the clients' heap budget, so that connected clients can still be served:
+ * one third of the whole heap, less where the flash tier has a share.
  */
 final class TlsLoans {
-    /** What one connection takes, shaking hands or done with it. */
+    /** Heap bytes of one connection, during and after its handshake. */
     static final int BYTES = 50 << 10;
 
-    private final ArgumentMemory heap;
+    private final RequestHeapBudget heap;
     private final int most;
     private final AtomicInteger taken = new AtomicInteger();
 
     /**
-     * @param heap what clients may have of it
-     * @param most connections at a time
+     * @param heap budget of the clients
+     * @param most maximum number of concurrent connections
      */
-    TlsLoans(ArgumentMemory heap, int most) {
+    TlsLoans(RequestHeapBudget heap, int most) {
         this.heap = heap;
         this.most = most;
     }
 
-    /** As many as two thirds of this has room for. */
-    static TlsLoans of(ArgumentMemory heap) {
+    /** Creates a budget of as many connections as fit in two thirds of this. */
+    static TlsLoans of(RequestHeapBudget heap) {
         return new TlsLoans(heap, Math.clamp(heap.limitBytes() / 3 * 2 / BYTES, 0, Integer.MAX_VALUE));
     }
 
     /**
-     * Takes what one connection needs. It is given back when the channel is closed and nothing of its handshake is left to do.
+     * Reserves the heap bytes of one connection. They are returned when the channel is closed and no task of its
+     * handshake remains.
      *
-     * @param handshakes where its handshake is worked at
-     * @return null if there is no room
+     * @param handshakes executes the handshake
+     * @return null if the budget is exhausted
      */
-    // Who closes the channel is told whether it could be, not we.
+    // The code that closes the channel sees the result; it is of no interest here.
     @SuppressWarnings("FutureReturnValueIgnored")
     @Nullable
-    TlsLoan take(Channel channel, Executor handshakes) {
+    TlsHeapReservation take(Channel channel, Executor handshakes) {
         if (taken.incrementAndGet() > most) {
             taken.decrementAndGet();
             return null;
@@ -55,9 +56,9 @@ final class TlsLoans {
             taken.decrementAndGet();
             return null;
         }
-        TlsLoan loan = new TlsLoan(handshakes, this::giveBack);
-        channel.closeFuture().addListener(_ -> loan.letGo());
-        return loan;
+        TlsHeapReservation reservation = new TlsHeapReservation(handshakes, this::giveBack);
+        channel.closeFuture().addListener(_ -> reservation.releaseAll());
+        return reservation;
     }
 
     private void giveBack() {
@@ -65,12 +66,12 @@ final class TlsLoans {
         taken.decrementAndGet();
     }
 
-    /** Connections at a time. */
+    /** Maximum number of concurrent connections. */
     int most() {
         return most;
     }
 
-    /** Connections that have theirs, and those that are closed while their handshakes are still worked at. */
+    /** Connections that hold a reservation, including closed ones whose handshake tasks still run. */
     int taken() {
         return taken.get();
     }

@@ -15,9 +15,9 @@ import io.netty.channel.uring.IoUringIoHandler;
 import io.netty.channel.uring.IoUringServerDomainSocketChannel;
 import io.netty.channel.uring.IoUringServerSocketChannel;
 
-/** How the system is asked about sockets. Immutable. */
+/** The system's interface for socket events: epoll, io_uring or NIO. Immutable. */
 enum Transport {
-    /** Preferred: present on every Linux, and not switched off in containers as io_uring often is. */
+    /** Preferred: it exists on every Linux, and containers do not disable it as they often do io_uring. */
     EPOLL("epoll"), IO_URING("io_uring"), NIO("nio");
 
     private final String settingName;
@@ -26,7 +26,7 @@ enum Transport {
         this.settingName = settingName;
     }
 
-    /** The best one that works here, or the one asked for. */
+    /** The best available transport, or the requested one. */
     static Choice choose(String wanted) {
         for (Transport transport : values()) {
             boolean asked = wanted.equals(transport.settingName);
@@ -43,7 +43,7 @@ enum Transport {
         return new Choice(NIO, "nothing better is available: " + EPOLL.unavailability());
     }
 
-    /** A transport and why it was taken. */
+    /** A transport and the reason for its choice. */
     record Choice(Transport transport, String reason) {}
 
     String settingName() {
@@ -75,7 +75,7 @@ enum Transport {
         };
     }
 
-    /** For sockets in the file system. */
+    /** The channel for Unix domain sockets. */
     Class<? extends ServerChannel> serverDomainChannel() {
         return switch (this) {
             case EPOLL -> EpollServerDomainSocketChannel.class;

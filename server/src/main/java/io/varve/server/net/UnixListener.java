@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The socket in the file system that {@code unixsocket} names. Confined to the thread that opens and closes it. */
+/** The Unix domain socket that {@code unixsocket} names. Confined to the thread that opens and closes it. */
 final class UnixListener implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(UnixListener.class);
     private static final int OCTAL_RADIX = 8;
@@ -43,9 +43,9 @@ final class UnixListener implements AutoCloseable {
     }
 
     /**
-     * Listens on the socket, in the place of one that an earlier process has left.
+     * Listens on the socket, and replaces one that an earlier process has left.
      *
-     * @throws IOException if it cannot
+     * @throws IOException if it cannot listen
      */
     static UnixListener open(ServerBootstrap bootstrap, Transport transport, ServerConfig config, Path path)
             throws IOException {
@@ -84,7 +84,7 @@ final class UnixListener implements AutoCloseable {
         return channel;
     }
 
-    /** As {@code unixsocketperm} and {@code unixsocketgroup} say. */
+    /** Applies {@code unixsocketperm} and {@code unixsocketgroup}. */
     private void restrict(ServerConfig config) throws IOException {
         String group = config.text("unixsocketgroup");
         if (!group.isEmpty()) {
@@ -104,11 +104,11 @@ final class UnixListener implements AutoCloseable {
         }
     }
 
-    /** Only a socket is removed: another file was not left by a server. */
+    /** Removes only a socket: another type of file is not from a server. */
     private static void removeSocket(Path path) throws IOException {
         if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
             if (!Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS).isOther()) {
-                throw new IOException("there is a file of this name that is no socket");
+                throw new IOException("a file of this name exists and is not a socket");
             }
             Files.delete(path);
         }
@@ -120,7 +120,7 @@ final class UnixListener implements AutoCloseable {
         try {
             removeSocket(path);
         } catch (IOException failed) {
-            LOG.warn("The socket {} could not be removed", path, failed);
+            LOG.warn("Cannot remove the socket {}", path, failed);
         }
     }
 }

@@ -4,20 +4,20 @@ import java.util.ArrayDeque;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
-import io.varve.server.command.Batch;
 import io.varve.server.command.CommandTable;
-import io.varve.server.command.ServerContext;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.batch.Batch;
 import io.varve.server.command.dispatch.Dispatcher;
 import io.varve.server.resp.ReplyWriter;
 import io.varve.server.resp.ReusedBuffer;
 
 /**
- * What the connections of one event loop share: the dispatcher with its cache session, the reply writer, spare batches.
- * Confined to that event loop.
+ * The objects that the connections of one event loop share: the dispatcher with its cache session, the reply writer,
+ * spare batches. Confined to that event loop.
  */
 final class Worker implements AutoCloseable {
     private static final int SPARE_BATCHES = 4;
-    /** A batch of 64 short requests fits; what is kept of it holds no more. */
+    /** A batch of 64 short requests fits; a retained part of it holds no more. */
     private static final int RECEIVE_BYTES = 4 << 10;
 
     private final Dispatcher dispatcher;
@@ -25,8 +25,8 @@ final class Worker implements AutoCloseable {
     private final ReusedBuffer received;
     private final ArrayDeque<Batch> spare = new ArrayDeque<>();
 
-    Worker(ServerContext server, CommandTable table, ByteBufAllocator allocator, EventLoop loop) {
-        dispatcher = new Dispatcher(server, table, new TasksOf(loop));
+    Worker(ServerState server, CommandTable table, ByteBufAllocator allocator, EventLoop loop) {
+        dispatcher = new Dispatcher(server, table, new NettyEventLoop(loop));
         reply = new ReplyWriter(allocator, server.argumentMemory());
         received = new ReusedBuffer(allocator, RECEIVE_BYTES);
     }
@@ -39,12 +39,12 @@ final class Worker implements AutoCloseable {
         return reply;
     }
 
-    /** What connections receive into as long as little comes at a time. */
+    /** The receive buffer of connections with small reads. */
     ReusedBuffer received() {
         return received;
     }
 
-    /** An empty batch; {@link #giveBack} it. */
+    /** Takes an empty batch, to be returned by {@link #giveBack}. */
     Batch takeBatch() {
         Batch batch = spare.poll();
         return batch == null ? new Batch() : batch;
@@ -57,7 +57,7 @@ final class Worker implements AutoCloseable {
         }
     }
 
-    /** Called when its event loop has ended. */
+    /** Called after the end of its event loop. */
     @Override
     public void close() {
         dispatcher.close();

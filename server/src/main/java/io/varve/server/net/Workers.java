@@ -6,16 +6,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
 import io.varve.server.command.CommandTable;
-import io.varve.server.command.ServerContext;
+import io.varve.server.command.ServerState;
 
-/** The worker of each event loop, made when its first connection comes. Many threads: a concurrent map. */
+/** The worker of each event loop, created when its first connection arrives. Many threads: a concurrent map. */
 final class Workers implements AutoCloseable {
     private final Map<EventLoop, Worker> byLoop = new ConcurrentHashMap<>();
-    private final ServerContext server;
+    private final ServerState server;
     private final CommandTable table;
     private final ByteBufAllocator allocator;
 
-    Workers(ServerContext server, CommandTable table, ByteBufAllocator allocator) {
+    Workers(ServerState server, CommandTable table, ByteBufAllocator allocator) {
         this.server = server;
         this.table = table;
         this.allocator = allocator;
@@ -25,7 +25,7 @@ final class Workers implements AutoCloseable {
         return byLoop.computeIfAbsent(loop, own -> new Worker(server, table, allocator, own));
     }
 
-    /** Called when the event loops have ended. */
+    /** Called after the end of the event loops. */
     @Override
     public void close() {
         byLoop.values().forEach(Worker::close);

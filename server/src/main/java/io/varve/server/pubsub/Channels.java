@@ -11,49 +11,50 @@ import java.util.function.BiPredicate;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
-import io.varve.server.resp.ArgumentMemory;
+import io.varve.server.resp.RequestHeapBudget;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who listens to which names, over all clients. Many threads: concurrent maps. Who publishes looks names up without a lock and leaves
- * letters in inboxes; each listener's event loop takes them out.
+ * The registry of subscriptions, over all clients. Many threads: concurrent maps. Publishers look names up without a
+ * lock and put messages into inboxes; each subscriber's event loop takes them out.
  *
- * <p>Letters of one publisher lie in an inbox in the order in which it has published them; those of two publishers in any order.
+ * <p>Messages of one publisher are in an inbox in the order in which it published them, those of two publishers in any
+ * order.
  */
 public final class Channels {
-    /** What {@link #publish} answers where the heap has no room for the message. */
+    /** The result of {@link #publish} if the heap budget is exhausted. */
     public static final int REFUSED = -1;
-    /** A name in the registry, beside its bytes: the entry, the name, its recipients and their array. */
+    /** Heap bytes of a name in the registry, beside its bytes: the entry, the name, its subscribers and their array. */
     private static final int NAME_HEAP_BYTES = 256;
-    /** One who listens to it: an entry in the client's own map, a place in the array. */
+    /** Heap bytes of a subscription: an entry in the client's own map, an element of the array. */
     private static final int SUBSCRIPTION_HEAP_BYTES = 128;
 
-    private final ConcurrentHashMap<Name, Recipients> channels = new ConcurrentHashMap<>();
-    private final ConcurrentHashMap<Name, Recipients> patterns = new ConcurrentHashMap<>();
-    private final ConcurrentHashMap<Name, Recipients> shardChannels = new ConcurrentHashMap<>();
-    private final ArgumentMemory namesMemory;
-    private final Backlog backlog;
+    private final ConcurrentHashMap<Name, Subscribers> channels = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Name, Subscribers> patterns = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Name, Subscribers> shardChannels = new ConcurrentHashMap<>();
+    private final RequestHeapBudget namesMemory;
+    private final UndeliveredBytes undelivered;
     private final Monitors monitors;
 
     /**
-     * @param namesMemory    what names and subscriptions are charged to
-     * @param messagesMemory what messages are charged to until they are delivered
-     * @param maxRunBytes    what messages that lie in runs may hold of maxmemory until they are delivered, before who publishes waits
-     * @param linesMemory    what is told to monitors likewise
+     * @param namesMemory budget of names and subscriptions
+     * @param messagesMemory budget of undelivered messages
+     * @param maxRunBytes maximum maxmemory bytes that undelivered messages in runs may hold before publishers wait
+     * @param linesMemory budget of undelivered lines for monitors
      */
-    public Channels(ArgumentMemory namesMemory, ArgumentMemory messagesMemory, LongSupplier maxRunBytes,
-            ArgumentMemory linesMemory) {
+    public Channels(RequestHeapBudget namesMemory, RequestHeapBudget messagesMemory, LongSupplier maxRunBytes,
+            RequestHeapBudget linesMemory) {
         this.namesMemory = namesMemory;
-        backlog = new Backlog(messagesMemory, maxRunBytes);
+        undelivered = new UndeliveredBytes(messagesMemory, maxRunBytes);
         monitors = new Monitors(linesMemory);
     }
 
-    /** Those who are told of every command. */
+    /** The clients that receive every command. */
     public Monitors monitors() {
         return monitors;
     }
 
-    private ConcurrentHashMap<Name, Recipients> of(Scope scope) {
+    private ConcurrentHashMap<Name, Subscribers> of(SubscriptionType scope) {
         return switch (scope) {
             case CHANNEL -> channels;
             case PATTERN -> patterns;
@@ -64,31 +65,31 @@ public final class Channels {
     // --- publishing
 
     /**
-     * Leaves a message for everyone who listens to the channel now, or to a pattern that matches it.
+     * Queues a message for every current subscriber of the channel, or of a pattern that matches it.
      *
-     * @param scope   {@link Scope#CHANNEL} or {@link Scope#SHARD_CHANNEL}
+     * @param scope {@link SubscriptionType#CHANNEL} or {@link SubscriptionType#SHARD_CHANNEL}
      * @param matches whether a pattern matches the channel
-     * @return how many times it is delivered; {@link #REFUSED}, and nobody gets it, if too many others are not delivered yet
+     * @return the number of deliveries; {@link #REFUSED}, and there is none, if too many messages are undelivered
      */
-    public int publish(Scope scope, Name channel, Content content, Predicate<Name> matches) {
-        Recipients direct = of(scope).get(channel);
-        List<Recipients> all = new ArrayList<>();
+    public int publish(SubscriptionType scope, Name channel, Content content, Predicate<Name> matches) {
+        Subscribers direct = of(scope).get(channel);
+        List<Subscribers> all = new ArrayList<>();
         if (direct != null) {
             all.add(direct);
         }
-        if (scope == Scope.CHANNEL) {
-            for (Recipients pattern : patterns.values()) {
+        if (scope == SubscriptionType.CHANNEL) {
+            for (Subscribers pattern : patterns.values()) {
                 if (matches.test(pattern.name())) {
                     all.add(pattern);
                 }
             }
         }
-        // Who they are is looked at once: others come and go.
+        // The arrays are read once: subscribers come and go concurrently.
         List<Subscriber[]> members = new ArrayList<>(all.size());
         long deliveries = 0;
         boolean isHeard = false;
-        for (Recipients recipients : all) {
-            Subscriber[] now = recipients.members();
+        for (Subscribers subscribers : all) {
+            Subscriber[] now = subscribers.members();
             members.add(now);
             deliveries += now.length;
             isHeard = isHeard || isAnyThere(now);
@@ -97,108 +98,108 @@ public final class Channels {
             return 0;
         }
         Message message = Message.of(channel, direct == null ? null : direct.name(), content, deliveries,
-                backlog);
+                undelivered);
         if (message == null) {
             return REFUSED;
         }
         int delivered = 0;
         for (int i = 0; i < all.size(); i++) {
-            delivered += deliver(new Letter(message, all.get(i)), members.get(i));
+            delivered += deliver(new Delivery(message, all.get(i)), members.get(i));
         }
         return delivered;
     }
 
-    /** Whether one of them is not cut off. */
+    /** Whether one of them is not disconnected. */
     private static boolean isAnyThere(Subscriber[] members) {
         for (Subscriber member : members) {
-            if (!member.isCutOff()) {
+            if (!member.isDisconnected()) {
                 return true;
             }
         }
         return false;
     }
 
-    private static int deliver(Letter letter, Subscriber[] members) {
+    private static int deliver(Delivery delivery, Subscriber[] members) {
         int delivered = 0;
         for (Subscriber subscriber : members) {
-            if (subscriber.deliver(letter)) {
+            if (subscriber.deliver(delivery)) {
                 delivered++;
             } else {
-                letter.message().delivered();
+                delivery.message().delivered();
             }
         }
         return delivered;
     }
 
-    /** Whether anybody listens to any channel, or to a pattern of channels. */
+    /** Whether there is any subscription to a channel or to a pattern of channels. */
     public boolean isAnyListenedTo() {
         return !channels.isEmpty() || !patterns.isEmpty();
     }
 
-    /** Whether so much is not delivered yet that who publishes is to wait. */
+    /** Whether so much is undelivered that publishers must wait. */
     public boolean areBehind() {
-        return backlog.isLong();
+        return undelivered.isOverLimit();
     }
 
-    /** Has something run once, by any thread, when what was behind has been delivered. */
+    /** Runs a callback once, on any thread, after enough messages have been delivered. */
     public void whenDelivered(Runnable wake) {
-        backlog.whenShort(wake);
+        undelivered.onDrained(wake);
     }
 
-    // --- what there is
+    // --- registry queries
 
-    /** How many names somebody listens to. */
-    public int count(Scope scope) {
+    /** Number of names with subscribers. */
+    public int count(SubscriptionType scope) {
         return of(scope).size();
     }
 
-    /** How many clients listen to this name. */
-    public int listeners(Scope scope, Name name) {
-        Recipients recipients = of(scope).get(name);
-        return recipients == null ? 0 : recipients.members().length;
+    /** Number of subscribers of this name. */
+    public int listeners(SubscriptionType scope, Name name) {
+        Subscribers subscribers = of(scope).get(name);
+        return subscribers == null ? 0 : subscribers.members().length;
     }
 
-    /** The names that somebody listens to, with bytes of their own, in no order: a view that goes with the time. */
-    public Collection<Name> names(Scope scope) {
+    /** The names with subscribers, with bytes of their own, unordered: a live view. */
+    public Collection<Name> names(SubscriptionType scope) {
         return Collections.unmodifiableSet(of(scope).keySet());
     }
 
-    /** Bytes of the heap that messages hold, and lines for monitors, which are not delivered yet. */
+    /** Heap bytes of undelivered messages and of lines for monitors. */
     public long undeliveredBytes() {
-        return backlog.takenBytes() + monitors.undeliveredBytes();
+        return undelivered.takenBytes() + monitors.undeliveredBytes();
     }
 
     /**
-     * Who listens to certain names at this moment: whoever has begun to before is there.
+     * The current subscribers of certain names, including all whose subscription began before the call.
      *
-     * @param names tells whether a name, which has bytes of its own, is one of them
-     * @return tells whether a client is one who listens to any of them
+     * @param names whether a name, which has bytes of its own, is one of them
+     * @return a predicate for clients that are subscribed to any of them
      */
-    public Predicate<Subscriptions> listenersTo(BiPredicate<Scope, Name> names) {
+    public Predicate<Subscriptions> listenersTo(BiPredicate<SubscriptionType, Name> names) {
         Set<Subscriber> listeners = new HashSet<>();
-        for (Scope scope : Scope.values()) {
-            of(scope).forEach((name, recipients) -> {
+        for (SubscriptionType scope : SubscriptionType.values()) {
+            of(scope).forEach((name, subscribers) -> {
                 if (names.test(scope, name)) {
-                    Collections.addAll(listeners, recipients.members());
+                    Collections.addAll(listeners, subscribers.members());
                 }
             });
         }
         return client -> client.isAmong(listeners);
     }
 
-    // --- coming and going
+    // --- subscriptions
 
     /**
-     * From now on the subscriber, who does not yet, listens to the name.
+     * Subscribes a subscriber that is not subscribed to the name yet.
      *
-     * @return null if the heap has no room for it; else what {@link #leave} and {@link #forget} are to be told
+     * @return null if the heap budget is exhausted; else the argument of {@link #unsubscribe} and {@link #forget}
      */
     @Nullable
-    Recipients join(Scope scope, Name name, Subscriber subscriber) {
+    Subscribers join(SubscriptionType scope, Name name, Subscriber subscriber) {
         if (!namesMemory.take(SUBSCRIPTION_HEAP_BYTES)) {
             return null;
         }
-        Recipients joined = of(scope).computeIfPresent(name, (_, there) -> there.joinedBy(subscriber));
+        Subscribers joined = of(scope).computeIfPresent(name, (_, there) -> there.joinedBy(subscriber));
         if (joined == null) {
             joined = joinNew(scope, name, subscriber);
         }
@@ -208,22 +209,25 @@ public final class Channels {
         return joined;
     }
 
-    private @Nullable Recipients joinNew(Scope scope, Name name, Subscriber subscriber) {
+    private @Nullable Subscribers joinNew(SubscriptionType scope, Name name, Subscriber subscriber) {
         if (!namesMemory.takePiece(heapBytes(name))) {
             return null;
         }
-        Recipients fresh = new Recipients(scope, name.kept());
-        Recipients joined = of(scope).compute(fresh.name(),
+        Subscribers fresh = new Subscribers(scope, name.kept());
+        Subscribers joined = of(scope).compute(fresh.name(),
                 (_, there) -> (there == null ? fresh : there).joinedBy(subscriber));
         if (joined != fresh) {
-            // Somebody else has brought the name meanwhile.
+            // Another thread has registered the name meanwhile.
             namesMemory.give(heapBytes(name));
         }
         return joined;
     }
 
-    /** No message that is published from now on is left for the subscriber for the sake of this name. Without effect the second time. */
-    void leave(Recipients joined, Subscriber subscriber) {
+    /**
+     * Ends a subscription: no message that is published later is queued for the subscriber because of this name. A
+     * second call has no effect.
+     */
+    void unsubscribe(Subscribers joined, Subscriber subscriber) {
         of(joined.scope()).computeIfPresent(joined.name(), (name, there) -> {
             if (there.leftBy(subscriber)) {
                 namesMemory.give(heapBytes(name));
@@ -233,7 +237,10 @@ public final class Channels {
         });
     }
 
-    /** The subscriber has left, and its own map too knows the name no more: once for each {@link #join}. */
+    /**
+     * Releases the budget after the subscriber has left and removed the name from its own map: once for each {@link
+     * #join}.
+     */
     void forget() {
         namesMemory.give(SUBSCRIPTION_HEAP_BYTES);
     }

@@ -4,7 +4,7 @@ import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
 import org.jspecify.annotations.Nullable;
 
-/** What is to be published, where it lies. Immutable, and valid while its publisher's command runs. */
+/** The content of a message to be published. Immutable, and valid while its publisher's command runs. */
 public final class Content {
     private final long address;
     private final int length;
@@ -19,15 +19,16 @@ public final class Content {
     }
 
     /**
-     * Bytes of native memory.
+     * Content in native memory.
      *
-     * @param run the memory in which a large one arrived, held by the command: messages share it; null for one that is copied
+     * @param run the memory of a large argument, held by the command: messages share it; null for content that is
+     *     copied
      */
     public static Content at(long address, int length, @Nullable ValueRun run) {
         return new Content(address, length, run, null);
     }
 
-    /** Bytes that messages may share, and that are not to be changed. */
+    /** Bytes that messages may share, and that must not change. */
     public static Content of(byte[] bytes) {
         return new Content(0, bytes.length, null, bytes);
     }
@@ -45,7 +46,7 @@ public final class Content {
         return run;
     }
 
-    /** The bytes, for as long as one likes. */
+    /** The bytes as an array, which stays valid. */
     byte[] toArray() {
         return bytes == null ? Memory.toArray(address, length) : bytes;
     }

@@ -8,49 +8,49 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The letters that wait for one client. Many threads put letters in, without a lock; its client's event loop alone takes them out, until
- * it has closed the inbox.
+ * The queue of messages that wait for one client. Many threads add messages, without a lock; only its client's event
+ * loop removes them, until it has closed the inbox.
  */
 final class Inbox {
-    private final Queue<Mail> letters = new ConcurrentLinkedQueue<>();
+    private final Queue<OutboundMessage> messages = new ConcurrentLinkedQueue<>();
     private final AtomicLong bytes = new AtomicLong();
-    /** Whether the event loop has been told that there is something, and has not looked yet. */
+    /** Whether the event loop has been woken and has not read the inbox yet. */
     private final AtomicBoolean woken = new AtomicBoolean();
     private volatile boolean closed;
 
-    /** @return false if the inbox is closed: the letter is still the caller's */
-    boolean put(Mail letter) {
+    /** @return false if the inbox is closed: the message still belongs to the caller */
+    boolean put(OutboundMessage message) {
         if (closed) {
             return false;
         }
-        bytes.addAndGet(letter.wireBytes());
-        letters.add(letter);
+        bytes.addAndGet(message.wireBytes());
+        messages.add(message);
         if (closed) {
-            // Whoever closed it may have emptied it before.
+            // The closing thread may have emptied it before.
             empty();
         }
         return true;
     }
 
-    /** Whether the caller is to tell the event loop: once until {@link #looksInto}. */
-    boolean isToBeTold() {
+    /** Whether the caller must wake the event loop: true once until {@link #beginRead}. */
+    boolean shouldWake() {
         return !woken.get() && woken.compareAndSet(false, true);
     }
 
-    /** The event loop looks: what is put in from now on is told again. */
-    void looksInto() {
+    /** Marks the begin of a read: a message that arrives later wakes the event loop again. */
+    void beginRead() {
         woken.set(false);
     }
 
-    /** The oldest letter, which stays; null if there is none. */
+    /** The oldest message, which stays; null if there is none. */
     @Nullable
-    Mail first() {
-        return letters.peek();
+    OutboundMessage first() {
+        return messages.peek();
     }
 
-    /** Takes the oldest letter out and is done with it. @return whether there was one */
+    /** Removes the oldest message and ends its delivery. @return whether there was one */
     boolean dropFirst() {
-        Mail first = letters.poll();
+        OutboundMessage first = messages.poll();
         if (first == null) {
             return false;
         }
@@ -60,15 +60,15 @@ final class Inbox {
     }
 
     boolean isEmpty() {
-        return letters.isEmpty();
+        return messages.isEmpty();
     }
 
-    /** What the letters take on the wire, about. */
+    /** Approximate wire size of the messages. */
     long bytes() {
         return bytes.get();
     }
 
-    /** Takes no more letters, and drops those that are there. */
+    /** Accepts no more messages, and drops the queued ones. */
     void close() {
         closed = true;
         empty();

@@ -7,53 +7,54 @@ import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message, once for all who get it. Many threads: immutable, but for an atomic count of the deliveries that are outstanding.
+ * A published message, shared by all its deliveries. Many threads: immutable, except an atomic count of outstanding
+ * deliveries.
  *
- * <p>A short one is copied to the heap, a large one stays in the run in which it arrived. What it takes of the heap is charged until it
- * has been delivered to everybody.
+ * <p>A short message is copied to the heap, a large one stays in the run in which it arrived. Its heap memory is
+ * charged until the last delivery is over.
  */
 final class Message {
-    /** Itself, its counter, the heads of its arrays. */
+    /** Heap bytes of the object, its counter, the heads of its arrays. */
     private static final int HEAP_BYTES = 128;
-    /** A place in an inbox, and the letter, which most share with others. */
+    /** Heap bytes of an inbox node and of the delivery, which most share with others. */
     private static final int DELIVERY_BYTES = 64;
 
     private final Name channel;
     private final byte @Nullable [] bytes;
     private final @Nullable ValueRun run;
     private final int length;
-    private final Backlog backlog;
+    private final UndeliveredBytes undelivered;
     private final long charged;
     private final AtomicInteger taken;
 
-    private Message(Name channel, Content content, long deliveries, Backlog backlog, long charged) {
+    private Message(Name channel, Content content, long deliveries, UndeliveredBytes undelivered, long charged) {
         this.channel = channel;
         run = content.run();
         bytes = run == null ? content.toArray() : null;
         length = content.length();
         taken = new AtomicInteger(Math.toIntExact(deliveries));
-        this.backlog = backlog;
+        this.undelivered = undelivered;
         this.charged = charged;
         if (run != null) {
             run.retain();
-            backlog.holdRun(length);
+            undelivered.holdRun(length);
         }
     }
 
     /**
-     * One that is held by so many deliveries.
+     * Creates a message that is held by a number of deliveries.
      *
-     * @param known the channel's name where somebody listens to it
-     * @return null if the heap has no room for it
+     * @param known the channel's name in the registry, if it has subscribers
+     * @return null if the heap budget is exhausted
      */
     static @Nullable Message of(Name channel, @Nullable Name known, Content content, long deliveries,
-            Backlog backlog) {
+            UndeliveredBytes undelivered) {
         long bytes = HEAP_BYTES;
         bytes += known == null ? channel.length() : 0;
         bytes += content.run() == null ? content.length() : 0;
         long all = bytes + DELIVERY_BYTES * deliveries;
-        return backlog.take(all)
-                ? new Message(known == null ? channel.kept() : known, content, deliveries, backlog, bytes)
+        return undelivered.take(all)
+                ? new Message(known == null ? channel.kept() : known, content, deliveries, undelivered, bytes)
                 : null;
     }
 
@@ -62,7 +63,7 @@ final class Message {
         return channel;
     }
 
-    /** Bytes of what was published. */
+    /** Bytes of the content. */
     int length() {
         return length;
     }
@@ -77,14 +78,14 @@ final class Message {
         }
     }
 
-    /** A delivery is over, whatever has become of it. */
+    /** Ends a delivery, successful or not. */
     void delivered() {
-        backlog.give(DELIVERY_BYTES);
+        undelivered.give(DELIVERY_BYTES);
         if (taken.decrementAndGet() == 0) {
-            backlog.give(charged);
+            undelivered.give(charged);
             if (run != null) {
                 run.release();
-                backlog.releaseRun(length);
+                undelivered.releaseRun(length);
             }
         }
     }

@@ -3,42 +3,42 @@ package io.varve.server.pubsub;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.resp.ReplyWriter;
+import io.varve.server.resp.RequestHeapBudget;
 
 /**
- * The clients that are told of every command that is executed. Many threads: who tells reads an array that is replaced, by one thread
- * at a time, guarded by itself.
+ * The clients that MONITOR sends every executed command to. Many threads: publishers read an array, which one thread at
+ * a time replaces, guarded by {@code this}.
  *
- * <p>A line is told once and kept once, for all of them, and charged until everyone has it. Lines of one event loop
- * come in the order in which it told them; those of two in any order. The memory is the monitors' own, so that neither they nor those who
- * listen to messages suffer from each other.
+ * <p>A line is stored once for all of them, and charged until every one has received it. Lines of one event loop arrive
+ * in its order, those of two in any order. The memory budget is the monitors' own, so that monitors and subscribers do
+ * not affect each other.
  */
 public final class Monitors {
-    private static final Subscriber[] NOBODY = {};
-    /** The line's object, the string and its array. */
+    private static final Subscriber[] NONE = {};
+    /** Heap bytes of the line's object, the string and its array. */
     private static final int LINE_HEAP_BYTES = 96;
-    /** A place in an inbox. */
+    /** Heap bytes of an inbox node. */
     private static final int DELIVERY_HEAP_BYTES = 32;
-    /** The sign in front of it and the line's end. */
+    /** The type byte and the line end. */
     private static final int FRAME_BYTES = 3;
 
-    private final ArgumentMemory memory;
-    private volatile Subscriber[] members = NOBODY;
+    private final RequestHeapBudget memory;
+    private volatile Subscriber[] members = NONE;
 
-    /** @param memory what lines are charged to until they are delivered */
-    Monitors(ArgumentMemory memory) {
+    /** @param memory budget of undelivered lines */
+    Monitors(RequestHeapBudget memory) {
         this.memory = memory;
     }
 
-    /** A line on its way. Many threads: immutable, but for the count. */
-    private static final class Line implements Mail {
+    /** A line that is being delivered. Many threads: immutable, except the count. */
+    private static final class Line implements OutboundMessage {
         private final String text;
-        private final ArgumentMemory memory;
+        private final RequestHeapBudget memory;
         private final long charged;
         private final AtomicInteger outstanding;
 
-        Line(String text, ArgumentMemory memory, long charged, int deliveries) {
+        Line(String text, RequestHeapBudget memory, long charged, int deliveries) {
             this.text = text;
             this.memory = memory;
             this.charged = charged;
@@ -68,18 +68,18 @@ public final class Monitors {
         }
     }
 
-    /** Whether there is any. */
+    /** Whether there is any monitor. */
     public boolean isAny() {
         return members.length > 0;
     }
 
     /**
-     * Tells all of them.
+     * Sends a line to all monitors.
      *
-     * @param text of ASCII, without a line's end
-     * @return false, and nobody is told, if too much is not delivered yet
+     * @param text ASCII text without a line end
+     * @return false, and no monitor receives it, if too much is undelivered
      */
-    public boolean tell(String text) {
+    public boolean publish(String text) {
         Subscriber[] now = members;
         if (now.length == 0) {
             return true;
@@ -97,20 +97,20 @@ public final class Monitors {
         return true;
     }
 
-    /** Bytes of the heap that lines hold which are not delivered yet. */
+    /** Heap bytes of undelivered lines. */
     long undeliveredBytes() {
         return memory.takenBytes();
     }
 
-    /** One more, who is not among them. */
+    /** Adds a subscriber that is not among them. */
     synchronized void join(Subscriber subscriber) {
         Subscriber[] after = Arrays.copyOf(members, members.length + 1);
         after[after.length - 1] = subscriber;
         members = after;
     }
 
-    /** One less. */
-    synchronized void leave(Subscriber subscriber) {
+    /** Removes a subscriber. */
+    synchronized void remove(Subscriber subscriber) {
         members = Arrays.stream(members).filter(other -> !other.equals(subscriber)).toArray(Subscriber[]::new);
     }
 }

@@ -7,14 +7,14 @@ import io.varve.memory.offheap.Memory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a channel's name or of a pattern. Immutable, and valid for as long as the memory it points at if it has no
- * bytes of its own.
+ * The bytes of a channel's name or of a pattern. Immutable; without bytes of its own it is valid as long as the memory
+ * that it points at.
  *
- * <p>To look a name up it points at the argument ({@link #at}): nothing is copied, be it as long as it likes. One that is kept has a
- * copy ({@link #kept}).
+ * <p>For a lookup it points at the argument ({@link #at}), so that nothing is copied however long it is. A name that is
+ * kept has a copy ({@link #kept}).
  */
 public final class Name implements Comparable<Name> {
-    /** Of FNV-1a. */
+    /** Constants of FNV-1a. */
     private static final int HASH_SEED = 0x811C9DC5;
     private static final int HASH_FACTOR = 0x01000193;
 
@@ -30,7 +30,7 @@ public final class Name implements Comparable<Name> {
         this.hash = hash;
     }
 
-    /** One that points at so many bytes of native memory. */
+    /** Creates a name that points at native memory. */
     public static Name at(long address, int length) {
         int hash = HASH_SEED;
         for (int i = 0; i < length; i++) {
@@ -39,7 +39,7 @@ public final class Name implements Comparable<Name> {
         return new Name(null, address, length, hash);
     }
 
-    /** One with these bytes, which are not to be changed. */
+    /** Creates a name of these bytes, which must not change. */
     public static Name of(byte[] bytes) {
         int hash = HASH_SEED;
         for (byte b : bytes) {
@@ -48,19 +48,19 @@ public final class Name implements Comparable<Name> {
         return new Name(bytes, 0, bytes.length, hash);
     }
 
-    /** The same name with bytes of its own. */
+    /** This name with bytes of its own. */
     public Name kept() {
         return bytes == null ? new Name(Memory.toArray(address, length), 0, length, hash) : this;
     }
 
-    /** How many bytes it has. */
+    /** Number of bytes. */
     public int length() {
         return length;
     }
 
-    /** The bytes of a name that is kept, which are not to be changed. */
+    /** The bytes of a kept name, which must not change. */
     public byte[] bytes() {
-        return Objects.requireNonNull(bytes, "a name that only points");
+        return Objects.requireNonNull(bytes, "a name that does not own its bytes");
     }
 
     /** Whether another name begins with this one. */
@@ -68,7 +68,7 @@ public final class Name implements Comparable<Name> {
         return length <= other.length && commonLength(other) == length;
     }
 
-    /** How many bytes this and another name begin with alike. */
+    /** Length of the common prefix of this and another name, bytes. */
     public int commonLength(Name other) {
         int shorter = Math.min(length, other.length);
         int common = 0;
@@ -99,7 +99,7 @@ public final class Name implements Comparable<Name> {
         return hash;
     }
 
-    /** So that a map keeps names of equal hashes in order, however many somebody thinks of. */
+    /** Ordered so that a map keeps names of equal hashes sorted, however many collisions a client creates. */
     @Override
     public int compareTo(Name other) {
         int common = commonLength(other);

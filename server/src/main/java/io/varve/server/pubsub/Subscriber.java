@@ -1,36 +1,39 @@
 package io.varve.server.pubsub;
 
-/** A client that listens, as publishers see it: an inbox, and how to tell its event loop. Many threads: immutable, but for the inbox and a flag. */
+/**
+ * A subscribed client as publishers see it: an inbox, and a callback that wakes its event loop. Many threads:
+ * immutable, except the inbox and a flag.
+ */
 final class Subscriber {
     private final Inbox inbox = new Inbox();
-    private final Runnable mailCame;
-    private volatile boolean cutOff;
+    private final Runnable onMessages;
+    private volatile boolean disconnected;
 
-    /** @param mailCame tells the client's event loop to look into the inbox; any thread may run it */
-    Subscriber(Runnable mailCame) {
-        this.mailCame = mailCame;
+    /** @param onMessages wakes the client's event loop to read the inbox; any thread may run it */
+    Subscriber(Runnable onMessages) {
+        this.onMessages = onMessages;
     }
 
     Inbox inbox() {
         return inbox;
     }
 
-    /** From now on nothing is left for it, and nothing that waits is for it any more. */
-    void cutOff() {
-        cutOff = true;
+    /** Cuts the subscriber off: later messages are not queued for it, and queued ones are not delivered. */
+    void disconnect() {
+        disconnected = true;
     }
 
-    boolean isCutOff() {
-        return cutOff;
+    boolean isDisconnected() {
+        return disconnected;
     }
 
-    /** @return false if it has left or is cut off: the letter is still the caller's */
-    boolean deliver(Mail letter) {
-        if (cutOff || !inbox.put(letter)) {
+    /** @return false if it has ended or is cut off: the message still belongs to the caller */
+    boolean deliver(OutboundMessage message) {
+        if (disconnected || !inbox.put(message)) {
             return false;
         }
-        if (inbox.isToBeTold()) {
-            mailCame.run();
+        if (inbox.shouldWake()) {
+            onMessages.run();
         }
         return true;
     }

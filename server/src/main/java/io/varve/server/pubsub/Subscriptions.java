@@ -12,58 +12,62 @@ import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one client listens to, and the messages that wait for it. Confined to its event loop, but for what it tells in numbers, which
- * any thread may ask.
+ * The subscriptions of one client, and its waiting messages. Confined to its event loop, except its counters, which any
+ * thread may read.
  *
- * <p>A subscription ends in two steps, so that what was published before it ended still comes: {@link #leave}, after which nothing
- * more is left for the client, and, once what is there has been written, {@link #remove}, after which what is on its way is dropped.
+ * <p>A subscription ends in two steps, so that messages published before it still arrive. First {@link #unsubscribe}:
+ * no further message is queued for the client. When the queued ones have been written, {@link #remove} drops any that
+ * are still in transit.
  */
 public final class Subscriptions {
     /**
-     * How many names it listens to. Immutable.
+     * The numbers of a client's subscriptions. Immutable.
      *
-     * @param channels      by name
-     * @param patterns      patterns of names
-     * @param shardChannels by name, of shard channels
+     * @param channels the channels by name
+     * @param patterns patterns of names
+     * @param shardChannels the shard channels by name
      */
     public record Counts(int channels, int patterns, int shardChannels) {
         static final Counts NONE = new Counts(0, 0, 0);
     }
 
     private final Channels channels;
-    private final Runnable mailCame;
-    private final Map<Scope, Map<Name, Recipients>> byScope = new EnumMap<>(Scope.class);
+    private final Runnable onMessages;
+    private final Map<SubscriptionType, Map<Name, Subscribers>> byScope = new EnumMap<>(SubscriptionType.class);
     private volatile Counts counts = Counts.NONE;
     private volatile boolean listening;
     private volatile boolean tracking;
-    private volatile boolean expectsMail;
-    /** Whether it has had mail that it did not listen or track for: another client's, redirected to it. Guarded by this. */
+    private volatile boolean expectsMessages;
+    /**
+     * Whether it has received messages that it neither subscribed to nor tracks: another client's, redirected to it.
+     * Guarded by {@code this}.
+     */
     private boolean addressed;
     private volatile boolean takesPushes;
     private volatile boolean ended;
-    /** There once it has listened to anything: most clients never do. */
+    /** Created with the first subscription: most clients never have one. */
     private volatile @Nullable Subscriber subscriber;
     private volatile boolean monitoring;
 
-    /** @param mailCame tells the client's event loop that messages wait; run by any thread, which it must not hold up */
-    public Subscriptions(Channels channels, Runnable mailCame) {
+    /** @param onMessages wakes the client's event loop when messages wait; any thread runs it, so it must not block */
+    public Subscriptions(Channels channels, Runnable onMessages) {
         this.channels = channels;
-        this.mailCame = mailCame;
+        this.onMessages = onMessages;
     }
 
-    // --- what it listens to
+    // --- subscriptions
 
     /**
-     * Listens to a name.
+     * Subscribes to a name.
      *
-     * @return false if the heap has no room for it
+     * @return false if the heap budget is exhausted
      */
-    public boolean add(Scope scope, Name name) {
-        Map<Name, Recipients> mine = byScope.computeIfAbsent(scope, _ -> new LinkedHashMap<>());
+    public boolean add(SubscriptionType scope, Name name) {
+        Map<Name, Subscribers> mine = byScope.computeIfAbsent(scope, _ -> new LinkedHashMap<>());
         if (mine.containsKey(name)) {
             return true;
         }
-        Recipients joined = channels.join(scope, name, subscriber());
+        Subscribers joined = channels.join(scope, name, subscriber());
         if (joined == null) {
             return false;
         }
@@ -77,11 +81,11 @@ public final class Subscriptions {
         return mine == null ? firstSubscriber() : mine;
     }
 
-    /** Made by its event loop, or by whoever has the first mail for it. */
+    /** Created by its event loop, or by the thread with the first message for it. */
     private synchronized Subscriber firstSubscriber() {
         Subscriber mine = subscriber;
         if (mine == null) {
-            mine = new Subscriber(mailCame);
+            mine = new Subscriber(onMessages);
             if (ended) {
                 mine.inbox().close();
             }
@@ -91,45 +95,48 @@ public final class Subscriptions {
     }
 
     /**
-     * Leaves mail for the client. Any thread.
+     * Queues a message for the client. Any thread may call it.
      *
-     * @return false if it has gone or is cut off: the mail is still the caller's
+     * @return false if the client has disconnected or is cut off: the message still belongs to the caller
      */
-    public boolean deliver(Mail mail) {
-        if (!expectsMail) {
-            // Before the mail is there: its loop looks for it before the next reply.
+    public boolean deliver(OutboundMessage message) {
+        if (!expectsMessages) {
+            // Set before the message is queued: the event loop reads the inbox before the next reply.
             addressed();
         }
-        return subscriber().deliver(mail);
+        return subscriber().deliver(message);
     }
 
     private synchronized void addressed() {
         addressed = true;
-        expectsMail = true;
+        expectsMessages = true;
     }
 
-    private synchronized void expectMail() {
-        expectsMail = listening || tracking || addressed;
+    private synchronized void updateExpectsMessages() {
+        expectsMessages = listening || tracking || addressed;
     }
 
-    /** Nothing more is left for the client for the sake of this name, if it listens to it; what is there is still to be written. */
-    public void leave(Scope scope, Name name) {
-        Recipients joined = of(scope).get(name);
+    /**
+     * Ends the queueing of messages because of this name, if the client is subscribed to it; queued ones are still
+     * written.
+     */
+    public void unsubscribe(SubscriptionType scope, Name name) {
+        Subscribers joined = of(scope).get(name);
         if (joined != null) {
-            channels.leave(joined, subscriber());
+            channels.unsubscribe(joined, subscriber());
         }
     }
 
-    /** Listens to a name no more that it has left. */
-    public void remove(Scope scope, Name name) {
-        Map<Name, Recipients> mine = byScope.get(scope);
+    /** Removes a name that the client has left. */
+    public void remove(SubscriptionType scope, Name name) {
+        Map<Name, Subscribers> mine = byScope.get(scope);
         if (mine != null && mine.remove(name) != null) {
             channels.forget();
             count();
         }
     }
 
-    /** Is told of every command from now on. */
+    /** Starts to send every command to the client. */
     public void monitor() {
         if (!monitoring) {
             monitoring = true;
@@ -137,34 +144,34 @@ public final class Subscriptions {
         }
     }
 
-    /** Whether it is told of every command. */
+    /** Whether the client receives every command. */
     public boolean isMonitoring() {
         return monitoring;
     }
 
-    /** Listens to nothing any more, and is told of no command. What waits for it is dropped when it would be written. */
+    /** Ends all subscriptions and monitoring. Queued messages are dropped when they would be written. */
     public void clear() {
         if (monitoring) {
             monitoring = false;
-            channels.monitors().leave(subscriber());
+            channels.monitors().remove(subscriber());
         }
-        for (Scope scope : Scope.values()) {
+        for (SubscriptionType scope : SubscriptionType.values()) {
             for (Name name : names(scope)) {
-                leave(scope, name);
+                unsubscribe(scope, name);
                 remove(scope, name);
             }
         }
     }
 
-    /** No message reaches the client any more, not even one that waits. Any thread may say so. */
-    public void cutOff() {
+    /** Cuts the client off: no further message reaches it, not even a queued one. Any thread may call it. */
+    public void disconnect() {
         Subscriber mine = subscriber;
         if (mine != null) {
-            mine.cutOff();
+            mine.disconnect();
         }
     }
 
-    /** The client has left: nothing reaches it any more. */
+    /** Ends everything because the client has disconnected. */
     public void end() {
         clear();
         Subscriber mine;
@@ -177,29 +184,30 @@ public final class Subscriptions {
         }
     }
 
-    /** What it listens to, in the order in which it began to: a copy. */
-    public List<Name> names(Scope scope) {
+    /** Its subscriptions, in subscription order: a copy. */
+    public List<Name> names(SubscriptionType scope) {
         return new ArrayList<>(of(scope).keySet());
     }
 
-    private Map<Name, Recipients> of(Scope scope) {
+    private Map<Name, Subscribers> of(SubscriptionType scope) {
         return byScope.getOrDefault(scope, Map.of());
     }
 
     private void count() {
-        Counts now = new Counts(of(Scope.CHANNEL).size(), of(Scope.PATTERN).size(), of(Scope.SHARD_CHANNEL).size());
+        Counts now = new Counts(of(SubscriptionType.CHANNEL).size(), of(SubscriptionType.PATTERN).size(),
+                of(SubscriptionType.SHARD_CHANNEL).size());
         counts = now;
         listening = !now.equals(Counts.NONE);
-        expectMail();
+        updateExpectsMessages();
     }
 
-    /** It is told of keys that it has cached, or not. */
+    /** Sets whether the client uses client-side caching. */
     public void tracks(boolean value) {
         tracking = value;
-        expectMail();
+        updateExpectsMessages();
     }
 
-    /** Whether it speaks a protocol in which what is pushed is told from replies. */
+    /** Sets whether its protocol distinguishes pushes from replies. */
     public void takesPushes(boolean value) {
         takesPushes = value;
     }
@@ -208,62 +216,62 @@ public final class Subscriptions {
         return takesPushes;
     }
 
-    /** Whether what was told before one of its commands runs is to be read before the reply. */
-    public boolean expectsMail() {
-        return expectsMail;
+    /** Whether messages that were sent before one of its commands runs must be written before the reply. */
+    public boolean expectsMessages() {
+        return expectsMessages;
     }
 
-    /** Whether it is one of these. Any thread may ask. */
+    /** Whether it is one of these. Any thread may call it. */
     boolean isAmong(Set<Subscriber> subscribers) {
         Subscriber mine = subscriber;
         return mine != null && subscribers.contains(mine);
     }
 
-    // --- numbers, for any thread
+    // --- counters: may be read by any thread
 
-    /** How many names it listens to. */
+    /** The numbers of its subscriptions. */
     public Counts counts() {
         return counts;
     }
 
-    /** The number that a confirmation tells: channels and patterns are counted together, shard channels alone. */
-    public int told(Scope scope) {
+    /** The number in a confirmation: channels and patterns are counted together, shard channels separately. */
+    public int confirmedCount(SubscriptionType scope) {
         Counts now = counts;
-        return scope == Scope.SHARD_CHANNEL ? now.shardChannels() : now.channels() + now.patterns();
+        return scope == SubscriptionType.SHARD_CHANNEL ? now.shardChannels() : now.channels() + now.patterns();
     }
 
-    /** Whether it listens to anything. */
+    /** Whether it has any subscription. */
     public boolean isListening() {
         return listening;
     }
 
-    /** Bytes of messages that wait for it and have not been written, as they will be on the wire, about. */
+    /** Approximate wire size of its queued messages. */
     public long waitingBytes() {
         Subscriber mine = subscriber;
         return mine == null ? 0 : mine.inbox().bytes();
     }
 
-    // --- its messages
+    // --- messages
 
-    /** Whether messages wait. */
-    public boolean hasMail() {
+    /** Whether messages are queued. */
+    public boolean hasPendingMessages() {
         Subscriber mine = subscriber;
         return mine != null && !mine.inbox().isEmpty();
     }
 
-    /** Called before messages are written that were told of: of the next that comes the event loop is told again. */
-    public void looksIntoMail() {
+    /** Called before queued messages are written: the next message to arrive wakes the event loop again. */
+    public void beginDelivery() {
         Subscriber mine = subscriber;
         if (mine != null) {
-            mine.inbox().looksInto();
+            mine.inbox().beginRead();
         }
     }
 
     /**
-     * Writes the next message; drops those in front of it that are for the sake of names it does not listen to any more.
+     * Writes the next message; drops those before it whose subscription has ended.
      *
      * @return whether there was one
-     * @throws NoBufferException if there is no memory for it: it stays, and nothing of it has been written
+     * @throws NoBufferException if there is no memory for it: it stays queued, and no part of it has been written
      */
     public boolean writeNext(ReplyWriter reply) {
         Subscriber mine = subscriber;
@@ -271,8 +279,8 @@ public final class Subscriptions {
             return false;
         }
         Inbox inbox = mine.inbox();
-        for (Mail next = inbox.first(); next != null; next = inbox.first()) {
-            boolean wanted = !mine.isCutOff() && next.isWantedBy(this);
+        for (OutboundMessage next = inbox.first(); next != null; next = inbox.first()) {
+            boolean wanted = !mine.isDisconnected() && next.isWantedBy(this);
             if (wanted) {
                 write(next, reply);
             }
@@ -284,15 +292,15 @@ public final class Subscriptions {
         return false;
     }
 
-    /** Whether it listens to the name for whose sake a letter came. */
-    boolean isTo(Recipients to) {
+    /** Whether it is subscribed to the name through which a message was delivered. */
+    boolean isTo(Subscribers to) {
         return of(to.scope()).containsKey(to.name());
     }
 
-    private static void write(Mail letter, ReplyWriter reply) {
+    private static void write(OutboundMessage message, ReplyWriter reply) {
         long mark = reply.mark();
         try {
-            letter.writeTo(reply);
+            message.writeTo(reply);
         } catch (NoBufferException none) {
             reply.rollback(mark);
             throw none;

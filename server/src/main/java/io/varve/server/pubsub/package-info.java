@@ -1,8 +1,8 @@
 /**
- * Publish and subscribe: who listens to which names, and the messages on their way to them.
+ * Publish and subscribe: the subscriptions of all clients, and the messages in transit to them.
  *
- * <p>Lives here: the registry of names, what one client listens to, and its inbox. Must not live here: how a command is
- * asked for (room {@code command}), or the channel into which an inbox is emptied (room {@code net}).
+ * <p>Lives here: the registry of names, the subscriptions of one client, and its inbox. Must not live here: the
+ * commands (package {@code command}), or the channel to which an inbox is written (package {@code net}).
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.pubsub;

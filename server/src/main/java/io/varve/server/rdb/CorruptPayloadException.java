@@ -2,7 +2,7 @@ package io.varve.server.rdb;
 
 import java.io.Serial;
 
-/** The bytes are no value in a form that is known. Immutable; without a stack trace, because anybody can cause it. */
+/** A payload is corrupt, or of an unknown form. Immutable; without a stack trace, because any client can cause it. */
 public final class CorruptPayloadException extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1;

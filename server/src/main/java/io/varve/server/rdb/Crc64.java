@@ -3,9 +3,11 @@ package io.varve.server.rdb;
 import io.varve.memory.offheap.Memory;
 
 /**
- * The checksum of payloads: CRC-64 with the polynomial of Jones, bits reflected, which starts at zero. Immutable: static methods only.
+ * The checksum of payloads: CRC-64 with the Jones polynomial, reflected, initial value zero. Immutable: static methods
+ * only.
  *
- * <p>Eight bytes at a time: table {@code i} has the remainder of a byte with {@code i} bytes of zero behind it.
+ * <p>It processes eight bytes at a time: table {@code i} holds the remainder of a byte followed by {@code i} zero
+ * bytes.
  */
 final class Crc64 {
     private static final long POLYNOMIAL = Long.reverse(0xAD93D23594C935A9L);

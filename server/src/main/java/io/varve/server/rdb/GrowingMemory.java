@@ -1,8 +1,8 @@
 package io.varve.server.rdb;
 
-/** Where a payload is put together. Confined to its user. */
+/** Growing memory in which a payload is built. Confined to its user. */
 @FunctionalInterface
 public interface GrowingMemory {
-    /** Makes it so many bytes at least; what was written stays, but may move. @return where it is */
+    /** Ensures a size of at least this many bytes; existing content is kept, but may move. @return its address */
     long require(long bytes);
 }

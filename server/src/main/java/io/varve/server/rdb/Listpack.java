@@ -1,11 +1,11 @@
 package io.varve.server.rdb;
 
 /**
- * Reads a listpack: its length in bytes and its count of entries, 65535 where they are as many or more, the entries, an end. Confined to
- * its reader.
+ * Reads a listpack: its length in bytes, its count of entries (65535 stands for that many or more), the entries, an end
+ * byte. Confined to its reader.
  *
- * <p>An entry is a type with a number or a length in it or behind it, the bytes, and the length of both once more, seven bits a
- * byte, for who walks backwards.
+ * <p>An entry consists of a type, which holds a number or a length or is followed by one, and the bytes. The length of
+ * both follows, seven bits a byte, for readers that walk backwards.
  */
 final class Listpack implements PackedEntries {
     static final int HEADER_BYTES = 6;
@@ -65,7 +65,7 @@ final class Listpack implements PackedEntries {
         }
     }
 
-    /** How many bytes the length of an entry takes behind it. */
+    /** Number of bytes of the length that follows an entry. */
     static int lengthBytes(long entryBytes) {
         return entryBytes <= 127
                 ? 1

@@ -3,19 +3,19 @@ package io.varve.server.rdb;
 import io.varve.memory.offheap.Memory;
 
 /**
- * Unpacks what LZF has packed. Immutable: static methods only.
+ * Decompresses LZF. Immutable: static methods only.
  *
- * <p>A control byte below 32 says how many bytes, less one, follow as they are. Any other refers to bytes that were unpacked before:
- * its upper three bits, and a byte behind it where they are all set, say how many, less two; its lower five with another byte how far
- * back, less one.
+ * <p>A control byte below 32 is the count of literal bytes that follow, minus one. Any other control byte refers back
+ * to bytes that are already decompressed. Its upper three bits are the count minus two; if all three are set, a further
+ * byte is added to them. Its lower five bits and another byte are the distance minus one.
  */
 final class Lzf {
-    /** Three bytes of the packed form stand for 264 at most. */
+    /** Three bytes of the compressed form expand to at most 264. */
     static final int MOST_EXPANSION = 88;
 
     private Lzf() {}
 
-    /** @throws CorruptPayloadException if it does not come to exactly so many bytes */
+    /** @throws CorruptPayloadException if the result does not have exactly the expected length */
     static void unpack(long packed, int packedLength, long to, int length) {
         long in = packed;
         long inEnd = packed + packedLength;
@@ -36,7 +36,7 @@ final class Lzf {
             count += 2 + (count == 7 ? Memory.getByte(in++) & 0xFF : 0);
             long from = out - ((control & 0x1F) << 8 | Memory.getByte(in++) & 0xFF) - 1;
             require(from >= to && count <= outEnd - out);
-            // It may overlap, and then repeats itself.
+            // The ranges may overlap, and the copy then repeats itself.
             for (int i = 0; i < count; i++) {
                 Memory.putByte(out++, Memory.getByte(from++));
             }

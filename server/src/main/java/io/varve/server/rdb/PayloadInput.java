@@ -4,11 +4,10 @@ import io.varve.memory.offheap.Memory;
 import io.varve.server.resp.Numbers;
 
 /**
- * A place in a payload, or in a packed form within it, that moves on with what is read and never beyond the end. Confined to its
- * reader.
+ * A read position in a payload, or in a packed form within it, which never passes the end. Confined to its reader.
  *
- * <p>A length is 6 bits, or 14, behind two bits that say so, or 32 or 64 in the order of the network; a string may be a number of
- * 8, 16 or 32 bits instead, or packed by LZF.
+ * <p>A length is 6 or 14 bits after two bits that say so, or 32 or 64 bits in network order. A string may instead be a
+ * number of 8, 16 or 32 bits, or compressed by LZF.
  */
 final class PayloadInput {
     private static final int LONGEST_TEXT = Integer.MAX_VALUE - 64;
@@ -42,7 +41,7 @@ final class PayloadInput {
         }
     }
 
-    /** Goes on over so many bytes, which are there. @return where they begin */
+    /** Skips bytes, which must exist. @return their address */
     long skip(long bytes) {
         require(bytes >= 0 && bytes <= left());
         long from = at;
@@ -54,7 +53,7 @@ final class PayloadInput {
         return Memory.getByte(skip(1)) & 0xFF;
     }
 
-    /** The byte that is read next. */
+    /** The next byte, without moving. */
     int peekByte() {
         require(left() > 0);
         return Memory.getByte(at) & 0xFF;
@@ -80,7 +79,7 @@ final class PayloadInput {
         return Memory.getLong(skip(Long.BYTES));
     }
 
-    /** Three bytes with a sign. */
+    /** A signed number of three bytes. */
     int readMedium() {
         long from = skip(3);
         return Memory.getByte(from) & 0xFF | (Memory.getByte(from + 1) & 0xFF) << 8 | Memory.getByte(from + 2) << 16;
@@ -106,7 +105,7 @@ final class PayloadInput {
         return length;
     }
 
-    /** Reads a string: {@link #text} and {@link #textLength} then tell where it is. */
+    /** Reads a string: {@link #text} and {@link #textLength} then locate it. */
     void readText() {
         int first = peekByte();
         if (first >>> 6 < 3) {
@@ -135,14 +134,14 @@ final class PayloadInput {
         Lzf.unpack(skip(packed), (int) packed, text, textLength);
     }
 
-    /** Makes a number the text that was read. */
+    /** Makes the decimal form of a number the current text. */
     void writeNumber(long value) {
         textLength = Numbers.longChars(value);
         text = memory.take(textLength);
         Numbers.putLong(text, value);
     }
 
-    /** Makes the next bytes the text. */
+    /** Makes the next bytes the current text. */
     void takeText(long length) {
         require(length <= LONGEST_TEXT);
         text = skip(length);

@@ -1,7 +1,7 @@
 package io.varve.server.rdb;
 
 /**
- * What a payload consists of. Immutable: constants only.
+ * The layout of a DUMP payload. Immutable: constants only.
  *
  * <pre>
  *  +------+-------+---------+----------+
@@ -13,45 +13,48 @@ package io.varve.server.rdb;
 final class PayloadLayout {
     static final int VERSION_BYTES = Short.BYTES;
     static final int FOOTER_BYTES = VERSION_BYTES + Long.BYTES;
-    /** What is written... */
+    /** The version that is written, except for hashes with field expiry times. */
     static final int VERSION = 10;
-    /** ... but of what has no form in it: a hash with times of fields. */
+    /** The version of a hash with field expiry times, which older versions cannot represent. */
     static final int TIMED_VERSION = 12;
-    /** The latest that is read. */
+    /** The latest version that is read. */
     static final int LATEST_VERSION = 12;
 
     static final int STRING = 0;
     static final int LIST = 1;
     static final int SET = 2;
-    /** With scores as text. */
+    /** A sorted set with scores as text. */
     static final int SORTED_SET = 3;
     static final int HASH = 4;
-    /** With scores as doubles. */
+    /** A sorted set with scores as doubles. */
     static final int SORTED_SET_2 = 5;
     static final int HASH_ZIPMAP = 9;
     static final int LIST_ZIPLIST = 10;
     static final int SET_INTEGERS = 11;
     static final int SORTED_SET_ZIPLIST = 12;
     static final int HASH_ZIPLIST = 13;
-    /** Of ziplists. */
+    /** A list of ziplists. */
     static final int LIST_OF_ZIPLISTS = 14;
     static final int HASH_LISTPACK = 16;
     static final int SORTED_SET_LISTPACK = 17;
-    /** Of listpacks, and elements that stand alone. */
+    /** A list of listpacks and single elements. */
     static final int LIST_OF_LISTPACKS = 18;
     static final int SET_LISTPACK = 20;
-    /** Fields with times since the epoch in front of them, as release candidates wrote them. */
+    /** A hash in which absolute expiry times precede the fields, as release candidates wrote it. */
     static final int HASH_TIMED_EARLY = 22;
-    /** A listpack of fields, values and times. */
+    /** A hash as a listpack of fields, values and expiry times, as release candidates wrote it. */
     static final int HASH_TIMED_LISTPACK_EARLY = 23;
-    /** The earliest time comes first; in front of each field is how much later it is, and one more, or 0 for no time. */
+    /**
+     * A hash that begins with the earliest expiry time. Before each field is the difference to it plus one, or 0 for no
+     * time.
+     */
     static final int HASH_TIMED = 24;
-    /** The earliest time comes first, but times in the listpack are since the epoch. */
+    /** A hash that begins with the earliest expiry time; the times in the listpack are absolute. */
     static final int HASH_TIMED_LISTPACK = 25;
-    /** The latest time of a field. */
+    /** Maximum expiry time of a field. */
     static final long LATEST_TIME = (1L << 48) - 1;
 
-    /** A node of a list that is one element, or a listpack. */
+    /** A list node that is one element, or a listpack. */
     static final int NODE_PLAIN = 1;
     static final int NODE_PACKED = 2;
 

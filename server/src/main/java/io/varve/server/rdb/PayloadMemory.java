@@ -1,8 +1,8 @@
 package io.varve.server.rdb;
 
-/** Where what is unpacked goes. Confined to its user. */
+/** Allocates memory for decompressed bytes. Confined to its user. */
 @FunctionalInterface
 public interface PayloadMemory {
-    /** So many bytes, which stay where they are until the user is done. */
+    /** Allocates bytes, which do not move until the user is done. */
     long take(int bytes);
 }

@@ -7,10 +7,10 @@ import io.varve.server.resp.DoubleReader;
 import io.varve.server.resp.Numbers;
 
 /**
- * Reads a payload of RESTORE, of any version up to the latest that is known. Confined to its user; reused.
+ * Reads a payload of RESTORE, of any version up to the latest known one. Confined to its user; reused.
  *
- * <p>Whatever the bytes are, it reads nothing beyond them; what is wrong ends in a {@link CorruptPayloadException}, when the sink may
- * have been told of a part. It does not look whether members or fields are there twice: the sink does.
+ * <p>It never reads beyond the given bytes. Corrupt input throws a {@link CorruptPayloadException}, possibly after the
+ * sink has received a part. It does not check for duplicate members or fields: the sink does.
  */
 public final class PayloadReader {
     private static final int NEGATIVE_INFINITE = 255;
@@ -18,13 +18,13 @@ public final class PayloadReader {
     private static final int NOT_A_NUMBER = 253;
 
     private final PayloadInput input;
-    /** Within a packed form. */
+    /** Input within a packed form. */
     private final PayloadInput packed;
     private final Listpack listpack;
     private final Ziplist ziplist;
     private final Zipmap zipmap;
 
-    /** @param memory where numbers and what was packed get their bytes */
+    /** @param memory holds the bytes of numbers and of decompressed strings */
     public PayloadReader(PayloadMemory memory) {
         input = new PayloadInput(memory);
         packed = new PayloadInput(memory);
@@ -33,7 +33,7 @@ public final class PayloadReader {
         zipmap = new Zipmap(packed);
     }
 
-    /** Whether the version is one that is known, and the checksum right: in a file one of zero says that there is none, but not here. */
+    /** Whether the version is known and the checksum correct. In a file a checksum of zero means none, but not here. */
     public static boolean isIntact(long payload, int length) {
         if (length < PayloadLayout.FOOTER_BYTES) {
             return false;
@@ -48,7 +48,7 @@ public final class PayloadReader {
     /**
      * Reads the value of a payload that is intact.
      *
-     * @throws CorruptPayloadException if it is none, or one of a type that is not known
+     * @throws CorruptPayloadException if it is malformed, or of an unknown type
      */
     public void read(long payload, int length, ValueSink sink) {
         input.begin(payload, (long) length - PayloadLayout.FOOTER_BYTES);
@@ -127,7 +127,7 @@ public final class PayloadReader {
         }
     }
 
-    /** Numbers of one width, which comes first, and then how many they are. */
+    /** Reads integers of one width, which precedes their count. */
     private void readIntegers(ValueSink sink) {
         input.readText();
         packed.begin(input.text(), input.textLength());
@@ -181,7 +181,7 @@ public final class PayloadReader {
         sink.member(member, length, score);
     }
 
-    /** A score as it was written once: text behind its length, or a sign for what is no number. */
+    /** Reads a score in the old form: text after its length, or a code for a non-finite value. */
     private double readScore() {
         int length = input.readByte();
         return switch (length) {
@@ -220,14 +220,14 @@ public final class PayloadReader {
         }
     }
 
-    /** A time that others are told from; one beyond all others if there are none. */
+    /** Reads the time that others are relative to; it is beyond all others if there are none. */
     private long readEarliest() {
         long earliest = input.readLong();
         PayloadInput.require(earliest >= 0 && earliest <= PayloadLayout.LATEST_TIME + 1);
         return earliest;
     }
 
-    /** @param base what is to be added to a time that is not 0 */
+    /** @param base added to a time that is not 0 */
     private void readFields(boolean areTimed, long base, ValueSink sink) {
         long count = input.readLength();
         for (long i = 0; i < count; i++) {

@@ -18,11 +18,11 @@ import io.varve.server.resp.Numbers;
  * </pre>
  */
 public final class PayloadWriter {
-    /** A listpack in a list is closed when it has so many bytes. */
+    /** A listpack in a list is closed at this size. */
     private static final int NODE_BYTES = 8 << 10;
     private static final int LONGEST_NUMBER = 11;
-    /** More than an entry takes that is a score. */
-    private static final int SCORE_ROOM = 2 * DoubleText.MAX_CHARS;
+    /** Larger than an entry that is a score. */
+    private static final int SCORE_BYTES = 2 * DoubleText.MAX_CHARS;
     private static final int WIDE_LENGTH = 0x80;
     private static final int WIDE_LENGTH_BYTES = 1 + Integer.BYTES;
 
@@ -32,10 +32,10 @@ public final class PayloadWriter {
 
     private long capacity;
     private long at;
-    /** Where the list's count of nodes is, and how many there are. */
+    /** Address of the list's node count, and the count so far. */
     private long nodesAt;
     private int nodes;
-    /** Where the listpack's length is, and how many entries it has. */
+    /** Address of the listpack's length, and its entry count so far. */
     private long packedAt;
     private int entries;
     private int width;
@@ -46,7 +46,7 @@ public final class PayloadWriter {
         this.memory = memory;
     }
 
-    // --- what it is
+    // --- types
 
     private void begin(int type) {
         version = PayloadLayout.VERSION;
@@ -81,9 +81,9 @@ public final class PayloadWriter {
     }
 
     /**
-     * A hash whose fields have times.
+     * Begins a hash whose fields have expiry times.
      *
-     * @param earliest of these times, milliseconds since the epoch
+     * @param earliest the earliest of these times, milliseconds since the epoch
      */
     public void timedHash(long count, long earliest) {
         begin(PayloadLayout.HASH_TIMED);
@@ -93,7 +93,7 @@ public final class PayloadWriter {
         putLength(count);
     }
 
-    /** The time of the field that follows, or {@link Item#NEVER}. */
+    /** The expiry time of the next field, or {@link Item#NEVER}. */
     public void time(long time) {
         putLength(time == Item.NEVER ? 0 : time - earliestTime + 1);
     }
@@ -112,9 +112,9 @@ public final class PayloadWriter {
     }
 
     /**
-     * A set of integers, which come in ascending order.
+     * Begins a set of integers, which follow in ascending order.
      *
-     * @param least    the first of them
+     * @param least the first of them
      * @param greatest the last of them
      */
     public void integers(int count, long least, long greatest) {
@@ -135,7 +135,7 @@ public final class PayloadWriter {
 
     // --- texts
 
-    /** A string of any length; short numbers are written as such. */
+    /** Writes a string of any length; short numbers are written as numbers. */
     public void text(long address, int length) {
         if (length <= LONGEST_NUMBER && Numbers.isLong(address, length)) {
             long value = Numbers.toLong(address, length);
@@ -161,7 +161,7 @@ public final class PayloadWriter {
         }
     }
 
-    /** A score behind its member. */
+    /** Writes a score after its member. */
     public void score(double score) {
         putLong(Double.doubleToRawLongBits(score));
     }
@@ -186,7 +186,7 @@ public final class PayloadWriter {
         Memory.putShort(base + listpack + Integer.BYTES, (short) Math.min(entries, Listpack.UNCOUNTED));
     }
 
-    /** An element of a list, in a listpack that has room for it. */
+    /** Writes a list element to a listpack that has space for it. */
     public void element(long address, int length) {
         if (entries > 0 && nodes > 0 && at - packedAt + length > NODE_BYTES) {
             endPacked();
@@ -200,13 +200,13 @@ public final class PayloadWriter {
         entry(address, length);
     }
 
-    /** Ends the list of the elements. */
+    /** Ends the list. */
     public void endElements() {
         endPacked();
         endList();
     }
 
-    /** An entry of a listpack; numbers are written as such. */
+    /** Writes an entry of a listpack; numbers are written as numbers. */
     public void entry(long address, int length) {
         long from = at;
         if (length <= Numbers.MAX_LONG_CHARS && Numbers.isLong(address, length)) {
@@ -226,11 +226,12 @@ public final class PayloadWriter {
         endEntry(from);
     }
 
-    /** An entry that is a score. */
+    /** Writes an entry that is a score. */
     public void scoreEntry(double score) {
-        // Written behind its place, and then there: there is room for both, so that nothing moves in between.
-        require(4L * SCORE_ROOM);
-        long text = base + at + SCORE_ROOM;
+        // The text is written after its place and then copied; space for both is reserved, so that nothing moves in
+        // between.
+        require(4L * SCORE_BYTES);
+        long text = base + at + SCORE_BYTES;
         entry(text, DoubleText.put(text, score));
     }
 
@@ -267,7 +268,7 @@ public final class PayloadWriter {
 
     // --- end
 
-    /** Ends the payload. @return its length in bytes; it begins where the memory does */
+    /** Ends the payload. @return its length in bytes; it begins at the start of the memory */
     public int end() {
         putShort(version);
         putLong(Crc64.of(base, at));
@@ -278,7 +279,7 @@ public final class PayloadWriter {
 
     private void require(long more) {
         if (at + more > capacity) {
-            // How it grows is the memory's business; it is asked seldom.
+            // PayloadMemory chooses its growth step, and it grows seldom.
             capacity = at + more + STEP_BYTES;
             base = memory.require(capacity);
         }
@@ -327,7 +328,7 @@ public final class PayloadWriter {
         }
     }
 
-    /** A length that is known later. */
+    /** Writes a length that is set later. */
     private void putWideLength(int length) {
         putByte(WIDE_LENGTH);
         putInt(Integer.reverseBytes(length));

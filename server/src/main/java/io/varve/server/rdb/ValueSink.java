@@ -1,28 +1,28 @@
 package io.varve.server.rdb;
 
 /**
- * Takes the value that a payload holds: one string, or elements of one kind. The bytes lie in the payload or in the reader's
- * {@link PayloadMemory}. Confined to its user.
+ * Receives the value of a payload: one string, or elements of one kind. Confined to its user. The bytes lie in the
+ * payload or in the reader's {@link PayloadMemory}.
  */
 public interface ValueSink {
-    /** What a payload holds. */
+    /** The type of a payload's value. */
     enum Kind {
         STRING, LIST, SET, SORTED_SET, HASH
     }
 
-    /** Comes first, and says what follows. */
+    /** Announces the type of the value. */
     void begin(Kind kind);
 
-    /** The string, an element of the list, a member of the set. */
+    /** Receives the string, an element of the list, or a member of the set. */
     void element(long address, int length);
 
-    /** A member of the sorted set. */
+    /** Receives a member of the sorted set. */
     void member(long address, int length, double score);
 
     /**
-     * A field of the hash.
+     * Receives a field of the hash.
      *
-     * @param time from when on it is not there, milliseconds since the epoch, or {@link io.varve.memory.item.Item#NEVER}
+     * @param time the field's expiry time, milliseconds since the epoch, or {@link io.varve.memory.item.Item#NEVER}
      */
     void field(long field, int fieldLength, long value, int valueLength, long time);
 }

@@ -1,10 +1,11 @@
 package io.varve.server.rdb;
 
 /**
- * Reads a ziplist, which came before the listpack: its length in bytes, where the last entry is, the count of entries, 65535 where they are
- * as many or more, the entries, an end. Confined to its reader.
+ * Reads a ziplist, the predecessor of the listpack. Confined to its reader. It consists of its length in bytes, the
+ * offset of the last entry, the count of entries (65535 stands for that many or more), the entries, an end byte.
  *
- * <p>An entry is the length of the one in front, a type with a number or a length in it or behind it, the bytes.
+ * <p>An entry consists of the length of the previous one, a type, which holds a number or a length or is followed by
+ * one, and the bytes.
  */
 final class Ziplist implements PackedEntries {
     private static final int END = 0xFF;

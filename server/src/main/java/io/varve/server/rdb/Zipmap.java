@@ -1,8 +1,8 @@
 package io.varve.server.rdb;
 
 /**
- * Reads a zipmap, the oldest form of a small hash: a count that may be too small, fields and values in turn, each behind its length, a value
- * with some bytes unused behind it, an end. Confined to its reader.
+ * Reads a zipmap, the oldest form of a small hash. Confined to its reader. It consists of a count that may be too
+ * small, alternating fields and values, each after its length, and an end byte. Unused bytes may follow a value.
  */
 final class Zipmap implements PackedEntries {
     private static final int END = 0xFF;

@@ -1,8 +1,8 @@
 /**
- * The form in which DUMP and RESTORE carry a value: Redis's own, as in its files.
+ * The serialization of values for DUMP and RESTORE: Redis's own, as in RDB files.
  *
- * <p>Lives here: reading and writing those bytes, their checksum, the packed forms within them. Must not live here: keys, items and
- * what becomes of the elements (room {@code command}); where memory comes from.
+ * <p>Lives here: the reader and writer of those bytes, their checksum, the packed forms within them. Must not live
+ * here: keys, items and the use of the elements (package {@code command}); allocation of memory.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.rdb;

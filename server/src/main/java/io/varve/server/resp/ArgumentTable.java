@@ -4,11 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Where the arguments of the request that is being decoded lie: an offset and a length for each. Confined to the event loop of its
+ * The offsets and lengths of the arguments of the request that is being decoded. Confined to the event loop of its
  * connection.
  *
- * <p>Up to {@link ArgumentMemory#FREE_ENTRIES} are in one array that doubles. The rest is in blocks of equal size, so that nothing is
- * copied, or charged, twice while a giant request arrives.
+ * <p>Up to {@link RequestHeapBudget#FREE_ENTRIES} are in one array that doubles. The rest is in blocks of equal size,
+ * so that a giant request causes no entry to be copied, or charged, twice.
  */
 final class ArgumentTable {
     static final int BLOCK_ENTRIES = 16 << 10;
@@ -23,9 +23,9 @@ final class ArgumentTable {
         return count;
     }
 
-    /** Whether the next entry needs a new block, which the caller charges and makes by {@link #addBlock}. */
+    /** Whether the next entry needs a new block, which the caller charges and creates by {@link #addBlock}. */
     boolean needsBlock() {
-        int behind = count - ArgumentMemory.FREE_ENTRIES;
+        int behind = count - RequestHeapBudget.FREE_ENTRIES;
         return behind >= 0 && behind >> BLOCK_SHIFT == blocks.size();
     }
 
@@ -35,7 +35,7 @@ final class ArgumentTable {
 
     void add(int offset, int length) {
         long entry = (long) offset << Integer.SIZE | length & 0xFFFF_FFFFL;
-        int behind = count - ArgumentMemory.FREE_ENTRIES;
+        int behind = count - RequestHeapBudget.FREE_ENTRIES;
         if (behind >= 0) {
             blocks.get(behind >> BLOCK_SHIFT)[behind & BLOCK_ENTRIES - 1] = entry;
         } else {
@@ -56,17 +56,17 @@ final class ArgumentTable {
     }
 
     private long entry(int index) {
-        int behind = index - ArgumentMemory.FREE_ENTRIES;
+        int behind = index - RequestHeapBudget.FREE_ENTRIES;
         return behind < 0 ? first[index] : blocks.get(behind >> BLOCK_SHIFT)[behind & BLOCK_ENTRIES - 1];
     }
 
-    /** Forgets the entries in blocks, and the blocks. */
+    /** Drops the blocks and their entries. */
     void dropBlocks() {
-        count = Math.min(count, ArgumentMemory.FREE_ENTRIES);
+        count = Math.min(count, RequestHeapBudget.FREE_ENTRIES);
         blocks.clear();
     }
 
-    /** Forgets all entries; what a giant request made grow is given back. */
+    /** Drops all entries, and releases the memory of a giant request. */
     void clear() {
         count = 0;
         if (!blocks.isEmpty()) {

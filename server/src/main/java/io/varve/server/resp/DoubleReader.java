@@ -3,11 +3,11 @@ package io.varve.server.resp;
 import io.varve.memory.offheap.Memory;
 
 /**
- * Reads doubles as C's {@code strtod} does: decimal, with an exponent, hexadecimal, infinite, not a number. Immutable: static
- * methods only.
+ * Reads doubles as C's {@code strtod} does: decimal with an exponent, hexadecimal, infinity, not a number. Immutable:
+ * static methods only.
  *
- * <p>Numbers of up to 15 digits with a small exponent, nearly all there are, are read without an allocation; they are exact,
- * and so is the power of ten that they are multiplied with or divided by, so that the one operation rounds rightly.
+ * <p>Numbers of up to 15 digits with a small exponent, which are nearly all, are read without an allocation. Such a
+ * number and the power of ten that scales it are both exact, so the single operation rounds correctly.
  *
  * @see DoubleText
  */
@@ -15,17 +15,20 @@ public final class DoubleReader {
     private static final int MOST_EXACT_DIGITS = 15;
     private static final double[] EXACT_POWERS = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12,
             1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    /** No double lies so near to the middle of two others that more digits decide, but for whether there are any. */
+    /**
+     * Number of digits that can affect the value: no double is nearer to the midpoint of two others, except whether any
+     * digit follows.
+     */
     private static final int DECIDING_DIGITS = 800;
     private static final int DECIDING_HEX_DIGITS = 32;
-    /** An exponent beyond this is certainly one of zero or infinity, whatever the digits are that are kept. */
+    /** An exponent beyond this certainly means zero or infinity, whatever the kept digits are. */
     private static final long MOST_EXPONENT = 100_000;
 
     private DoubleReader() {}
 
     /**
-     * The value of bytes that are a number as a whole, as an argument must be (Redis's string2d); NaN if they are none. One
-     * whose value is too large, or too small to be anything but zero, is none.
+     * The value of bytes that are entirely a number, as an argument must be (Redis's string2d); NaN if they are not. A
+     * value out of range, or too small to differ from zero, is NaN too.
      */
     public static double parse(long address, int length) {
         int end = end(address, 0, length);
@@ -39,8 +42,8 @@ public final class DoubleReader {
     }
 
     /**
-     * The value of a bound of a range of scores, for which Redis is content with what {@code strtod} makes of it: blanks
-     * may lead, nothing is zero, what follows a byte of zero does not count. NaN if it is none.
+     * The value of a bound of a score range, for which Redis accepts the result of {@code strtod}. Leading blanks are
+     * skipped, empty text is zero, and bytes after a zero byte are ignored. NaN if it is not a number.
      */
     public static double parseBound(long address, int length) {
         int start = 0;
@@ -57,9 +60,7 @@ public final class DoubleReader {
         return value(address, start, end);
     }
 
-    /**
-     * The value of what SORT weighs: as {@link #parseBound}, but that too large or too small a value is none. NaN if it is none.
-     */
+    /** The value of a weight for SORT: as {@link #parseBound}, but a value out of range is NaN. */
     public static double parseWeight(long address, int length) {
         double value = parseBound(address, length);
         if (value == 0 || Double.isInfinite(value) || Math.abs(value) < Double.MIN_NORMAL) {
@@ -75,9 +76,9 @@ public final class DoubleReader {
         return value;
     }
 
-    // --- how far it reaches
+    // --- extent of a number
 
-    /** Where the number ends that begins at {@code start}; {@code start} if none does. */
+    /** The end of the number that begins at {@code start}; {@code start} if none does. */
     private static int end(long address, int start, int length) {
         int from = signed(address, start, length);
         if (isWord(address, start, length, "infinity")) {
@@ -103,7 +104,7 @@ public final class DoubleReader {
                 : start;
     }
 
-    /** Whether a number, signed or not, begins with a word, in any case. */
+    /** Whether a number, signed or not, begins with a word, ignoring case. */
     private static boolean isWord(long address, int start, int length, String lowerCase) {
         int from = signed(address, start, length);
         if (length - from < lowerCase.length()) {
@@ -117,7 +118,7 @@ public final class DoubleReader {
         return true;
     }
 
-    /** A bracket with letters, digits and underscores in it belongs to the word. */
+    /** A bracket with letters, digits and underscores belongs to the word. */
     private static int endOfNan(long address, int from, int length) {
         if (from < length && Memory.getByte(address + from) == '(') {
             for (int i = from + 1; i < length; i++) {
@@ -133,14 +134,14 @@ public final class DoubleReader {
         return from;
     }
 
-    /** Whether there is 0x, and a digit behind it. */
+    /** Whether there is 0x with a digit after it. */
     private static boolean isHex(long address, int from, int length) {
         return length - from > 2 && Memory.getByte(address + from) == '0'
                 && (Memory.getByte(address + from + 1) | 0x20) == 'x'
                 && endOfDigits(address, from + 2, length, 16) > from + 2;
     }
 
-    /** Behind digits with at most one point among them; {@code from} if there is no digit. */
+    /** The end of digits with at most one point among them; {@code from} if there is no digit. */
     private static int endOfDigits(long address, int from, int length, int base) {
         boolean point = false;
         int digits = 0;
@@ -200,7 +201,7 @@ public final class DoubleReader {
         return false;
     }
 
-    // --- what it is
+    // --- value
 
     private static double value(long address, int start, int end) {
         int from = signed(address, start, end);
@@ -253,7 +254,7 @@ public final class DoubleReader {
         return exponent > 0 ? mantissa * EXACT_POWERS[(int) exponent] : mantissa / EXACT_POWERS[(int) -exponent];
     }
 
-    /** The number behind the letter of an exponent, cut to what decides; 0 if there is none. */
+    /** The number after the letter of an exponent, clamped; 0 if there is none. */
     private static long exponent(long address, int letter, int end) {
         if (letter >= end) {
             return 0;
@@ -261,13 +262,13 @@ public final class DoubleReader {
         int from = signed(address, letter + 1, end);
         long value = 0;
         for (int i = from; i < end; i++) {
-            // Digits in front of it may be as many as an argument has bytes.
+            // An argument may have any number of leading digits.
             value = Math.min(value * 10 + Memory.getByte(address + i) - '0', 1L << 40);
         }
         return Memory.getByte(address + from - 1) == '-' ? -value : value;
     }
 
-    /** The digits that decide, copied and read by Java, which rounds rightly too. */
+    /** Copies the digits that can affect the value, and lets Java parse them, which rounds correctly too. */
     private static double byDigits(long address, int from, int end, int base, char letter) {
         int most = base == 10 ? DECIDING_DIGITS : DECIDING_HEX_DIGITS;
         StringBuilder digits = new StringBuilder(64);

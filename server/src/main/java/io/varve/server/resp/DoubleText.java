@@ -5,23 +5,23 @@ import java.math.BigInteger;
 import io.varve.memory.offheap.Memory;
 
 /**
- * Doubles as Redis writes them: like C's {@code %.17g}, so that every one reads back as the same number. Immutable:
+ * Formats doubles as Redis does: like C's {@code %.17g}, so that every one reads back as the same number. Immutable:
  * static methods only.
  *
- * <p>A number {@code m * 2^e} has 17 digits if it is multiplied with the right power of ten and rounded, to even where it
- * lies in the middle. Powers of ten are kept with 128 bits, cut off; those from 0 to 55 are exact. The product of 192 bits
- * tells the digits and more than 64 bits behind them, so that what was cut off can decide only where all of these are ones:
- * then, about never, the number is written by way of a {@link java.math.BigDecimal}.
+ * <p>The 17 digits of a number {@code m * 2^e} result from a multiplication with the right power of ten, rounded half
+ * to even. The powers of ten have 128 bits, truncated; those from 0 to 55 are exact. The product has 192 bits: the
+ * digits and more than 64 bits after them. The truncated bits can decide only if all of those are ones. In that case,
+ * which practically never occurs, the number is formatted through a {@link java.math.BigDecimal}.
  *
  * @see DoubleReader
  */
 public final class DoubleText {
-    /** The longest text there is. */
+    /** Maximum length of a text. */
     public static final int MAX_CHARS = 24;
 
     private static final int DIGITS = 17;
     private static final long LIMIT = 100_000_000_000_000_000L;
-    /** Integers below this have 17 digits at most, and no exponent. */
+    /** Integers below this have at most 17 digits, and no exponent. */
     private static final double MAX_INTEGER = 1e17;
     private static final int LEAST_FIXED_EXPONENT = -4;
     private static final double MAX_FIXED = 1e14;
@@ -49,7 +49,7 @@ public final class DoubleText {
                 exponent = ten.bitLength() - POWER_BITS;
                 mantissa = ten.shiftRight(exponent);
             } else {
-                // No power of ten is one of two, so the quotient has exactly so many bits.
+                // No power of ten is a power of two, so the quotient has exactly this many bits.
                 exponent = -(POWER_BITS - 1 + ten.bitLength());
                 mantissa = BigInteger.ONE.shiftLeft(-exponent).divide(ten);
             }
@@ -65,7 +65,7 @@ public final class DoubleText {
     /**
      * Writes the text of a number, at most {@link #MAX_CHARS}.
      *
-     * @return how many bytes were written
+     * @return the number of bytes written
      */
     public static int put(long address, double value) {
         if (value == Math.rint(value) && Math.abs(value) < MAX_INTEGER && (value != 0 || 1 / value > 0)) {
@@ -82,7 +82,7 @@ public final class DoubleText {
         int exponent = (int) Math.floor(binaryExponent(magnitude) * LOG10_OF_2);
         long digits = digits(magnitude, exponent);
         if (digits >= LIMIT) {
-            // The estimate was one too low, or the rounding went up to the next power of ten.
+            // The estimate was one too low, or rounding reached the next power of ten.
             exponent++;
             digits = digits(magnitude, exponent);
         }
@@ -90,16 +90,16 @@ public final class DoubleText {
     }
 
     /**
-     * Writes a number that is not negative and less than ten to the 14th with four decimals, like C's {@code %.4f}: rounded
-     * to the nearest, to even in the middle.
+     * Writes a non-negative number below ten to the 14th with four decimals, like C's {@code %.4f}: rounded to nearest,
+     * half to even.
      *
-     * @return how many bytes were written, at most {@link #MAX_CHARS}
+     * @return the number of bytes written, at most {@link #MAX_CHARS}
      */
     public static int putFourDecimals(long address, double value) {
         assert value >= 0 && value < MAX_FIXED : value;
         long whole = (long) value;
         double fraction = value - whole;
-        // Both together are exactly ten thousand times the fraction.
+        // The sum of both is exactly ten thousand times the fraction.
         double scaled = fraction * DECIMALS;
         double rest = Math.fma(fraction, DECIMALS, -scaled);
         long decimals = (long) scaled;
@@ -112,7 +112,7 @@ public final class DoubleText {
             decimals = 0;
         }
         int length = Numbers.putLong(address, whole);
-        // A one in front keeps the zeros that lead.
+        // A one in front preserves leading zeros.
         Numbers.putLong(address + length, DECIMALS + decimals);
         Memory.putByte(address + length, (byte) '.');
         return length + 5;
@@ -149,7 +149,7 @@ public final class DoubleText {
             boolean unsure = rest == half - 1 && middle == -1 && !isExact(power);
             return unsure ? exactDigits(magnitude, power) : rest > half ? whole + 1 : whole;
         }
-        // In the middle only if nothing follows, be it what was cut off of the power.
+        // A tie only if nothing follows, including the truncated bits of the power.
         boolean tie = middle == 0 && bottom == 0 && isExact(power);
         return tie ? whole + (whole & 1) : whole + 1;
     }
@@ -163,7 +163,7 @@ public final class DoubleText {
                 .setScale(0, java.math.RoundingMode.HALF_EVEN).longValueExact();
     }
 
-    /** Writes 17 digits less the zeros at their end, the first of which stands for ten to the {@code exponent}. */
+    /** Writes 17 digits without trailing zeros; the first digit stands for ten to the {@code exponent}. */
     private static long putDigits(long address, long digits, int exponent) {
         long significant = digits;
         int count = DIGITS;
@@ -184,7 +184,7 @@ public final class DoubleText {
         return at + Numbers.putLong(at, significant);
     }
 
-    /** Digits with a point behind the first {@code whole} of them, filled up with zeros if there are fewer. */
+    /** Writes digits with a point after the first {@code whole} of them, padded with zeros if there are fewer. */
     private static long putPointed(long address, long significant, int count, int whole) {
         if (count <= whole) {
             long at = address + Numbers.putLong(address, significant);

@@ -3,33 +3,33 @@ package io.varve.server.resp;
 import io.varve.memory.item.ValueRun;
 import org.jspecify.annotations.Nullable;
 
-/** Where large bulks are received. Shared by event loops: thread-safe. */
+/** Allocates the runs that large bulks are received into. Thread-safe: event loops share it. */
 public interface LargeBulks {
-    /** A bulk longer than this is received in a run of its own, bytes. */
+    /** A bulk longer than this is received in its own run, bytes. */
     int thresholdBytes();
 
     /**
-     * The same for one connection.
+     * These runs for one connection.
      *
-     * @param others hashes of keys that its client is going to work on, beside those of the request
+     * @param others hashes of further keys that its client will use, beside those of the request
      */
     default LargeBulks beside(java.util.function.Supplier<long[]> others) {
         return this;
     }
 
-    /** The arguments of the request in front of a bulk; any of them may be a key. Valid during the call only. */
+    /** The arguments of the request before a bulk; any of them may be a key. Valid during the call only. */
     interface Earlier {
         int count();
 
         long address(int argument);
 
-        /** Bytes; 0 for one that is a large bulk itself. */
+        /** Length in bytes; 0 for an argument that is a large bulk itself. */
         int length(int argument);
     }
 
     /**
-     * @param earlier         what came in front of it: room for the bulk is not made out of the keys among them
-     * @param longestArgument length of the longest argument in front of it: one of them is the key
+     * @param earlier the arguments before it: keys among them are not evicted to reclaim memory for the bulk
+     * @param longestArgument length of the longest argument before it: one of them is the key
      * @return null if memory is refused: the bulk is then dropped as it arrives
      */
     @Nullable

@@ -1,40 +1,41 @@
 package io.varve.server.resp;
 
 /**
- * There is no memory for a connection's buffer now. Immutable; without a stack trace, since it is an answer, not a bug.
+ * There is currently no memory for a connection's buffer. Immutable; without a stack trace, since it is a result and
+ * not a bug.
  *
- * <p>Under a shard's lock nothing can be evicted: who catches it without one may make room and try once more, if
- * {@link #roomHelps}.
+ * <p>Nothing can be evicted under a shard's lock. A caller without a lock may reclaim memory and retry, if {@link
+ * #isRecoverable}.
  */
 public final class NoBufferException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     private final long bytes;
-    private final boolean roomHelps;
+    private final boolean isRecoverable;
 
-    private NoBufferException(String message, long bytes, boolean roomHelps) {
+    private NoBufferException(String message, long bytes, boolean isRecoverable) {
         super(message, null, false, false);
         this.bytes = bytes;
-        this.roomHelps = roomHelps;
+        this.isRecoverable = isRecoverable;
     }
 
-    /** Maxmemory has no room for a buffer. */
+    /** Maxmemory has no free memory for a buffer. */
     public static NoBufferException of(long bytes) {
-        return new NoBufferException("no room in maxmemory for a buffer of " + bytes + " bytes", bytes, true);
+        return new NoBufferException("maxmemory has no space for a buffer of " + bytes + " bytes", bytes, true);
     }
 
-    /** The heap's share for what refers to buffers is used up. */
+    /** The heap budget for objects around buffers is exhausted. */
     public static NoBufferException ofHeap() {
-        return new NoBufferException("too many buffers for the server's heap", 0, false);
+        return new NoBufferException("the heap budget for buffers is used up", 0, false);
     }
 
-    /** What was asked for. */
+    /** The requested size. */
     public long bytes() {
         return bytes;
     }
 
-    /** Whether evicting something can help. */
-    public boolean roomHelps() {
-        return roomHelps;
+    /** Whether eviction can help. */
+    public boolean isRecoverable() {
+        return isRecoverable;
     }
 }

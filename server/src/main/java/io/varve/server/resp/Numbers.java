@@ -2,11 +2,9 @@ package io.varve.server.resp;
 
 import io.varve.memory.offheap.Memory;
 
-/**
- * Numbers as Redis reads and writes them, in native memory. Immutable: static methods only.
- */
+/** Parses and formats numbers as Redis does, in native memory. Immutable: static methods only. */
 public final class Numbers {
-    /** The longest decimal form of a long, with its sign. */
+    /** Maximum length of a long in decimal form, including its sign. */
     public static final int MAX_LONG_CHARS = 20;
 
     private static final long[] POWERS = new long[19];
@@ -24,8 +22,8 @@ public final class Numbers {
     private Numbers() {}
 
     /**
-     * Whether the bytes are a 64-bit integer in its one canonical form: no sign but a leading minus, no leading zero, no
-     * blank, in range.
+     * Whether the bytes are a 64-bit integer in its only canonical form: no sign but a leading minus, no leading zero,
+     * no blank, in range.
      */
     public static boolean isLong(long address, int length) {
         if (length <= 0 || length > MAX_LONG_CHARS) {
@@ -54,17 +52,17 @@ public final class Numbers {
             return true;
         }
         long magnitude = magnitude(address + i, digits);
-        // 19 digits reach 9.99e18: past Long.MAX_VALUE the sum has wrapped to a negative number.
+        // 19 digits reach 9.99e18: above Long.MAX_VALUE the sum has wrapped to a negative number.
         return magnitude >= 0 || negative && magnitude == Long.MIN_VALUE;
     }
 
-    /** The value of one to nine digits in their canonical form, the most common numbers; -1 if the bytes are no such. */
+    /** The value of one to nine digits in canonical form, the most common numbers; -1 for other bytes. */
     public static long smallNatural(long address, int length) {
         if (length <= 0 || length > MOST_SMALL_DIGITS) {
             return -1;
         }
         int value = Memory.getByte(address) - '0';
-        // Of a single digit zero is fine, of several it leads.
+        // A single zero digit is valid; before further digits it is a leading zero.
         if (value < (length == 1 ? 0 : 1) || value > 9) {
             return -1;
         }
@@ -98,7 +96,7 @@ public final class Numbers {
         return b >= '0' && b <= '9';
     }
 
-    /** How many characters {@link #putLong} writes. */
+    /** Number of characters that {@link #putLong} writes. */
     public static int longChars(long value) {
         if (value == Long.MIN_VALUE) {
             return 20;
@@ -114,12 +112,12 @@ public final class Numbers {
     /**
      * Writes the decimal form.
      *
-     * @return how many bytes were written, at most {@link #MAX_LONG_CHARS}
+     * @return the number of bytes written, at most {@link #MAX_LONG_CHARS}
      */
     public static int putLong(long address, long value) {
         int chars = longChars(value);
         long at = address + chars;
-        // Negative numbers reach one further than positive ones: digits are taken from the negative side.
+        // The negative range reaches one further than the positive one, so digits are taken from the negative side.
         long rest = value < 0 ? value : -value;
         do {
             long quotient = rest / 10;

@@ -1,68 +1,35 @@
 package io.varve.server.resp;
 
-import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.function.Consumer;
 
-import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Writes replies, in RESP2 or RESP3, into outgoing direct buffers, by address. Confined to the event loop of its
- * connection.
- *
- * <p>What does not fit the current buffer goes into a further one, so that nothing written is ever copied again; a large
- * value is not copied at all but held by reference ({@link #bigBulk}). {@link #mark} and {@link #rollback} take back
- * what a command has written.
+ * Writes replies, in RESP2 or RESP3, into outgoing buffers. Confined to the event loop of its connection. A large value
+ * is not copied but held by reference ({@link #bigBulk}).
  */
-public final class ReplyWriter {
-    private static final int CHUNK_BYTES = 16 << 10;
-    /** A long reply goes into larger chunks, of this part of it, so that there are never very many. */
-    private static final int CHUNK_PART = 16;
-    private static final int MAX_CHUNK_BYTES = 1 << 20;
-    /** Behind a large value it goes on in the rest of the chunk if there is this much of it. */
-    private static final int LEAST_REST_BYTES = 64;
-    private static final int CRLF = '\n' << Byte.SIZE | '\r';
-    private static final int CRLF_BYTES = 2;
-    /** The longest header: its kind, a number and a line break. */
-    private static final int HEADER_ROOM = 1 + Numbers.MAX_LONG_CHARS + CRLF_BYTES;
-    /** From 0 to below that a number's header has five bytes at the most. */
+public final class ReplyWriter extends OutputBuffers {
+    /** Maximum size of a header: its type, a number and a line end. */
+    private static final int HEADER_BYTES = 1 + Numbers.MAX_LONG_CHARS + CRLF_BYTES;
+    /** The header of a number from 0 to below this has at most five bytes. */
     private static final int SHORT_HEADERS = 100;
-    /** {@code +OK} and a line break, and what does not matter. */
+    /** {@code +OK} and a line end, and bytes that are overwritten. */
     private static final long OK = '+' | 'O' << Byte.SIZE | 'K' << 2 * Byte.SIZE | (long) CRLF << 3 * Byte.SIZE;
     private static final int OK_BYTES = 3 + CRLF_BYTES;
-    /** What stands in front of the text of a double in a bulk: a dollar, two digits and a line break. */
+    /** The header of a bulk with the text of a double: a dollar, two digits and a line end. */
     private static final int DOUBLE_HEAD_BYTES = 5;
 
-    private final ByteBufAllocator allocator;
-    private final ArgumentMemory heap;
-    /** Most replies fit into it, and have been written out before the next begins. */
-    private final ReusedBuffer first;
-    /** What goes out before the current buffer: complete buffers, and views of large values' runs. */
-    private final List<ByteBuf> pieces = new ArrayList<>();
-    /** Bytes in {@link #pieces}, and how many were copied into them. */
-    private long finishedBytes;
-    private long copiedBytes;
-    private @Nullable ByteBuf buffer;
-    private long start;
-    private long at;
-    private long end;
+    private final RequestHeapBudget heap;
     private int protocol = 2;
     private long errors;
     private String lastError = "";
 
-    /**
-     * @param heap what the objects around large values are charged to
-     */
-    public ReplyWriter(ByteBufAllocator allocator, ArgumentMemory heap) {
-        this.allocator = allocator;
+    /** @param heap budget of the objects around large values */
+    public ReplyWriter(ByteBufAllocator allocator, RequestHeapBudget heap) {
+        super(allocator);
         this.heap = heap;
-        first = new ReusedBuffer(allocator, CHUNK_BYTES);
     }
 
     /** 2 or 3. */
@@ -87,7 +54,7 @@ public final class ReplyWriter {
         at += OK_BYTES;
     }
 
-    /** A simple string; no line break in it. */
+    /** A simple string; it must not contain a line break. */
     public void simple(String text) {
         ensure(text.length() + 3);
         putByte('+');
@@ -95,7 +62,7 @@ public final class ReplyWriter {
         putCrlf();
     }
 
-    /** An error: the whole text, such as {@code ERR syntax error}. Line breaks in it become blanks. */
+    /** An error: the whole text, such as {@code ERR syntax error}. Line breaks become blanks. */
     public void error(String text) {
         error(text, text.getBytes(StandardCharsets.UTF_8));
     }
@@ -122,11 +89,11 @@ public final class ReplyWriter {
 
     public void bulk(long address, int length) {
         if (length < CHUNK_BYTES) {
-            ensure(HEADER_ROOM + length + CRLF_BYTES);
+            ensure(HEADER_BYTES + length + CRLF_BYTES);
             putHeader('$', length);
             putText(address, length);
         } else {
-            // In parts: with what stands around it, it may be longer than an int can tell.
+            // In parts, since text and header together may exceed an int.
             header('$', length);
             ensure(length);
             Memory.copy(address, at, length);
@@ -156,7 +123,7 @@ public final class ReplyWriter {
         bulk(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** A bulk that holds the decimal form of a number. */
+    /** A bulk with the decimal form of a number. */
     public void bulkLong(long value) {
         header('$', Numbers.longChars(value));
         ensure(Numbers.MAX_LONG_CHARS + 2);
@@ -165,28 +132,26 @@ public final class ReplyWriter {
     }
 
     /**
-     * A large value, or a part of one: its run is retained and the bytes go out of it without a copy.
+     * Writes a large value, or a part of one: its run is retained, and the bytes are sent from it without a copy.
      *
-     * @param address of the first byte, in the run
-     * @throws NoBufferException if the heap has no room for one more such reference
+     * @param address the address of the first byte, in the run
+     * @throws NoBufferException if the heap budget has no memory for one more reference
      */
     public void bigBulk(ValueRun run, long address, int length) {
         header('$', length);
         run.retain();
         RunBuffer view = RunBuffer.ofValue(allocator, run, address, length, heap);
-        cutBuffer();
-        pieces.add(view);
-        finishedBytes += length;
+        addPiece(view, length);
         ensure(2);
         putCrlf();
     }
 
-    /** The absence of a value: the null bulk of RESP2, the null of RESP3. */
+    /** An absent value: the null bulk of RESP2, the null of RESP3. */
     public void nil() {
         raw(resp3() ? "_\r\n" : "$-1\r\n");
     }
 
-    /** The absence of an array: the null array of RESP2, the null of RESP3. */
+    /** An absent array: the null array of RESP2, the null of RESP3. */
     public void nilArray() {
         raw(resp3() ? "_\r\n" : "*-1\r\n");
     }
@@ -205,19 +170,19 @@ public final class ReplyWriter {
         putDouble(value, resp3());
     }
 
-    /** A bulk that holds the text of a double. */
+    /** A bulk with the text of a double. */
     public void bulkDouble(double value) {
         putDouble(value, false);
     }
 
-    /** A bulk that holds a number that is not negative, and less than ten to the 14th, with four decimals. */
+    /** A bulk with a non-negative number below ten to the 14th, with four decimals. */
     public void bulkFourDecimals(double value) {
         ensure(DOUBLE_HEAD_BYTES + DoubleText.MAX_CHARS + 2);
         long text = at + DOUBLE_HEAD_BYTES;
         putBulk(text, DoubleText.putFourDecimals(text, value));
     }
 
-    /** It is written behind where the longest head of a bulk would end, which is then put in front of it. */
+    /** Writes the text after the end of the longest possible header, and then the header before it. */
     private void putDouble(double value, boolean asNumber) {
         ensure(DOUBLE_HEAD_BYTES + DoubleText.MAX_CHARS + 2);
         long text = at + DOUBLE_HEAD_BYTES;
@@ -241,7 +206,7 @@ public final class ReplyWriter {
         putCrlf();
     }
 
-    /** A double whose text is given, ASCII; a bulk in RESP2. */
+    /** A double whose text is given, in ASCII; a bulk in RESP2. */
     public void doubleText(String text) {
         if (resp3()) {
             ensure(text.length() + 3);
@@ -271,7 +236,7 @@ public final class ReplyWriter {
         }
     }
 
-    // --- aggregates: the head, which the caller follows with the elements
+    // --- aggregates: the header; the caller writes the elements
 
     public void array(long count) {
         header('*', count);
@@ -295,36 +260,36 @@ public final class ReplyWriter {
         header(resp3() ? '>' : '*', count);
     }
 
-    /** A place for the head of an aggregate whose size is known only after its elements: see {@link #endArray}. */
+    /** Marks the place of an aggregate's header whose size is known only after its elements: see {@link #endArray}. */
     public long beginDeferred() {
         ensure(1);
         return mark();
     }
 
-    /** Puts {@code *count} in front of all that was written since {@link #beginDeferred}. */
+    /** Inserts {@code *count} before all output since {@link #beginDeferred}. */
     public void endArray(long mark, long count) {
         insertHeader(mark, '*', count);
     }
 
-    /** Puts the head of a map in front of all that was written since {@link #beginDeferred}. */
+    /** Inserts the header of a map before all output since {@link #beginDeferred}. */
     public void endMap(long mark, long pairs) {
         insertHeader(mark, resp3() ? '%' : '*', resp3() ? pairs : pairs * 2);
     }
 
-    /** Puts the head of a set in front of all that was written since {@link #beginDeferred}. */
+    /** Inserts the header of a set before all output since {@link #beginDeferred}. */
     public void endSet(long mark, long count) {
         insertHeader(mark, resp3() ? '~' : '*', count);
     }
 
     /**
-     * Puts the head of SCAN's reply, {@code *2}, the cursor and {@code *count}, in front of the elements written since
+     * Inserts the header of SCAN's reply, {@code *2}, the cursor and {@code *count}, before the elements written since
      * {@link #beginDeferred}.
      */
     public void endScan(long mark, long cursor, long count) {
         String digits = Long.toUnsignedString(cursor);
-        int room = 4 + 1 + Numbers.longChars(digits.length()) + 2 + digits.length() + 2 + 1
+        int headerBytes = 4 + 1 + Numbers.longChars(digits.length()) + 2 + digits.length() + 2 + 1
                 + Numbers.longChars(count) + 2;
-        long to = openGap(mark, room);
+        long to = openGap(mark, headerBytes);
         long behind = at;
         at = to;
         putByte('*');
@@ -334,99 +299,21 @@ public final class ReplyWriter {
         putAscii(digits);
         putCrlf();
         putExactHeader('*', count);
-        assert at == to + room : at - to;
+        assert at == to + headerBytes : at - to;
         at = behind;
     }
 
-    // --- taking back and taking out
-
-    /** Makes sure that so many bytes can be written without another buffer: replies that must not fail fit in them. */
-    public void reserve(int bytes) {
-        ensure(bytes);
-    }
-
     /**
-     * Makes sure that an array of so many integers can be written without another buffer.
+     * Ensures that an array of integers fits without another buffer.
      *
-     * @param longestBytes of a reply of one of them
+     * @param longestBytes maximum size of one of its replies
      */
     public void reserveIntegers(int count, int longestBytes) {
-        // More is asked for before each of them than it takes: of the last one, too.
-        ensure((int) Math.min(Integer.MAX_VALUE / 2, 2 * HEADER_ROOM + (long) longestBytes * count));
+        // Each write, including the last one, asks for more than it uses.
+        ensure((int) Math.min(Integer.MAX_VALUE / 2, 2 * HEADER_BYTES + (long) longestBytes * count));
     }
 
-    /** The place where the next byte goes; valid until {@link #take}. */
-    public long mark() {
-        return (long) pieces.size() << 32 | (at - start);
-    }
-
-    /** Takes back everything written since {@link #mark}; runs among it are released. */
-    public void rollback(long mark) {
-        int piece = (int) (mark >>> 32);
-        int offset = (int) mark;
-        if (piece < pieces.size()) {
-            dropBuffer();
-            while (pieces.size() > piece + 1) {
-                release(pieces.removeLast());
-            }
-            // A value's view stands behind its head, so it is never what a mark points into.
-            ByteBuf last = pieces.removeLast();
-            finished(-last.readableBytes());
-            open(last);
-        }
-        at = start + offset;
-    }
-
-    private void release(ByteBuf piece) {
-        if (piece instanceof RunBuffer run && run.isValue()) {
-            finishedBytes -= piece.readableBytes();
-        } else {
-            finished(-piece.readableBytes());
-        }
-        piece.release();
-    }
-
-    /** Whether nothing has been written since the last {@link #take}. */
-    public boolean isEmpty() {
-        return pieces.isEmpty() && at == start;
-    }
-
-    /** Bytes written since the last {@link #take}, large values included. */
-    public long pendingBytes() {
-        return finishedBytes + (at - start);
-    }
-
-    /** Those of {@link #pendingBytes} that take memory of their own. */
-    public long copiedBytes() {
-        return copiedBytes + (at - start);
-    }
-
-    /** Hands over everything written, in order, to be written out and released by the taker. */
-    public void take(Consumer<ByteBuf> taker) {
-        finishBuffer();
-        for (int i = 0; i < pieces.size(); i++) {
-            taker.accept(pieces.get(i));
-        }
-        forgetPieces();
-    }
-
-    /** Releases everything that was not taken, and lets go of the buffer that is used again and again. */
-    public void close() {
-        first.close();
-        dropBuffer();
-        for (ByteBuf piece : pieces) {
-            piece.release();
-        }
-        forgetPieces();
-    }
-
-    private void forgetPieces() {
-        pieces.clear();
-        finishedBytes = 0;
-        copiedBytes = 0;
-    }
-
-    /** How many errors were written so far. */
+    /** Number of errors written so far. */
     public long errors() {
         return errors;
     }
@@ -439,11 +326,11 @@ public final class ReplyWriter {
     // --- bytes
 
     private void header(char kind, long value) {
-        ensure(HEADER_ROOM);
+        ensure(HEADER_BYTES);
         putHeader(kind, value);
     }
 
-    /** SAFETY: there is {@link #HEADER_ROOM}, and nothing behind the header yet. */
+    /** SAFETY: requires {@link #HEADER_BYTES} free bytes, and no output after the header yet. */
     private void putHeader(char kind, long value) {
         if (value >= 0 && value < SHORT_HEADERS) {
             putShortHeader(kind, (int) value);
@@ -452,7 +339,10 @@ public final class ReplyWriter {
         }
     }
 
-    /** A header of one digit or two, which is nearly every one, in a single write, and not byte by byte. SAFETY: it writes to eight bytes. */
+    /**
+     * Writes a header of one or two digits, which nearly every header is, in a single write instead of byte by byte.
+     * SAFETY: it writes to eight bytes.
+     */
     private void putShortHeader(char kind, int value) {
         int tens = value / 10;
         int ones = '0' + value - 10 * tens;
@@ -465,7 +355,7 @@ public final class ReplyWriter {
         }
     }
 
-    /** Writes to no byte behind the header. */
+    /** Writes to no byte after the header. */
     private void putExactHeader(char kind, long value) {
         putByte(kind);
         at += Numbers.putLong(at, value);
@@ -478,155 +368,5 @@ public final class ReplyWriter {
         at = to;
         putExactHeader(kind, value);
         at = behind;
-    }
-
-    /** Moves what was written since the mark, as far as it is in one piece with it. @return where the gap begins */
-    private long openGap(long mark, int room) {
-        int piece = (int) (mark >>> 32);
-        int offset = (int) mark;
-        if (piece == pieces.size()) {
-            if (end - at < room) {
-                growCurrent(room);
-            }
-            long from = start + offset;
-            Memory.copy(from, from + room, at - from);
-            at += room;
-            return from;
-        }
-        ByteBuf old = pieces.get(piece);
-        int length = old.readableBytes();
-        long from = addressOf(old) + old.readerIndex();
-        ByteBuf larger = allocator.directBuffer(length + room);
-        long to = addressOf(larger);
-        Memory.copy(from, to, offset);
-        Memory.copy(from + offset, to + offset + room, length - offset);
-        larger.setIndex(0, length + room);
-        pieces.set(piece, larger);
-        old.release();
-        finished(room);
-        return to + offset;
-    }
-
-    private void growCurrent(int room) {
-        ByteBuf current = java.util.Objects.requireNonNull(buffer);
-        int length = (int) (at - start);
-        ByteBuf larger = allocator.directBuffer(Math.max(CHUNK_BYTES, length + room));
-        Memory.copy(start, addressOf(larger), length);
-        current.release();
-        open(larger);
-        at = start + length;
-    }
-
-    private void raw(String ascii) {
-        ensure(ascii.length());
-        putAscii(ascii);
-    }
-
-    private void raw(byte[] bytes, int length) {
-        ensure(length);
-        Memory.copy(bytes, 0, at, length);
-        at += length;
-    }
-
-    private void putByte(int b) {
-        Memory.putByte(at++, (byte) b);
-    }
-
-    private void putAscii(String text) {
-        for (int i = 0; i < text.length(); i++) {
-            Memory.putByte(at + i, (byte) text.charAt(i));
-        }
-        at += text.length();
-    }
-
-    private void putCrlf() {
-        Memory.putShort(at, (short) CRLF);
-        at += CRLF_BYTES;
-    }
-
-    private void ensure(int bytes) {
-        if (end - at < bytes) {
-            nextBuffer(bytes);
-        }
-    }
-
-    private void nextBuffer(int bytes) {
-        ByteBuf fresh = bytes <= CHUNK_BYTES && isEmpty()
-                ? first.take()
-                : allocator.directBuffer(Math.max(chunkBytes(), bytes));
-        finishBuffer();
-        open(fresh);
-        at = start;
-    }
-
-    private int chunkBytes() {
-        long part = copiedBytes / CHUNK_PART;
-        return part <= CHUNK_BYTES ? CHUNK_BYTES : (int) Math.min(MAX_CHUNK_BYTES, Long.highestOneBit(part));
-    }
-
-    /** The bytes before the reader's index, if there are any, belong to a piece already. */
-    private void open(ByteBuf fresh) {
-        buffer = fresh;
-        long address = addressOf(fresh);
-        start = address + fresh.readerIndex();
-        end = address + fresh.capacity();
-    }
-
-    private void finishBuffer() {
-        ByteBuf current = buffer;
-        if (current == null) {
-            return;
-        }
-        int length = (int) (at - start);
-        if (length == 0) {
-            current.release();
-        } else {
-            int from = current.readerIndex();
-            current.setIndex(from, from + length);
-            pieces.add(current);
-            finished(length);
-        }
-        forgetBuffer();
-    }
-
-    /** Ends a piece; what follows goes into the rest of the same buffer. */
-    private void cutBuffer() {
-        ByteBuf current = buffer;
-        if (current == null || end - at < LEAST_REST_BYTES) {
-            finishBuffer();
-            return;
-        }
-        int from = current.readerIndex();
-        int length = (int) (at - start);
-        pieces.add(current.retainedSlice(from, length));
-        finished(length);
-        current.setIndex(from + length, from + length);
-        start = at;
-    }
-
-    private void finished(int length) {
-        finishedBytes += length;
-        copiedBytes += length;
-    }
-
-    private void dropBuffer() {
-        if (buffer != null) {
-            buffer.release();
-        }
-        forgetBuffer();
-    }
-
-    private void forgetBuffer() {
-        buffer = null;
-        start = 0;
-        at = 0;
-        end = 0;
-    }
-
-    /** Where a direct buffer's first byte is. */
-    static long addressOf(ByteBuf direct) {
-        return direct.hasMemoryAddress()
-                ? direct.memoryAddress()
-                : MemorySegment.ofBuffer(direct.nioBuffer(0, direct.capacity())).address();
     }
 }

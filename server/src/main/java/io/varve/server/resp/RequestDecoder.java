@@ -7,40 +7,42 @@ import io.varve.memory.offheap.Memory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds requests in what a connection has received: arrays of bulks, and inline commands. Confined to the event loop of
- * its connection.
+ * Decodes requests from received bytes: arrays of bulks, and inline commands. Confined to the event loop of its
+ * connection.
  *
- * <p>A request that has not arrived whole is continued where the bytes ran out. What is known of it are offsets from its
- * first byte, so that the buffer may be moved between two calls. A bulk over {@link LargeBulks#thresholdBytes} never
- * stays in the buffer: it is copied out into a run as it arrives ({@link #fill}).
+ * <p>Decoding of an incomplete request resumes where the bytes ran out. The decoder keeps only offsets from the
+ * request's first byte, so that the buffer may move between two calls. A bulk over {@link LargeBulks#thresholdBytes}
+ * never stays in the buffer: it is copied out into a run as it arrives ({@link #fill}).
  *
  * <p>The errors and the limits are Redis's (networking.c of 7.2).
  */
 public final class RequestDecoder {
-    /** How long a line (an inline command, a count) may be, bytes. */
+    /** Maximum length of a line (an inline command, a count), bytes. */
     public static final int MAX_LINE_BYTES = 64 << 10;
-    /** How many elements a request may have. */
+    /** Maximum number of elements of a request. */
     public static final int MAX_ARGUMENTS = Integer.MAX_VALUE;
     static final int MAX_ARGUMENTS_UNAUTHENTICATED = 10;
     static final int MAX_BULK_UNAUTHENTICATED_BYTES = 16384;
 
     private static final String UNBALANCED = "unbalanced quotes in request";
     private static final int NONE = -1;
-    /** The argument behind the command's name. */
+    /** The argument after the command's name. */
     private static final int FIRST_KEY = 1;
-    /** What {@link #line} returns: the count is not there yet; it is none. */
+    /** Results of {@link #line}: the count is incomplete, or malformed. */
     private static final int INCOMPLETE = -1;
     private static final int MALFORMED = -2;
-    /** The length that stands for an argument which is in {@link #runs}. */
+    /** The length of an argument that is in {@link #runs}. */
     private static final int IN_RUN = -1;
 
-    /** What an argument takes of the heap: an address and a length in the sink, and before an offset and a length here. */
+    /** Heap bytes of an argument: an address and a length in the sink, and before that an offset and a length here. */
     private static final int SINK_BYTES = 12;
     private static final int ARGUMENT_BYTES = SINK_BYTES + 8;
 
     private final LargeBulks largeBulks;
-    private final ArgumentMemory memory;
-    /** Taken of {@link #memory} for the request being decoded, and for those decoded and not executed, bytes. */
+    private final RequestHeapBudget memory;
+    /**
+     * Bytes charged to {@link #memory} for the request being decoded, and for decoded requests that are not executed.
+     */
     private long charged;
     private long chargedDecoded;
     private long maxBulkBytes;
@@ -50,7 +52,7 @@ public final class RequestDecoder {
     private int longestArgument;
     private int remaining;
     private int bulkLength = NONE;
-    /** Offsets from the request's first byte: the next byte to decode, and where the search for a line's end goes on. */
+    /** Offsets from the request's first byte: the next byte to decode, and where the search for a line end resumes. */
     private int position;
     private int scanned;
     private Shortage shortage = Shortage.NONE;
@@ -60,14 +62,14 @@ public final class RequestDecoder {
     private final ArrayDeque<ValueRun> runs = new ArrayDeque<>(2);
     private @Nullable ValueRun filling;
     private int filled;
-    /** Bytes still to come of a large bulk: of {@link #filling}, or, if that is null, to be dropped. */
+    /** Bytes of a large bulk still to arrive: into {@link #filling}, or, if that is null, to be dropped. */
     private int missing;
 
     private long lineValue;
     private int lineEnd;
     private @Nullable String error;
 
-    public RequestDecoder(LargeBulks largeBulks, ArgumentMemory memory, long maxBulkBytes) {
+    public RequestDecoder(LargeBulks largeBulks, RequestHeapBudget memory, long maxBulkBytes) {
         this.largeBulks = largeBulks;
         this.memory = memory;
         this.maxBulkBytes = maxBulkBytes;
@@ -78,17 +80,17 @@ public final class RequestDecoder {
         maxBulkBytes = value;
     }
 
-    /** A client that has still to authenticate may send little. */
+    /** Sets whether the client has authenticated: before that it may send only little. */
     public void authenticated(boolean value) {
         authenticated = value;
     }
 
-    /** What is wrong with the input, without the prefix {@code ERR}; nothing can be decoded after it. Null: nothing. */
+    /** The protocol error, without the prefix {@code ERR}; decoding stops there. Null: none. */
     public @Nullable String error() {
         return error;
     }
 
-    /** Whether the next bytes belong to a large bulk and are to go to {@link #fill}. */
+    /** Whether the next bytes belong to a large bulk and must go to {@link #fill}. */
     public boolean isFilling() {
         return missing > 0;
     }
@@ -101,12 +103,12 @@ public final class RequestDecoder {
     /**
      * Decodes requests until the sink is full, {@code maxBytes} are used up, or bytes run out.
      *
-     * @param base     address of the buffer
-     * @param from     offset of the first byte of the request that is being decoded
-     * @param to       offset behind the last byte received
-     * @param maxBytes no further request is begun after so many bytes
-     * @return offset of the first byte that is needed on: what lies in front of it has been decoded. If
-     *         {@link #isFilling}, everything from {@link #keepBytes} behind it on was taken out of the buffer
+     * @param base address of the buffer
+     * @param from offset of the first byte of the request that is being decoded
+     * @param to offset after the last byte received
+     * @param maxBytes no further request is begun after this many bytes
+     * @return offset of the first byte that is still needed: all bytes before it are decoded. If {@link #isFilling},
+     *     everything from {@link #keepBytes} after it on was taken out of the buffer
      */
     public int decode(long base, int from, int to, int maxBytes, RequestSink sink) {
         int start = from;
@@ -116,7 +118,7 @@ public final class RequestDecoder {
                         largeBulks.thresholdBytes(), sink);
                 if (taken > 0) {
                     start += taken;
-                    // The first of them may have come in pieces, the last of which made it short.
+                    // The first of them may have arrived in pieces, and the last piece completed a short request.
                     scanned = 0;
                     continue;
                 }
@@ -130,12 +132,12 @@ public final class RequestDecoder {
         return start;
     }
 
-    /** While filling: how many bytes of the request have to stay in the buffer. */
+    /** While filling: number of the request's bytes that must stay in the buffer. */
     public int keepBytes() {
         return position;
     }
 
-    /** Bytes of the unfinished request, from its first, that have to be there before more of it is decoded; 0: unknown. */
+    /** Number of bytes of the incomplete request, from its first, that decoding needs to continue; 0: unknown. */
     public long neededBytes() {
         return bulkLength == NONE || largePending ? 0 : (long) position + bulkLength + 2;
     }
@@ -143,7 +145,7 @@ public final class RequestDecoder {
     /**
      * Takes bytes of a large bulk.
      *
-     * @return how many it took
+     * @return the number of bytes taken
      */
     public int fill(long address, int available) {
         int taken = Math.min(available, missing);
@@ -159,7 +161,7 @@ public final class RequestDecoder {
         return taken;
     }
 
-    /** What was decoded has been executed: the sink has let go of it. */
+    /** Called after the decoded requests were executed and the sink has released them. */
     public void executed() {
         if (chargedDecoded > 0) {
             memory.give(chargedDecoded);
@@ -167,7 +169,7 @@ public final class RequestDecoder {
         }
     }
 
-    /** Releases what was received of an unfinished request. */
+    /** Releases the received part of an incomplete request. */
     public void close() {
         chargedDecoded += charged;
         charged = 0;
@@ -181,7 +183,7 @@ public final class RequestDecoder {
         }
     }
 
-    /** Decodes one request from where it was left. @return its length, or INCOMPLETE */
+    /** Decodes one request, resuming where it stopped. @return its length, or INCOMPLETE */
     private int request(long start, int available, RequestSink sink) {
         if (remaining == 0) {
             if (Memory.getByte(start) != '*') {
@@ -243,7 +245,7 @@ public final class RequestDecoder {
         if (largePending) {
             return endLarge(available);
         }
-        // The sum is taken in long: a bulk may be as long as an int can say.
+        // Summed as a long: a bulk may be as long as an int allows.
         if ((long) position + bulkLength + 2 > available) {
             return false;
         }
@@ -259,7 +261,7 @@ public final class RequestDecoder {
         largePending = true;
         filling = isWithoutHeap() ? null : largeBulks.open(new Received(start), longestArgument, bulkLength);
         if (arguments.count() == FIRST_KEY) {
-            // Where a command has keys the first is here, mostly, and in front of the value behind it there is to be room for it.
+            // A command's first key is usually this argument, and the run must have space for it before the value.
             longestArgument = Math.max(longestArgument, bulkLength);
         }
         filled = 0;
@@ -278,12 +280,12 @@ public final class RequestDecoder {
         if (missing > 0) {
             return false;
         }
-        // It was in the buffer as a whole, and what follows it stays where it is.
+        // The bulk was entirely in the buffer, and the bytes after it do not move.
         position = keep + bulkLength;
         return true;
     }
 
-    /** The arguments that were decoded so far of the request that starts at an address. */
+    /** The arguments decoded so far of the request that starts at an address. */
     private final class Received implements LargeBulks.Earlier {
         private final long start;
 
@@ -334,7 +336,7 @@ public final class RequestDecoder {
             sink.endRequest(shortage);
         }
         if (charged > 0) {
-            // From here on it is the sink's alone, which takes exactly what there is.
+            // From here on only the sink holds the arguments, with exactly the memory that they need.
             long decoded = Math.min(charged, (long) count * SINK_BYTES);
             memory.give(charged - decoded);
             chargedDecoded += decoded;
@@ -349,8 +351,8 @@ public final class RequestDecoder {
     }
 
     /**
-     * Notes an argument. Room is made by what has arrived, never by what was announced; where the heap has none, the request is refused
-     * once it has arrived, and what comes until then is dropped.
+     * Adds an argument. Memory is reserved for arrived arguments, never for announced ones. If the heap budget is
+     * exhausted, the request is refused after it has arrived, and its further arguments are dropped.
      */
     private void add(int offset, int length) {
         if (isWithoutHeap()) {
@@ -372,14 +374,14 @@ public final class RequestDecoder {
         return shortage == Shortage.ARGUMENT_MEMORY;
     }
 
-    /** @param inRun whether the argument that finds no room has a run, the last one, which is being filled */
+    /** @param inRun whether the refused argument has a run, the last one, which is being filled */
     private void refuse(boolean inRun) {
         shortage = Shortage.ARGUMENT_MEMORY;
         if (inRun) {
             filling = null;
             runs.removeLast().release();
         }
-        for (int i = arguments.count() - 1; i >= ArgumentMemory.FREE_ENTRIES; i--) {
+        for (int i = arguments.count() - 1; i >= RequestHeapBudget.FREE_ENTRIES; i--) {
             if (arguments.length(i) == IN_RUN) {
                 runs.removeLast().release();
             }
@@ -389,7 +391,7 @@ public final class RequestDecoder {
         charged = 0;
     }
 
-    /** Reads the number of a line that begins with a kind byte; {@link #lineValue} and {@link #lineEnd} have it. */
+    /** Reads the number of a line that begins with a type byte, into {@link #lineValue} and {@link #lineEnd}. */
     private int line(long start, int available, int from, String tooLong) {
         int i = from + 1;
         long value = 0;
@@ -431,8 +433,8 @@ public final class RequestDecoder {
     }
 
     /**
-     * Where a line ends, or the NUL in front of its end: Redis searches lines as C strings, so that none is seen to end
-     * behind a NUL, and the input grows until it is too long.
+     * The end of a line, or a NUL before it. Redis searches lines as C strings, so it finds no end after a NUL, and the
+     * input grows until it is too long.
      */
     private static int endOfLine(long start, int from, int available, char end) {
         int i = from;
@@ -463,7 +465,7 @@ public final class RequestDecoder {
         return complete(start, sink);
     }
 
-    /** Splits an inline command at blanks, as sdssplitargs does; quoted arguments are unescaped where they lie. */
+    /** Splits an inline command at blanks, as sdssplitargs does; quoted arguments are unescaped in place. */
     private boolean split(long start, int length) {
         int i = 0;
         while (true) {
@@ -510,7 +512,7 @@ public final class RequestDecoder {
         }
     }
 
-    /** Writes the byte that the escape at {@code i} stands for to {@code out}. @return the length of the escape */
+    /** Writes the byte of the escape sequence at {@code i} to {@code out}. @return the length of the sequence */
     private static int escape(long start, int i, int length, int out) {
         byte next = Memory.getByte(start + i + 1);
         if (next == 'x' && i + 3 < length) {

@@ -2,24 +2,22 @@ package io.varve.server.resp;
 
 import io.varve.memory.item.ValueRun;
 
-/** Takes decoded requests, argument by argument. Confined to an event loop. */
+/** Receives decoded requests, argument by argument. Confined to an event loop. */
 public interface RequestSink {
-    /** @param arguments how many follow */
+    /** @param arguments number of arguments that follow */
     void beginRequest(int arguments);
 
     void argument(long address, int length);
 
-    /** A large argument in a run of its own, which the sink takes over. */
+    /** A large argument in its own run, which the sink takes over. */
     void runArgument(ValueRun run);
 
-    /**
-     * @param shortage the limit because of which arguments were dropped
-     */
+    /** @param shortage the limit that caused arguments to be dropped */
     void endRequest(Shortage shortage);
 
-    /** Forgets the request that was begun, and its arguments, none of which was a run. */
+    /** Drops the current request and its arguments, none of which was a run. */
     void abandonRequest();
 
-    /** Whether it takes no more requests. */
+    /** Whether it accepts no more requests. */
     boolean isFull();
 }

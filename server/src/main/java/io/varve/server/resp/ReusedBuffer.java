@@ -5,17 +5,17 @@ import io.netty.buffer.ByteBufAllocator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A direct buffer that an event loop uses again and again: most are done with before the next is asked for. Who keeps it for
- * longer (an unfinished request, a client that does not read) keeps it for good, and the next gets another. Confined to its
- * event loop.
+ * A direct buffer that an event loop reuses: most users release it before the next one needs it. Confined to its
+ * event loop. A user that keeps it longer (an unfinished request, a client that does not read) keeps it for good, and
+ * the next user gets another.
  */
 public final class ReusedBuffer implements AutoCloseable {
     private final ByteBufAllocator allocator;
     private final int bytes;
-    /** Held by us once; whoever else holds it still uses it. */
+    /** Retained once by this object; further references are users'. */
     private @Nullable ByteBuf buffer;
 
-    /** @param bytes of each buffer */
+    /** @param bytes size of each buffer */
     public ReusedBuffer(ByteBufAllocator allocator, int bytes) {
         this.allocator = allocator;
         this.bytes = bytes;
@@ -25,20 +25,20 @@ public final class ReusedBuffer implements AutoCloseable {
         return bytes;
     }
 
-    /** An empty buffer that the caller releases, be it later and on another thread. */
+    /** Returns an empty buffer, which the caller releases, possibly later and on another thread. */
     public ByteBuf take() {
         ByteBuf last = buffer;
         if (last != null && last.refCnt() == 1) {
             return last.clear().retain();
         }
-        // Where none is to be had, the one that somebody keeps comes back to us one day.
+        // If the allocation fails, the buffer that a user keeps can be reused later.
         ByteBuf fresh = allocator.directBuffer(bytes);
         close();
         buffer = fresh;
         return fresh.retain();
     }
 
-    /** Lets go of it; what was taken stays with its taker. */
+    /** Releases the buffer; buffers in use stay with their users. */
     @Override
     public void close() {
         ByteBuf last = buffer;

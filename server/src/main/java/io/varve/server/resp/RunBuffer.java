@@ -7,21 +7,21 @@ import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
 
 /**
- * Memory of a {@link ValueRun} as a buffer, of fixed size: a large value on its way out, or a connection's buffer that
- * lies outside of the pools. Confined to the event loop of its connection.
+ * The memory of a {@link ValueRun} as a buffer of fixed size: a large value that is being sent, or a connection's
+ * buffer outside the pools. Confined to the event loop of its connection.
  *
- * <p>It holds the run, and what the objects around it take of the heap, until it is released.
+ * <p>Until its release it holds the run, and the heap budget of the objects around it.
  */
 public final class RunBuffer extends UnpooledDirectByteBuf {
-    /** The buffer, its views of the memory, the run, and the network's entry for it, bytes. */
+    /** Heap bytes of the buffer, its views of the memory, the run, and the network's entry for it. */
     public static final int HEAP_BYTES = 512;
 
     private final ValueRun run;
     private final long address;
-    private final ArgumentMemory heap;
+    private final RequestHeapBudget heap;
     private final boolean value;
 
-    private RunBuffer(ByteBufAllocator allocator, ValueRun run, long address, int length, ArgumentMemory heap,
+    private RunBuffer(ByteBufAllocator allocator, ValueRun run, long address, int length, RequestHeapBudget heap,
             boolean value) {
         super(allocator, Memory.all().asSlice(address, length).asByteBuffer(), length);
         this.run = run;
@@ -31,11 +31,11 @@ public final class RunBuffer extends UnpooledDirectByteBuf {
     }
 
     /**
-     * An empty buffer in memory of its own. Takes the caller's hold on the run over.
+     * Creates an empty buffer over a run. Takes over the caller's reference to the run.
      *
-     * @throws NoBufferException if the heap has no room for the objects; the hold is then released
+     * @throws NoBufferException if the heap budget is exhausted; the reference is then released
      */
-    public static RunBuffer empty(ByteBufAllocator allocator, ValueRun run, int length, ArgumentMemory heap) {
+    public static RunBuffer empty(ByteBufAllocator allocator, ValueRun run, int length, RequestHeapBudget heap) {
         take(heap, run);
         RunBuffer buffer = new RunBuffer(allocator, run, run.address(), length, heap, false);
         buffer.clear();
@@ -43,24 +43,25 @@ public final class RunBuffer extends UnpooledDirectByteBuf {
     }
 
     /**
-     * A large value's bytes, not to be written to. Takes the caller's hold on the run over.
+     * Creates a read-only buffer over a large value's bytes. Takes over the caller's reference to the run.
      *
-     * @param address of the first byte, in the run
-     * @throws NoBufferException if the heap has no room for the objects; the hold is then released
+     * @param address the address of the first byte, in the run
+     * @throws NoBufferException if the heap budget is exhausted; the reference is then released
      */
-    static RunBuffer ofValue(ByteBufAllocator allocator, ValueRun run, long address, int length, ArgumentMemory heap) {
+    static RunBuffer ofValue(ByteBufAllocator allocator, ValueRun run, long address, int length,
+            RequestHeapBudget heap) {
         take(heap, run);
         return new RunBuffer(allocator, run, address, length, heap, true);
     }
 
-    private static void take(ArgumentMemory heap, ValueRun run) {
+    private static void take(RequestHeapBudget heap, ValueRun run) {
         if (!heap.take(HEAP_BYTES)) {
             run.release();
             throw NoBufferException.ofHeap();
         }
     }
 
-    /** Whether it shows a value, so that its bytes are the cache's and not the connection's. */
+    /** Whether it shows a value, so that its bytes belong to the cache and not to the connection. */
     public boolean isValue() {
         return value;
     }
@@ -79,7 +80,7 @@ public final class RunBuffer extends UnpooledDirectByteBuf {
     @Override
     public ByteBuf capacity(int newCapacity) {
         if (newCapacity != capacity()) {
-            throw new UnsupportedOperationException("A run's size is fixed");
+            throw new UnsupportedOperationException("The size of a run is fixed");
         }
         return this;
     }

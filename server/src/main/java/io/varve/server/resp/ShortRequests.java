@@ -3,11 +3,11 @@ package io.varve.server.resp;
 import io.varve.memory.offheap.Memory;
 
 /**
- * Finds requests that are whole and made of a few short bulks, as most are: in one pass, a word at a time, with nothing to
- * remember. Stateless. What it does not know it leaves to {@link RequestDecoder}, the errors among them.
+ * Decodes complete requests of a few short bulks, which most requests are: in one pass, a word at a time. Stateless.
+ * All other input, including errors, it leaves to {@link RequestDecoder}.
  *
- * <p>The head of a bulk is at most 7 bytes, so it is read as one word. Where a longer one's line ends, and what number it
- * holds, is computed for all bytes at once: a loop over digits costs a branch for each.
+ * <p>The header of a bulk is at most 7 bytes, so it is read as one word. The position of a longer header's line end,
+ * and its number, are computed for all bytes at once: a loop over digits costs a branch for each.
  *
  * <pre>
  *   byte    0    1    2    3    4    5 ..
@@ -15,9 +15,9 @@ import io.varve.memory.offheap.Memory;
  * </pre>
  */
 final class ShortRequests {
-    /** The longest bulk that is short: what a client may send before it has authenticated. */
+    /** Maximum length of a short bulk: the limit for clients that have not authenticated. */
     private static final int MAX_BULK_BYTES = RequestDecoder.MAX_BULK_UNAUTHENTICATED_BYTES;
-    /** The most digits of a length. */
+    /** Maximum number of digits of a length. */
     private static final int MAX_DIGITS = 5;
     private static final int MAX_ARGUMENTS = 9;
     private static final int MULTIBULK_HEAD_BYTES = 4;
@@ -35,20 +35,20 @@ final class ShortRequests {
     private static final long HIGH_BITS = ONES << 7;
     private static final long RETURNS = ONES * '\r';
     private static final long ZEROS = ONES * '0';
-    /** Added to a byte over 9 it sets the highest bit. */
+    /** Added to a byte over 9, it sets the byte's highest bit. */
     private static final long OVER_NINE = ONES * (128 - 10);
     private static final int NOT_SHORT = -1;
 
     private ShortRequests() {}
 
     /**
-     * Decodes requests until the sink is full, {@code maxBytes} are used up, or one is not whole or not short.
+     * Decodes requests until the sink is full, {@code maxBytes} are used up, or one is incomplete or not short.
      *
-     * @param address        of the first byte of a request
-     * @param bytes          how many are there
-     * @param maxBytes       no further request is begun after so many bytes
+     * @param address the address of the first byte of a request
+     * @param bytes number of available bytes
+     * @param maxBytes no further request is begun after this many bytes
      * @param thresholdBytes a longer bulk is not short
-     * @return how many bytes were decoded
+     * @return the number of bytes decoded
      */
     static int decode(long address, int bytes, int maxBytes, int thresholdBytes, RequestSink sink) {
         int longest = Math.min(MAX_BULK_BYTES, thresholdBytes);
@@ -64,7 +64,7 @@ final class ShortRequests {
         return (int) (at - address);
     }
 
-    /** @return the address behind the request, or NOT_SHORT */
+    /** @return the address after the request, or NOT_SHORT */
     private static long request(long start, long end, int longest, RequestSink sink) {
         if (end - start < MULTIBULK_HEAD_BYTES) {
             return NOT_SHORT;
@@ -89,10 +89,11 @@ final class ShortRequests {
     }
 
     /**
-     * Where the next bulk is depends on this one's length, and nothing goes on before that is known: lengths of one digit
-     * and of two are computed in the fewest steps, and which of them it is a core foresees.
+     * Decodes a bulk. The position of the next bulk depends on this one's length, and nothing proceeds before it is
+     * known. So lengths of one and of two digits are computed in the fewest steps, and the core predicts which of them
+     * it is.
      *
-     * @return the address behind the bulk, or NOT_SHORT
+     * @return the address after the bulk, or NOT_SHORT
      */
     private static long bulk(long at, RequestSink sink, int longest, long end) {
         long word = Memory.getLong(at);
@@ -129,7 +130,7 @@ final class ShortRequests {
                 || (word >>> (lineEnd + 1) * Byte.SIZE & 0xFF) != '\n') {
             return NOT_SHORT;
         }
-        // The digits go to the upper end, and what is below them becomes zeros in front.
+        // The digits move to the upper end, and the bytes below them become leading zeros.
         int shift = (Long.BYTES - lineEnd) * Byte.SIZE;
         long digits = (word << shift ^ ZEROS) & -1L << shift + Byte.SIZE;
         boolean leadingZero = lineEnd > 2 && (word >>> Byte.SIZE & 0xFF) == '0';
@@ -139,14 +140,14 @@ final class ShortRequests {
         return take(at + lineEnd + 2, number(digits), sink, longest, end);
     }
 
-    /** The number of the first byte that is CR; 8 if there is none. */
+    /** The index of the first byte that is CR; 8 if there is none. */
     private static int firstReturn(long word) {
         long difference = word ^ RETURNS;
-        // The lowest high bit that is set is right; those above it may be wrong by a borrow.
+        // The lowest set high bit is correct; those above it may be wrong because of a borrow.
         return Long.numberOfTrailingZeros(difference - ONES & ~difference & HIGH_BITS) / Byte.SIZE;
     }
 
-    /** The value of eight decimal digits, the lowest byte the first: pairs, then fours, then all. */
+    /** The value of eight decimal digits, the lowest byte first: pairs, then fours, then all. */
     private static int number(long digits) {
         long pairs = digits * 10 + (digits >>> 8);
         long upper = (pairs & 0x0000_00FF_0000_00FFL) * (100 + (1_000_000L << 32));

@@ -1,12 +1,12 @@
 package io.varve.server.resp;
 
-/** Which limit a request has met while it arrived, so that it cannot run. Immutable. */
+/** The limit that an arriving request exceeded, so that it cannot run. Immutable. */
 public enum Shortage {
-    /** It has arrived whole. */
+    /** The request has arrived completely. */
     NONE(0),
-    /** Maxmemory had no room for an argument. */
+    /** Maxmemory had no free memory for an argument. */
     MAXMEMORY(1),
-    /** The heap's budget for arguments ({@link ArgumentMemory}) had no room for all arguments or keys. */
+    /** The heap budget for arguments ({@link RequestHeapBudget}) was too small for all arguments or keys. */
     ARGUMENT_MEMORY(2);
 
     private final byte code;
@@ -15,12 +15,12 @@ public enum Shortage {
         this.code = (byte) code;
     }
 
-    /** What stands for it in a table; 0 for {@link #NONE}. */
+    /** The code in a table; 0 for {@link #NONE}. */
     public byte code() {
         return code;
     }
 
-    /** The one that a code stands for. */
+    /** The shortage with a code. */
     public static Shortage of(byte code) {
         return switch (code) {
             case 0 -> NONE;

@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The signal that a process gets when its terminal is closed. Immutable: static methods only. */
+/** Ignores SIGHUP, the signal that a process gets when its terminal closes. Immutable: static methods only. */
 public final class Hangup {
     private static final Logger LOG = LoggerFactory.getLogger(Hangup.class);
     private static final int SIGHUP = 1;
@@ -17,7 +17,7 @@ public final class Hangup {
 
     private Hangup() {}
 
-    /** As Redis does: a server goes on without its terminal. The JVM would end. */
+    /** Ignores the signal, as Redis does: the server continues without its terminal. The JVM would end. */
     public static void ignore() {
         if (System.getProperty("os.name", "").startsWith("Windows")) {
             return;
@@ -25,14 +25,14 @@ public final class Hangup {
         try {
             Linker linker = Linker.nativeLinker();
             MemorySegment symbol = linker.defaultLookup().find("signal")
-                    .orElseThrow(() -> new IllegalStateException("The C library has no signal"));
+                    .orElseThrow(() -> new IllegalStateException("The C library has no signal()"));
             MemorySegment before = (MemorySegment) linker.downcallHandle(symbol, FunctionDescriptor
                     .of(ValueLayout.ADDRESS, ValueLayout.JAVA_INT, ValueLayout.ADDRESS)).invokeExact(SIGHUP, SIG_IGN);
             if (before.equals(SIG_ERR)) {
-                LOG.warn("SIGHUP ends the server: the system does not let it be ignored");
+                LOG.warn("SIGHUP will stop the server: the operating system does not allow ignoring it");
             }
         } catch (Throwable unexpected) {
-            LOG.warn("SIGHUP ends the server", unexpected);
+            LOG.warn("SIGHUP will stop the server: it cannot be ignored", unexpected);
         }
     }
 }

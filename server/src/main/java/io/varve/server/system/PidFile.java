@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The file that holds the process's number while it runs. Immutable. */
+/** The file that holds the process id while the process runs. Immutable. */
 public final class PidFile implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PidFile.class);
 
@@ -18,7 +18,7 @@ public final class PidFile implements AutoCloseable {
         this.written = written;
     }
 
-    /** Writes it if it is wanted. As in Redis, a server that cannot says so in the log and goes on. */
+    /** Writes the file if it is configured. As in Redis, a failure is logged and the server continues. */
     public static PidFile write(@Nullable Path path) {
         if (path == null) {
             return new PidFile(null);
@@ -27,19 +27,19 @@ public final class PidFile implements AutoCloseable {
             Files.writeString(path, ProcessHandle.current().pid() + "\n");
             return new PidFile(path);
         } catch (IOException failed) {
-            LOG.warn("pidfile {} could not be written: {}", path, failed.toString());
+            LOG.warn("Cannot write pidfile {}: {}", path, failed.toString());
             return new PidFile(null);
         }
     }
 
-    /** Removes it; once or more. */
+    /** Removes the file; may be called repeatedly. */
     @Override
     public void close() {
         if (written != null) {
             try {
                 Files.deleteIfExists(written);
             } catch (IOException failed) {
-                LOG.warn("pidfile {} could not be removed: {}", written, failed.toString());
+                LOG.warn("Cannot remove pidfile {}: {}", written, failed.toString());
             }
         }
     }

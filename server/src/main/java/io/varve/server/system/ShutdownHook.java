@@ -8,15 +8,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The JVM's hook for signals that end the process: it has the main thread close the server, and waits for it. Guarded by itself; created
- * and closed by the main thread.
+ * The JVM's shutdown hook: on a signal it has the main thread close the server, and waits for it. Guarded by {@code
+ * this}; the main thread creates and closes it.
  *
- * <p>It is registered before anything is opened that has to be closed. A signal that comes during the start takes effect once the start
- * is complete.
+ * <p>It is registered before any resource is opened that has to be closed. A signal during the start takes effect once
+ * the start is complete.
  */
 public final class ShutdownHook implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ShutdownHook.class);
-    /** SIGTERM ends the process within it. */
+    /** Maximum time after SIGTERM until the process ends. */
     private static final int DRAIN_SECONDS = 10;
 
     private final CountDownLatch closed = new CountDownLatch(1);
@@ -32,13 +32,13 @@ public final class ShutdownHook implements AutoCloseable {
         return hook;
     }
 
-    /** What the main thread waits for. */
+    /** The event that the main thread waits for. */
     @FunctionalInterface
     public interface Wait {
         void await() throws InterruptedException;
     }
 
-    /** Returns when the wait is over, or when a signal has come. */
+    /** Returns when the wait ends, or when a signal arrives. */
     public void awaitSignalOr(Wait wait) {
         synchronized (this) {
             if (signalled) {
@@ -49,7 +49,7 @@ public final class ShutdownHook implements AutoCloseable {
         try {
             wait.await();
         } catch (InterruptedException interrupted) {
-            LOG.debug("A signal ends the process", interrupted);
+            LOG.debug("A signal stops the process", interrupted);
         } finally {
             synchronized (this) {
                 waiting = null;
@@ -58,7 +58,7 @@ public final class ShutdownHook implements AutoCloseable {
     }
 
     private void end() {
-        LOG.info("Asked to end: finishing");
+        LOG.info("Shutdown requested: finishing the running work");
         synchronized (this) {
             signalled = true;
             if (waiting != null) {
@@ -67,23 +67,23 @@ public final class ShutdownHook implements AutoCloseable {
         }
         try {
             if (!closed.await(DRAIN_SECONDS, TimeUnit.SECONDS)) {
-                LOG.warn("Not finished within {} s", DRAIN_SECONDS);
+                LOG.warn("The shutdown did not finish within {} s", DRAIN_SECONDS);
             }
         } catch (InterruptedException givenUp) {
-            LOG.warn("Interrupted while finishing");
+            LOG.warn("Interrupted during the shutdown");
         }
-        // The JVM would report the signal (143): a server that was asked to end and did has succeeded.
+        // The JVM would exit with the signal's status (143), although the requested shutdown has succeeded.
         Runtime.getRuntime().halt(0);
     }
 
-    /** All is closed: the hook, if it runs, ends the process as soon as it may. */
+    /** Called after everything is closed: the hook, if it runs, ends the process as soon as possible. */
     @Override
     public void close() {
         closed.countDown();
         try {
             Runtime.getRuntime().removeShutdownHook(thread);
         } catch (IllegalStateException alreadyEnding) {
-            LOG.debug("The process is ending already", alreadyEnding);
+            LOG.debug("The process is already shutting down", alreadyEnding);
         }
     }
 }

@@ -6,21 +6,22 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The standard error that the launcher was started with. Static methods only, called by the main thread before there is another.
+ * Restores the standard error that the launcher was started with. Immutable: static methods only; the main thread calls
+ * them before it starts other threads.
  *
- * <p>The launcher starts the JVM with a pipe in its place, which leaves one line out: the warning that the module of vectors is an
- * incubator's, which no option silences. The real one is another descriptor meanwhile.
+ * <p>The launcher starts the JVM with a pipe as standard error, which filters one line: the warning about the
+ * incubating vector module, which no option silences. The launcher keeps the original open as another descriptor.
  */
 public final class StandardError {
-    /** Names the descriptor. */
+    /** The system property with the descriptor. */
     static final String DESCRIPTOR = "varve.stderr";
     private static final int STANDARD_ERROR = 2;
 
     private StandardError() {}
 
     /**
-     * Puts it back where the launcher has taken it, for this JVM's own messages, too. Where the system refuses, which it has no reason for,
-     * the pipe does as well.
+     * Replaces the launcher's pipe with the original standard error, also for the JVM's own messages. If the system
+     * call fails, which is not expected, standard error remains the pipe, and messages still arrive.
      */
     public static void restore() {
         Integer descriptor = Integer.getInteger(DESCRIPTOR);
@@ -34,13 +35,13 @@ public final class StandardError {
         MethodHandle close = linker.downcallHandle(linker.defaultLookup().findOrThrow("close"),
                 FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
         try {
-            int placed = (int) duplicate.invokeExact(descriptor.intValue(), STANDARD_ERROR);
-            int closed = placed == STANDARD_ERROR ? (int) close.invokeExact(descriptor.intValue()) : placed;
+            int duplicated = (int) duplicate.invokeExact(descriptor.intValue(), STANDARD_ERROR);
+            int closed = duplicated == STANDARD_ERROR ? (int) close.invokeExact(descriptor.intValue()) : duplicated;
             if (closed < 0) {
-                System.err.println("varve: standard error stays a pipe of the launcher's");
+                System.err.println("varve: standard error remains the launcher's pipe");
             }
         } catch (Throwable unexpected) {
-            throw new IllegalStateException("dup2 could not be called", unexpected);
+            throw new IllegalStateException("calling dup2 failed", unexpected);
         }
     }
 }

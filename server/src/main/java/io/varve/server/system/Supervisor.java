@@ -15,11 +15,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the service manager that started the process when it is ready and when it ends: what the setting
- * {@code supervised} does. Immutable.
+ * Notifies the service manager that started the process when it is ready and when it ends: the setting {@code
+ * supervised}. Immutable.
  *
- * <p>systemd is sent datagrams at the path, or the abstract name, that {@code NOTIFY_SOCKET} holds. The process stops
- * itself to tell upstart, which lets it go on. The JDK has no datagrams for such sockets, so the C library is called.
+ * <p>systemd receives datagrams at the path, or the abstract name, in {@code NOTIFY_SOCKET}. For upstart the process
+ * stops itself, and upstart continues it. The JDK has no datagrams for Unix domain sockets, so this class calls the C
+ * library.
  */
 public final class Supervisor {
     private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
@@ -31,7 +32,7 @@ public final class Supervisor {
     private static final int SOCK_CLOEXEC = 0x80000;
     private static final int MSG_NOSIGNAL = 0x4000;
     private static final int SIGSTOP = 19;
-    /** Of a {@code sockaddr_un}. */
+    /** The layout of a {@code sockaddr_un}. */
     private static final int PATH_OFFSET = Short.BYTES;
     private static final int PATH_BYTES = 108;
 
@@ -58,7 +59,7 @@ public final class Supervisor {
     }
 
     /**
-     * The one that a process with this environment has.
+     * The service manager of a process with this environment.
      *
      * @param setting no, upstart, systemd or auto
      */
@@ -87,49 +88,49 @@ public final class Supervisor {
                         NOTIFY_SOCKET + " " + socket + ": allowed is a path, or an abstract name that begins with @");
     }
 
-    /** Whether there is one that can be told. */
+    /** Whether there is a service manager that can be notified. */
     public boolean isThere() {
         return kind != Kind.NONE;
     }
 
-    /** Clients can connect. */
+    /** Notifies it that clients can connect. */
     public void ready() {
         switch (kind) {
-            case SYSTEMD -> tell("READY=1\nSTATUS=Ready to accept connections\nMAINPID="
+            case SYSTEMD -> notifyManager("READY=1\nSTATUS=Ready to accept connections\nMAINPID="
                     + ProcessHandle.current().pid() + "\n");
             case UPSTART -> stop();
             case NONE -> {
                 if (complaint != null) {
-                    LOG.warn("{}: no service manager is told that the server is ready", complaint);
+                    LOG.warn("{}: the server cannot notify a service manager that it is ready", complaint);
                 }
             }
         }
     }
 
-    /** The process ends. */
+    /** Notifies it that the process ends. */
     public void stopping() {
         if (kind == Kind.SYSTEMD) {
-            tell("STOPPING=1\nSTATUS=Finishing\n");
+            notifyManager("STOPPING=1\nSTATUS=Finishing\n");
         }
     }
 
     private static void stop() {
         try {
             int refused = (int) handle("raise", INT_OF_INT).invokeExact(SIGSTOP);
-            LOG.debug("Stopped and let go on by upstart ({})", refused);
+            LOG.debug("Stopped and resumed by upstart ({})", refused);
         } catch (Throwable unexpected) {
-            LOG.warn("upstart could not be told that the server is ready", unexpected);
+            LOG.warn("Cannot notify upstart that the server is ready", unexpected);
         }
     }
 
-    private void tell(String message) {
+    private void notifyManager(String message) {
         if (socket == null) {
             return;
         }
         try {
             send(socket, message);
         } catch (Throwable unexpected) {
-            LOG.warn("systemd could not be told at {} {}", NOTIFY_SOCKET, socket, unexpected);
+            LOG.warn("Cannot notify systemd at {} {}", NOTIFY_SOCKET, socket, unexpected);
         }
     }
 
@@ -138,11 +139,11 @@ public final class Supervisor {
         boolean isAbstract = name.startsWith("@");
         int length = path.length + (isAbstract ? 0 : 1);
         if (length > PATH_BYTES) {
-            throw new IOException("The name of the socket has more than " + PATH_BYTES + " bytes");
+            throw new IOException("The socket name has more than " + PATH_BYTES + " bytes");
         }
         int descriptor = (int) handle("socket", SOCKET).invokeExact((int) AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
         if (descriptor < 0) {
-            throw new IOException("The system has no socket for it");
+            throw new IOException("The system cannot create the socket");
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment address = arena.allocate(PATH_OFFSET + PATH_BYTES, Short.BYTES);
@@ -156,7 +157,7 @@ public final class Supervisor {
                     arena.allocateFrom(ValueLayout.JAVA_BYTE, text), (long) text.length, MSG_NOSIGNAL, address,
                     PATH_OFFSET + length);
             if (sent != text.length) {
-                throw new IOException("The socket takes no message");
+                throw new IOException("The socket accepts no message");
             }
         } finally {
             int refused = (int) handle("close", INT_OF_INT).invokeExact(descriptor);
@@ -170,7 +171,7 @@ public final class Supervisor {
                 .orElseThrow(() -> new IllegalStateException("The C library has no " + name)), descriptor);
     }
 
-    /** The name of the kind, as INFO shows it. */
+    /** The kind, as INFO shows it. */
     @Override
     public String toString() {
         return switch (kind) {

@@ -12,14 +12,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How long the system lets a thread run before it looks who else waits: the thread's slice. Immutable.
+ * A thread's time slice: how long the system lets it run before it considers other threads. Immutable.
  *
- * <p>A thread with a shorter slice than the one that runs gets the core as soon as it wakes, as long as it has had no more
- * than its share of it; what it gets over time does not change. Linux keeps to it from 6.12 on (its documents:
- * sched-eevdf); an older one takes it and does nothing, and elsewhere nothing is asked for.
+ * <p>A thread with a shorter slice than the running one gets the core as soon as it wakes, as long as it has not used
+ * more than its share. Its share over time does not change. Linux honours the slice from 6.12 on (its documents:
+ * sched-eevdf). Older versions accept and ignore it. The server does not set it on other operating systems.
  */
 public final class TimeSlice {
-    /** The numbers of sched_setattr and of sched_getattr, which comes next, on the architectures we run on. */
+    /** The numbers of the system call sched_setattr, which sched_getattr follows, on the supported architectures. */
     private static final long SET_ATTRIBUTES_X86_64 = 314;
     private static final long SET_ATTRIBUTES_AARCH64 = 274;
     private static final long THIS_THREAD = 0;
@@ -35,16 +35,16 @@ public final class TimeSlice {
 
     private final long micros;
 
-    /** @param micros 100 to 100,000, which the system keeps to; 0 for what it gives everybody */
+    /** @param micros 100 to 100,000, which the system honours; 0 for the default */
     public TimeSlice(long micros) {
         this.micros = micros;
     }
 
     /**
-     * Asks for it, for the thread that calls.
+     * Requests the slice for the calling thread.
      *
-     * @return whether the system took it; false where it cannot be asked (why not is logged), or where the thread is scheduled in another way
-     *         already (in real time, for instance)
+     * @return whether the system accepted it; false if the request is impossible (the reason is logged), or if the
+     *     thread already has another scheduling policy (real time, for instance)
      */
     public boolean apply() {
         long setAttributes = numberOfSetAttributes();
@@ -53,7 +53,7 @@ public final class TimeSlice {
         }
         try (Arena arena = Arena.ofConfined()) {
             MethodHandle call = systemCall();
-            // What there is first: the call that sets sets the niceness too.
+            // Reads the attributes first: the set call also sets the niceness.
             MemorySegment attributes = attributes(call, setAttributes + 1, arena);
             if (attributes.get(ValueLayout.JAVA_INT, POLICY_OFFSET) != SCHED_OTHER) {
                 return false;
@@ -61,12 +61,12 @@ public final class TimeSlice {
             attributes.set(ValueLayout.JAVA_LONG, RUNTIME_OFFSET, TimeUnit.MICROSECONDS.toNanos(micros));
             return (long) call.invokeExact(setAttributes, THIS_THREAD, attributes, 0L, 0L) == 0;
         } catch (Throwable unexpected) {
-            LOG.warn("The system's scheduler could not be asked for a time slice of {} µs", micros, unexpected);
+            LOG.warn("Cannot request a time slice of {} µs from the scheduler", micros, unexpected);
             return false;
         }
     }
 
-    /** What the system says that the calling thread's slice is, in microseconds; 0 where it does not say. */
+    /** The calling thread's slice according to the system, in microseconds; 0 if it does not report one. */
     static long currentMicros() {
         long setAttributes = numberOfSetAttributes();
         if (setAttributes == 0) {
@@ -76,7 +76,7 @@ public final class TimeSlice {
             return TimeUnit.NANOSECONDS.toMicros(attributes(systemCall(), setAttributes + 1, arena)
                     .get(ValueLayout.JAVA_LONG, RUNTIME_OFFSET));
         } catch (Throwable unexpected) {
-            throw new IllegalStateException("The system's scheduler could not be asked", unexpected);
+            throw new IllegalStateException("The scheduler request failed", unexpected);
         }
     }
 
@@ -90,7 +90,7 @@ public final class TimeSlice {
         return attributes;
     }
 
-    /** 0 where we know none. */
+    /** 0 if it is unknown. */
     private static long numberOfSetAttributes() {
         if (!System.getProperty("os.name", "").startsWith("Linux")) {
             return 0;
@@ -106,7 +106,7 @@ public final class TimeSlice {
     private static MethodHandle systemCall() {
         Linker linker = Linker.nativeLinker();
         MemorySegment symbol = linker.defaultLookup().find("syscall")
-                .orElseThrow(() -> new IllegalStateException("The C library has no syscall"));
+                .orElseThrow(() -> new IllegalStateException("The C library has no syscall()"));
         return linker.downcallHandle(symbol, FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
                 ValueLayout.JAVA_LONG, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG),
                 Linker.Option.firstVariadicArg(1));

@@ -1,5 +1,5 @@
 /**
- * What the server asks of the operating system beside files and sockets.
+ * Calls to the operating system other than files and sockets.
  *
  * <p>Lives here: calls of the C library. Must not live here: anything that touches memory of items.
  */

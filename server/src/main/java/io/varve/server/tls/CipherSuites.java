@@ -11,12 +11,12 @@ import java.util.function.Predicate;
 import io.varve.server.config.ConfigException;
 
 /**
- * Cipher suites as {@code tls-ciphers} and {@code tls-ciphersuites} name them: by OpenSSL's names or by the standard's. Immutable:
- * static methods only.
+ * Parses the cipher suites of {@code tls-ciphers} and {@code tls-ciphersuites}: OpenSSL's names or the standard ones.
+ * Immutable: static methods only.
  */
 final class CipherSuites {
     private static final Set<String> DEFAULTS = Set.of("DEFAULT", "HIGH", "ALL", "COMPLEMENTOFDEFAULT");
-    /** What OpenSSL's lists leave out is mostly not there: the JDK offers nothing of the kind. */
+    /** Exclusions of OpenSSL's lists that mostly match nothing: the JDK offers no such suite. */
     private static final Set<String> NEVER_OFFERED = Set.of("ANULL", "ENULL", "NULL", "EXPORT", "EXP", "LOW", "MEDIUM",
             "MD5", "RC4", "DES", "3DES", "PSK", "SRP", "DSS", "ADH", "AECDH", "IDEA", "SEED", "CAMELLIA", "ARIA",
             "SSLV3", "SSLV2");
@@ -28,8 +28,8 @@ final class CipherSuites {
     /**
      * The suites of TLS 1.3 that a list names, in its order.
      *
-     * @param supported what the JDK offers
-     * @throws ConfigException if one of them is not known
+     * @param supported the JDK's suites
+     * @throws ConfigException if one of them is unknown
      */
     static List<String> ofTls13(String list, List<String> supported) {
         List<String> known = supported.stream().filter(CipherSuites::isTls13).toList();
@@ -73,7 +73,7 @@ final class CipherSuites {
             }
         }
         if (suites.isEmpty()) {
-            throw new ConfigException("tls-ciphers " + list + ": names no cipher suite that could be offered");
+            throw new ConfigException("tls-ciphers " + list + ": names no available cipher suite");
         }
         return List.copyOf(suites);
     }
@@ -87,11 +87,11 @@ final class CipherSuites {
     }
 
     private static ConfigException unknown(String setting, String list, String name, List<String> known) {
-        return new ConfigException(setting + " " + list + ": " + name + " is not known here; there are "
+        return new ConfigException(setting + " " + list + ": " + name + " is not supported; supported are "
                 + String.join(" ", known));
     }
 
-    /** What a word after an exclamation mark stands for; null if nothing is known of it. */
+    /** The suites that a word after an exclamation mark excludes; null if the word is unknown. */
     private static @org.jspecify.annotations.Nullable Predicate<String> leftOut(String word, List<String> known) {
         if (NEVER_OFFERED.contains(word)) {
             return _ -> false;
@@ -111,7 +111,7 @@ final class CipherSuites {
         return known.stream().anyMatch(name -> name.contains(part)) ? name -> name.contains(part) : null;
     }
 
-    /** {@code ECDHE-RSA-AES128-GCM-SHA256} as the standard calls it; other names as they are. */
+    /** {@code ECDHE-RSA-AES128-GCM-SHA256} under its standard name; other names are unchanged. */
     static String standardName(String name) {
         if (name.contains("_")) {
             return name;

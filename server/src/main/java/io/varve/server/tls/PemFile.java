@@ -19,11 +19,11 @@ import java.util.regex.Pattern;
 import io.varve.server.config.ConfigException;
 
 /**
- * A file in PEM form that a setting names. Immutable.
+ * A file in PEM format that a setting names. Immutable.
  *
- * @param setting which names it
- * @param path    of the file
- * @param blocks  in the order in which they stand
+ * @param setting the setting that names it
+ * @param path the path of the file
+ * @param blocks the blocks in file order
  */
 record PemFile(String setting, Path path, List<Block> blocks) {
     private static final Pattern BLOCK = Pattern.compile("-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \\1-----",
@@ -33,13 +33,13 @@ record PemFile(String setting, Path path, List<Block> blocks) {
     private static final long LONGEST_BYTES = 16 << 20;
 
     /**
-     * What stands between two lines of dashes.
+     * The content between two lines of dashes.
      *
      * @param label such as {@code CERTIFICATE}
-     * @param text  base 64, and headers in front of it where there are any
+     * @param text base 64, after headers if there are any
      */
     record Block(String label, String text) {
-        /** Whether it is encrypted in the way of old versions of OpenSSL. */
+        /** Whether it is encrypted in the format of old versions of OpenSSL. */
         boolean hasHeaders() {
             return text.contains(":");
         }
@@ -55,12 +55,12 @@ record PemFile(String setting, Path path, List<Block> blocks) {
         }
     }
 
-    /** @throws ConfigException in one line: setting, file and what is wrong */
+    /** @throws ConfigException in one line: setting, file and problem */
     static PemFile read(String setting, Path path) {
         String text;
         try {
             if (Files.size(path) > LONGEST_BYTES) {
-                throw new ConfigException(setting + " " + path + ": is too long for a file in PEM form");
+                throw new ConfigException(setting + " " + path + ": is too long for a PEM file");
             }
             text = Files.readString(path, StandardCharsets.ISO_8859_1);
         } catch (IOException unreadable) {
@@ -78,7 +78,7 @@ record PemFile(String setting, Path path, List<Block> blocks) {
         return switch (unreadable) {
             case NoSuchFileException _ -> "there is no such file";
             case AccessDeniedException _ -> "permission denied";
-            default -> Files.isDirectory(path) ? "it is a folder" : String.valueOf(unreadable.getMessage());
+            default -> Files.isDirectory(path) ? "it is a directory" : String.valueOf(unreadable.getMessage());
         };
     }
 
@@ -86,7 +86,7 @@ record PemFile(String setting, Path path, List<Block> blocks) {
         return new ConfigException(setting + " " + path + ": " + what);
     }
 
-    /** All certificates in it. @throws ConfigException if there is none, or one is damaged */
+    /** All certificates in the file. @throws ConfigException if there is none, or one is damaged */
     List<X509Certificate> certificates() {
         List<X509Certificate> certificates = new ArrayList<>();
         for (Block block : blocks) {
@@ -95,7 +95,7 @@ record PemFile(String setting, Path path, List<Block> blocks) {
             }
         }
         if (certificates.isEmpty()) {
-            throw wrong("holds no certificate in PEM form");
+            throw wrong("contains no certificate in PEM format");
         }
         return certificates;
     }
@@ -105,7 +105,7 @@ record PemFile(String setting, Path path, List<Block> blocks) {
             return (X509Certificate) CertificateFactory.getInstance("X.509")
                     .generateCertificate(new ByteArrayInputStream(block.bytes()));
         } catch (CertificateException | IllegalArgumentException damaged) {
-            throw wrong("holds a certificate that is damaged");
+            throw wrong("contains a damaged certificate");
         }
     }
 }

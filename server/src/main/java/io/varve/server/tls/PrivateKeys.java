@@ -23,8 +23,8 @@ import io.varve.server.config.ConfigException;
 import io.varve.server.tls.PemFile.Block;
 
 /**
- * Private keys in PEM form: PKCS #8, plain or encrypted, and the two older forms of OpenSSL, plain. Immutable: static methods
- * only.
+ * Reads private keys in PEM format: PKCS #8, plain or encrypted, and the two older formats of OpenSSL, plain.
+ * Immutable: static methods only.
  */
 final class PrivateKeys {
     private static final List<String> ALGORITHMS = List.of("RSA", "EC", "EdDSA", "RSASSA-PSS");
@@ -40,10 +40,10 @@ final class PrivateKeys {
     private PrivateKeys() {}
 
     /**
-     * The key in a file.
+     * Reads the key in a file.
      *
      * @param password empty if there is none
-     * @throws ConfigException in one line: setting, file and what is wrong
+     * @throws ConfigException in one line: setting, file and problem
      */
     static PrivateKey read(PemFile file, String password) {
         for (Block block : file.blocks()) {
@@ -51,17 +51,17 @@ final class PrivateKeys {
                 try {
                     return key(pkcs8(file, block, password));
                 } catch (GeneralSecurityException | IOException | IllegalArgumentException damaged) {
-                    throw file.wrong("holds a private key that is damaged or of a kind that is not known");
+                    throw file.wrong("contains a private key that is damaged or of an unknown type");
                 }
             }
         }
-        throw file.wrong("holds no private key in PEM form");
+        throw file.wrong("contains no private key in PEM format");
     }
 
     private static PKCS8EncodedKeySpec pkcs8(PemFile file, Block block, String password)
             throws GeneralSecurityException, IOException {
         if (block.hasHeaders()) {
-            throw file.wrong("is encrypted in a form that is not supported: convert it by"
+            throw file.wrong("uses an unsupported encryption: convert it with"
                     + " openssl pkcs8 -topk8 -in FILE -out NEW");
         }
         return switch (block.label()) {
@@ -69,7 +69,7 @@ final class PrivateKeys {
             case "ENCRYPTED PRIVATE KEY" -> decrypt(file, new EncryptedPrivateKeyInfo(block.bytes()), password);
             case "RSA PRIVATE KEY" -> wrapped(RSA, block.bytes());
             case "EC PRIVATE KEY" -> wrapped(der(SEQUENCE, EC_OID, curve(block.bytes())), block.bytes());
-            default -> throw file.wrong("holds a key of a kind that is not supported: " + block.label());
+            default -> throw file.wrong("contains a key of an unsupported type: " + block.label());
         };
     }
 
@@ -81,7 +81,7 @@ final class PrivateKeys {
         AlgorithmParameters parameters = info.getAlgParameters();
         String name = info.getAlgName();
         if (parameters != null && (name.equals(PBES2) || name.equals("PBES2"))) {
-            // The name of what is within, such as PBEWithHmacSHA256AndAES_256: the JDK tells it nowhere else.
+            // The name of the inner scheme, such as PBEWithHmacSHA256AndAES_256: the JDK reveals it nowhere else.
             name = parameters.toString();
         }
         try {
@@ -107,7 +107,7 @@ final class PrivateKeys {
         throw last;
     }
 
-    // --- the older forms: the same bytes within PKCS #8
+    // --- the older formats: their bytes are wrapped in PKCS #8
 
     private static PKCS8EncodedKeySpec wrapped(byte[] algorithm, byte[] key) {
         return new PKCS8EncodedKeySpec(der(SEQUENCE, VERSION_0, algorithm, der(OCTETS, key)));
@@ -132,7 +132,9 @@ final class PrivateKeys {
         return out.toByteArray();
     }
 
-    /** The name of the curve, which stands behind the version and the key. @throws IllegalArgumentException if it does not */
+    /**
+     * The name of the curve, which follows the version and the key. @throws IllegalArgumentException if it is missing
+     */
     private static byte[] curve(byte[] sec1) {
         ByteBuffer in = ByteBuffer.wrap(enter(ByteBuffer.wrap(sec1), SEQUENCE));
         while (in.hasRemaining()) {
@@ -142,13 +144,13 @@ final class PrivateKeys {
                 return content;
             }
         }
-        throw new IllegalArgumentException("The curve is not named");
+        throw new IllegalArgumentException("The key does not name its curve");
     }
 
     /** The content of the next element. */
     private static byte[] enter(ByteBuffer in, int tag) {
         if (in.remaining() < 2 || (in.get() & 0xFF) != tag) {
-            throw new IllegalArgumentException("Not what is expected");
+            throw new IllegalArgumentException("Unexpected DER element");
         }
         int length = in.get() & 0xFF;
         if (length >= 0x80) {
@@ -168,7 +170,7 @@ final class PrivateKeys {
 
     // --- pairs
 
-    /** Whether what one signs the other verifies. */
+    /** Whether the public key verifies a signature of the private key. */
     static boolean belongTogether(PrivateKey key, PublicKey publicKey) {
         String algorithm = switch (key.getAlgorithm()) {
             case "EC" -> "SHA256withECDSA";

@@ -24,7 +24,10 @@ import io.varve.server.config.ConfigException;
 import io.varve.server.config.ServerConfig;
 import org.jspecify.annotations.Nullable;
 
-/** What the {@code tls-} settings come to. Immutable: changed settings or files make another. */
+/**
+ * The TLS configuration that results from the {@code tls-} settings. Immutable: changed settings or files create
+ * another.
+ */
 public final class TlsContext {
     private static final List<String> PROTOCOLS = List.of("TLSv1.2", "TLSv1.3");
     private static final char[] IN_MEMORY = "in memory".toCharArray();
@@ -40,7 +43,7 @@ public final class TlsContext {
     /**
      * Reads and checks the files.
      *
-     * @throws ConfigException in one line: setting, file and what is wrong
+     * @throws ConfigException in one line: setting, file and problem
      */
     public static TlsContext of(ServerConfig config) {
         try {
@@ -48,7 +51,7 @@ public final class TlsContext {
             context.init(keyManagers(config), trustManagers(config), null);
             SSLSessionContext sessions = context.getServerSessionContext();
             boolean caching = config.bool("tls-session-caching");
-            // 0 would be no limit.
+            // 0 would mean no limit.
             sessions.setSessionCacheSize(caching ? Math.max(1, config.intNumber("tls-session-cache-size")) : 1);
             sessions.setSessionTimeout(caching ? config.intNumber("tls-session-cache-timeout") : 1);
             return new TlsContext(context, parameters(config, context));
@@ -57,7 +60,7 @@ public final class TlsContext {
         }
     }
 
-    /** A server's side of one connection. */
+    /** Creates the server side of one connection. */
     public SSLEngine newEngine() {
         SSLEngine engine = context.createSSLEngine();
         engine.setUseClientMode(false);
@@ -73,7 +76,7 @@ public final class TlsContext {
     private static PemFile needed(ServerConfig config, String setting) {
         Path path = path(config, setting);
         if (path == null) {
-            throw new ConfigException(setting + " \"\": is needed where tls-port is set");
+            throw new ConfigException(setting + " \"\": is required if tls-port is set");
         }
         return PemFile.read(setting, path);
     }
@@ -85,7 +88,7 @@ public final class TlsContext {
         PemFile keyFile = needed(config, "tls-key-file");
         PrivateKey key = PrivateKeys.read(keyFile, config.text("tls-key-file-pass"));
         if (!PrivateKeys.belongTogether(key, chain.getFirst().getPublicKey())) {
-            throw keyFile.wrong("is not the key of the certificate in " + file.path());
+            throw keyFile.wrong("does not belong to the certificate in " + file.path());
         }
         KeyStore store = emptyStore();
         store.setKeyEntry("server", key, IN_MEMORY, chain.toArray(new X509Certificate[0]));
@@ -146,7 +149,8 @@ public final class TlsContext {
                     "tls-ca-cert-dir " + folder + ": cannot be read: " + PemFile.reason(folder, unreadable));
         }
         if (authorities.isEmpty()) {
-            throw new ConfigException("tls-ca-cert-dir " + folder + ": holds no file with a certificate in PEM form");
+            throw new ConfigException(
+                    "tls-ca-cert-dir " + folder + ": contains no file with a certificate in PEM format");
         }
         return authorities;
     }
@@ -177,7 +181,7 @@ public final class TlsContext {
         for (String word : list.strip().split("\\s+")) {
             String protocol = PROTOCOLS.stream().filter(word::equalsIgnoreCase).findFirst()
                     .orElseThrow(() -> new ConfigException("tls-protocols " + list + ": " + word
-                            + " is not offered; there are " + String.join(" ", PROTOCOLS)));
+                            + " is not supported; supported are " + String.join(" ", PROTOCOLS)));
             protocols.add(protocol);
         }
         return protocols;

@@ -1,8 +1,8 @@
 /**
- * TLS as the JDK has it: certificates, keys, protocols and cipher suites from the settings.
+ * TLS by means of the JDK: certificates, keys, protocols and cipher suites from the settings.
  *
- * <p>Lives here: what reads and checks the files that the {@code tls-} settings name, and makes engines. Must not live
- * here: sockets and channels.
+ * <p>Lives here: the readers and checks of the files that the {@code tls-} settings name, and the creation of engines.
+ * Must not live here: sockets and channels.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.tls;

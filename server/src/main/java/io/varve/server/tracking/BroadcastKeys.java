@@ -11,19 +11,19 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keys that have changed since broadcasting clients were last told, gathered by prefix so that each client gets one message for each of its
- * prefixes. Guarded by the lock under which {@link Tracking} tells.
+ * Keys that changed since the last broadcast, grouped by prefix so that each client gets one message for each of its
+ * prefixes. Guarded by the lock under which {@link Tracking} sends.
  */
 final class BroadcastKeys {
-    private final Broadcasts broadcasts;
-    /** By the place of the prefix: the keys in order, each with the client that alone has changed it, if there is one. */
+    private final BroadcastPrefixes prefixes;
+    /** By the index of the prefix: the sorted keys, each with the only client that has changed it, if there is one. */
     private final Map<Integer, TreeMap<byte[], ChangedBy>> byPrefix = new HashMap<>();
     private long bytes;
 
     /**
-     * Which client has changed a key. Immutable.
+     * The client that has changed a key. Immutable.
      *
-     * @param tracker null: several, one that does not track, or none
+     * @param tracker null: several clients, one that does not track, or none
      */
     private record ChangedBy(@Nullable Tracker tracker) {
         ChangedBy and(ChangedBy other) {
@@ -31,42 +31,45 @@ final class BroadcastKeys {
         }
     }
 
-    BroadcastKeys(Broadcasts broadcasts) {
-        this.broadcasts = broadcasts;
+    BroadcastKeys(BroadcastPrefixes prefixes) {
+        this.prefixes = prefixes;
     }
 
-    /** Adds a key that a client has changed; null: nobody who tracks. */
+    /** Adds a key that a client has changed; null: a client that does not track. */
     void add(byte[] key, @Nullable Tracker by) {
         bytes += key.length;
-        broadcasts.forEachPlaceOf(key, place -> byPrefix.computeIfAbsent(place,
+        prefixes.forEachPlaceOf(key, place -> byPrefix.computeIfAbsent(place,
                 _ -> new TreeMap<>(Arrays::compareUnsigned)).merge(key, new ChangedBy(by), ChangedBy::and));
     }
 
-    /** What the keys take that were added, bytes. */
+    /** Total size of the added keys, bytes. */
     long bytes() {
         return bytes;
     }
 
-    /** Each client with the keys under one of its prefixes, in order: without those that it has changed itself if it wants it so. */
+    /**
+     * Calls back with each client and the sorted keys under one of its prefixes, without its own changes if it excludes
+     * them.
+     */
     void forEachMessage(BiConsumer<Tracker, byte[][]> message) {
         byPrefix.forEach((place, keys) -> {
             byte[][] all = keys.keySet().toArray(byte[][]::new);
-            for (Tracker tracker : broadcasts.trackersAt(place)) {
-                byte[][] told = tracker.options().noLoop() ? changedByOthers(keys, tracker) : all;
-                if (told.length > 0) {
-                    message.accept(tracker, told);
+            for (Tracker tracker : prefixes.trackersAt(place)) {
+                byte[][] invalid = tracker.options().noLoop() ? changedByOthers(keys, tracker) : all;
+                if (invalid.length > 0) {
+                    message.accept(tracker, invalid);
                 }
             }
         });
     }
 
     private static byte[][] changedByOthers(Map<byte[], ChangedBy> keys, Tracker tracker) {
-        List<byte[]> told = new ArrayList<>();
+        List<byte[]> invalid = new ArrayList<>();
         keys.forEach((key, by) -> {
             if (!tracker.equals(by.tracker())) {
-                told.add(key);
+                invalid.add(key);
             }
         });
-        return told.toArray(byte[][]::new);
+        return invalid.toArray(byte[][]::new);
     }
 }

@@ -1,26 +1,26 @@
 package io.varve.server.tracking;
 
-import io.varve.server.pubsub.Mail;
+import io.varve.server.pubsub.OutboundMessage;
 import io.varve.server.pubsub.Subscriptions;
-import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.resp.ReplyWriter;
+import io.varve.server.resp.RequestHeapBudget;
 
 /**
- * A client is told that the one which is to be told of invalid keys in its place has gone. Immutable.
+ * Notifies a client that the client it redirects its invalidations to has disconnected. Immutable.
  *
- * @param redirect the number of the client that has gone
- * @param memory   what it is charged to
+ * @param redirect id of the client that has disconnected
+ * @param memory the budget that it is charged to
  */
-record BrokenRedirection(long redirect, ArgumentMemory memory) implements Mail {
+record BrokenRedirection(long redirect, RequestHeapBudget memory) implements OutboundMessage {
     private static final int HEAP_BYTES = 64;
     private static final int WIRE_BYTES = 48;
 
-    /** Leaves it for a client, if there is room for it. */
-    static void deliver(long redirect, Subscriptions to, ArgumentMemory memory) {
+    /** Queues it for a client, if the budget allows. */
+    static void deliver(long redirect, Subscriptions to, RequestHeapBudget memory) {
         if (memory.take(HEAP_BYTES)) {
-            BrokenRedirection mail = new BrokenRedirection(redirect, memory);
-            if (!to.deliver(mail)) {
-                mail.delivered();
+            BrokenRedirection message = new BrokenRedirection(redirect, memory);
+            if (!to.deliver(message)) {
+                message.delivered();
             }
         }
     }

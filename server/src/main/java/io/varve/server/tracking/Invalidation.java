@@ -1,27 +1,27 @@
 package io.varve.server.tracking;
 
-import io.varve.server.pubsub.Mail;
+import io.varve.server.pubsub.OutboundMessage;
 import io.varve.server.pubsub.Subscriptions;
-import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.resp.ReplyWriter;
+import io.varve.server.resp.RequestHeapBudget;
 
 /** A message to a client that keys have changed. Immutable. */
-final class Invalidation implements Mail {
+final class Invalidation implements OutboundMessage {
     private static final int HEAP_BYTES = 96;
-    /** An array's head and its place among the keys, for all but the first key. */
+    /** Heap bytes of an array's head and its place among the keys, for all keys except the first. */
     private static final int MORE_HEAP_BYTES = 24;
-    /** The words and line ends around the keys. */
+    /** Wire bytes of the words and line ends around the keys. */
     private static final int WORDS_BYTES = 48;
-    /** The length and line ends of all but the first key. */
+    /** Wire bytes of the length and line ends, for all keys except the first. */
     private static final int MORE_WORDS_BYTES = 8;
     private static final String CHANNEL = "__redis__:invalidate";
 
     private final byte[][] keys;
     private final long keyBytes;
-    private final ArgumentMemory memory;
+    private final RequestHeapBudget memory;
     private final boolean redirected;
 
-    private Invalidation(byte[][] keys, boolean redirected, ArgumentMemory memory) {
+    private Invalidation(byte[][] keys, boolean redirected, RequestHeapBudget memory) {
         this.keys = keys;
         this.redirected = redirected;
         this.memory = memory;
@@ -33,30 +33,33 @@ final class Invalidation implements Mail {
     }
 
     /**
-     * Leaves it for a client.
+     * Queues it for a client.
      *
-     * @param keys       at least one; they are not to be changed
-     * @param redirected whether that is told in place of another one
-     * @return false if there is no room for it
+     * @param keys at least one; they must not change
+     * @param redirected whether the client receives it in place of another one
+     * @return false if the budget is exhausted
      */
-    static boolean deliver(byte[][] keys, Subscriptions to, boolean redirected, ArgumentMemory memory) {
-        Invalidation mail = new Invalidation(keys, redirected, memory);
-        if (!memory.take(mail.heapBytes())) {
+    static boolean deliver(byte[][] keys, Subscriptions to, boolean redirected, RequestHeapBudget memory) {
+        Invalidation message = new Invalidation(keys, redirected, memory);
+        if (!memory.take(message.heapBytes())) {
             return false;
         }
-        if (!to.deliver(mail)) {
-            // Who has left has nothing cached.
-            mail.delivered();
+        if (!to.deliver(message)) {
+            // A client that has disconnected has nothing cached.
+            message.delivered();
         }
         return true;
     }
 
-    /** As a push, or as a message: in place of another one, if it listens to something. */
-    static boolean isHeardBy(Subscriptions client, boolean redirected) {
+    /**
+     * Whether the client can receive it: as a push, or, in place of another client, as a message if it has a
+     * subscription.
+     */
+    static boolean isReceivedBy(Subscriptions client, boolean redirected) {
         return client.takesPushes() || redirected && client.isListening();
     }
 
-    /** Begins what is told, which the keys follow, for one that {@link #isHeardBy hears it}. */
+    /** Writes the head of the message, before the keys, for a client that {@link #isReceivedBy can receive it}. */
     static void writeHead(ReplyWriter reply) {
         if (reply.resp3()) {
             reply.push(2);
@@ -79,7 +82,7 @@ final class Invalidation implements Mail {
 
     @Override
     public boolean isWantedBy(Subscriptions client) {
-        return isHeardBy(client, redirected);
+        return isReceivedBy(client, redirected);
     }
 
     @Override

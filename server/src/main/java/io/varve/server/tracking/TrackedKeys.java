@@ -9,35 +9,36 @@ import java.util.function.BiConsumer;
 
 import io.varve.memory.offheap.Memory;
 import io.varve.server.pubsub.Name;
-import io.varve.server.resp.ArgumentMemory;
+import io.varve.server.resp.RequestHeapBudget;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which keys are cached by whom, as far as is known: by name, whatever the database, as in Redis. Many threads: it has parts, each guarded by
- * a lock of its own that is taken last; a key is added, and taken out because it has changed, under the lock of its shard too.
+ * The invalidation table: the keys that clients may have cached, by name and, as in Redis, regardless of the database.
+ * Many threads: each partition has its own lock, which is last in the lock order. A key is added, and removed because
+ * of a change, under its shard's lock too.
  */
 final class TrackedKeys {
     private static final int PART_BITS = 8;
-    /** So many that what is done to one of them at once is little. */
+    /** Number of partitions: so many that the work on one of them at a time is small. */
     private static final int PARTS = 1 << PART_BITS;
-    /** That spreads hashes over their upper bits: of the golden ratio. */
+    /** Spreads hashes over their upper bits: derived from the golden ratio. */
     private static final int SPREAD = 0x9E3779B9;
-    /** A key's entry with its share of its part's table, and its name, beside its bytes. */
+    /** Heap bytes of a key's entry, its share of the table, and its name, beside its bytes. */
     private static final int KEY_HEAP_BYTES = 192;
-    /** A part whose keys become fewer by this factor gets a smaller table. */
+    /** A partition whose keys decrease by this factor gets a smaller table. */
     private static final int SHRINK = 4;
-    /** A table for so many stays as it is. */
+    /** A table for this many keys is not shrunk. */
     private static final int SMALL = 64;
 
-    /** Some of the keys, the oldest first. Guarded by this. */
+    /** A partition of the keys, the oldest first. Guarded by {@code this}. */
     private static final class Part {
-        private LinkedHashMap<Name, Readers> byName = new LinkedHashMap<>();
-        /** How many its table has held. */
+        private LinkedHashMap<Name, TrackingClients> byName = new LinkedHashMap<>();
+        /** The largest number of keys that its table has held. */
         private int most;
-        /** Keys times who may have cached them, and what all that takes of the heap. */
+        /** Pairs of a key and a client that may have cached it, and the heap bytes of the partition. */
         private long items;
         private long heapBytes;
-        /** How many a sweep has still to look at: they are in front. */
+        /** Number of keys that a sweep has still to visit: they are in front. */
         private int unswept;
 
         void shrink() {
@@ -48,17 +49,20 @@ final class TrackedKeys {
         }
     }
 
-    private final ArgumentMemory memory;
+    private final RequestHeapBudget memory;
     private final Part[] parts = new Part[PARTS];
-    /** The sums over all parts. */
+    /** The sums over all partitions. */
     private final AtomicLong keys = new AtomicLong();
     private final AtomicLong items = new AtomicLong();
     private final AtomicInteger evictionHand = new AtomicInteger();
-    /** The part that is swept; none: {@link #PARTS}. Guarded by this, as is whether they are to be swept once more. */
+    /**
+     * The partition that is being swept; none: {@link #PARTS}. Guarded by {@code this}, as is the request for another
+     * sweep.
+     */
     private int sweepHand = PARTS;
     private boolean sweepWanted;
 
-    TrackedKeys(ArgumentMemory memory) {
+    TrackedKeys(RequestHeapBudget memory) {
         this.memory = memory;
         Arrays.setAll(parts, _ -> new Part());
     }
@@ -71,12 +75,12 @@ final class TrackedKeys {
         return keys.get();
     }
 
-    /** Keys times who may have cached them. */
+    /** Pairs of a key and a client that may have cached it. */
     long itemCount() {
         return items.get();
     }
 
-    /** How many keys its tables have been made for. */
+    /** Number of keys that its tables are sized for. */
     long tableKeys() {
         long sum = 0;
         for (Part part : parts) {
@@ -89,12 +93,12 @@ final class TrackedKeys {
 
     // --- under the lock of the key's shard
 
-    /** @return false if there is no room for it */
+    /** @return false if the budget is exhausted */
     boolean add(long address, int length, Tracker tracker) {
         Name name = Name.at(address, length);
         Part part = partOf(name);
         synchronized (part) {
-            Readers there = part.byName.get(name);
+            TrackingClients there = part.byName.get(name);
             if (there == null) {
                 return addFirst(part, address, length, tracker);
             }
@@ -103,29 +107,29 @@ final class TrackedKeys {
     }
 
     private boolean addFirst(Part part, long address, int length, Tracker tracker) {
-        Readers readers = Readers.of(tracker);
-        long bytes = heapBytes(length, readers);
-        // Before it is copied: a key may have half a gigabyte.
+        TrackingClients trackingClients = TrackingClients.of(tracker);
+        long bytes = heapBytes(length, trackingClients);
+        // Reserved before the copy: a key may have half a gigabyte.
         if (!memory.takePiece(bytes)) {
             return false;
         }
         count(part, 1, 1, bytes);
-        part.byName.put(Name.of(Memory.toArray(address, length)), readers);
+        part.byName.put(Name.of(Memory.toArray(address, length)), trackingClients);
         part.most = Math.max(part.most, part.byName.size());
         return true;
     }
 
-    private boolean addTo(Part part, Readers readers, Tracker tracker) {
-        long more = readers.heapBytesWithOneMore() - readers.heapBytes();
+    private boolean addTo(Part part, TrackingClients trackingClients, Tracker tracker) {
+        long more = trackingClients.heapBytesWithOneMore() - trackingClients.heapBytes();
         if (!memory.take(more)) {
             return false;
         }
         count(part, 0, 1, more);
-        readers.add(tracker);
+        trackingClients.add(tracker);
         return true;
     }
 
-    /** So many come, or go. */
+    /** Updates the counters. */
     private void count(Part part, int moreKeys, long moreItems, long moreBytes) {
         part.items += moreItems;
         part.heapBytes += moreBytes;
@@ -133,32 +137,35 @@ final class TrackedKeys {
         items.addAndGet(moreItems);
     }
 
-    /** Takes a key out. @return those who may have cached it, whom nobody changes any more; null if nobody may have */
+    /**
+     * Removes a key. @return the clients that may have cached it, which no thread changes from then on; null if there
+     * are none
+     */
     @Nullable
-    Readers remove(long address, int length) {
-        // What was added to the key's shard is counted: the lock that the caller has was had by who did it.
+    TrackingClients remove(long address, int length) {
+        // Additions to the key's shard are visible: the caller holds the lock that they were made under.
         if (keys.get() == 0) {
             return null;
         }
         Name name = Name.at(address, length);
         Part part = partOf(name);
         synchronized (part) {
-            Readers readers = part.byName.remove(name);
-            if (readers != null) {
-                removed(part, length, readers);
+            TrackingClients trackingClients = part.byName.remove(name);
+            if (trackingClients != null) {
+                removed(part, length, trackingClients);
             }
-            return readers;
+            return trackingClients;
         }
     }
 
-    private void removed(Part part, int length, Readers readers) {
-        long bytes = heapBytes(length, readers);
-        count(part, -1, -(long) readers.size(), -bytes);
+    private void removed(Part part, int length, TrackingClients trackingClients) {
+        long bytes = heapBytes(length, trackingClients);
+        count(part, -1, -(long) trackingClients.size(), -bytes);
         memory.give(bytes);
         part.shrink();
     }
 
-    /** Takes all keys out. Under the locks of all shards. */
+    /** Removes all keys. Called under the locks of all shards. */
     void clear() {
         for (Part part : parts) {
             synchronized (part) {
@@ -171,19 +178,19 @@ final class TrackedKeys {
         }
     }
 
-    // --- for room
+    // --- eviction
 
     /**
-     * Takes a key out that nothing is known against: one that has been there for long.
+     * Evicts an old key, to limit the table.
      *
-     * @param evicted told of the key and of those who may have cached it, before anybody finds that it has gone
+     * @param evicted receives the key and the clients that may have cached it, before other threads see that it is gone
      * @return false if there is none
      */
-    boolean evict(BiConsumer<Name, Readers> evicted) {
+    boolean evict(BiConsumer<Name, TrackingClients> evicted) {
         for (int i = 0; i < PARTS && keys.get() > 0; i++) {
             Part part = parts[evictionHand.getAndIncrement() & PARTS - 1];
             synchronized (part) {
-                Map.Entry<Name, Readers> oldest = part.byName.pollFirstEntry();
+                Map.Entry<Name, TrackingClients> oldest = part.byName.pollFirstEntry();
                 if (oldest != null) {
                     removed(part, oldest.getKey().length(), oldest.getValue());
                     evicted.accept(oldest.getKey(), oldest.getValue());
@@ -194,14 +201,14 @@ final class TrackedKeys {
         return false;
     }
 
-    // --- who has gone
+    // --- ended clients
 
-    /** Somebody has ended: who he was is to be taken out. */
+    /** Requests a sweep because a client has ended. */
     synchronized void wantSweep() {
         sweepWanted = true;
     }
 
-    /** Goes on taking out those who have ended, over about so many who may have cached something. */
+    /** Continues to remove ended clients, over about this many pairs. */
     synchronized void sweep(int most) {
         if (sweepHand == PARTS && sweepWanted) {
             sweepWanted = false;
@@ -231,38 +238,41 @@ final class TrackedKeys {
         }
     }
 
-    /** Those that were looked at go behind the others, so that all keep their order. @return how many more may be looked at */
+    /**
+     * Moves visited keys behind the others, so that all keep their order. @return the number of pairs that may still be
+     * visited
+     */
     private int sweep(Part part, int most) {
         int left = most;
         while (part.unswept > 0 && left > 0) {
-            Map.Entry<Name, Readers> next = part.byName.pollFirstEntry();
+            Map.Entry<Name, TrackingClients> next = part.byName.pollFirstEntry();
             if (next == null) {
                 part.unswept = 0;
                 break;
             }
             part.unswept--;
-            Readers readers = next.getValue();
-            left -= readers.size();
-            removeEnded(part, readers);
-            if (readers.size() > 0) {
-                part.byName.put(next.getKey(), readers);
+            TrackingClients trackingClients = next.getValue();
+            left -= trackingClients.size();
+            removeEnded(part, trackingClients);
+            if (trackingClients.size() > 0) {
+                part.byName.put(next.getKey(), trackingClients);
             } else {
-                removed(part, next.getKey().length(), readers);
+                removed(part, next.getKey().length(), trackingClients);
             }
         }
         return left;
     }
 
-    private void removeEnded(Part part, Readers readers) {
-        int size = readers.size();
-        long bytes = readers.heapBytes();
-        readers.removeEnded();
-        long fewerBytes = bytes - readers.heapBytes();
-        count(part, 0, (long) readers.size() - size, -fewerBytes);
+    private void removeEnded(Part part, TrackingClients trackingClients) {
+        int size = trackingClients.size();
+        long bytes = trackingClients.heapBytes();
+        trackingClients.removeEnded();
+        long fewerBytes = bytes - trackingClients.heapBytes();
+        count(part, 0, (long) trackingClients.size() - size, -fewerBytes);
         memory.give(fewerBytes);
     }
 
-    private static long heapBytes(int length, Readers readers) {
-        return KEY_HEAP_BYTES + length + readers.heapBytes();
+    private static long heapBytes(int length, TrackingClients trackingClients) {
+        return KEY_HEAP_BYTES + length + trackingClients.heapBytes();
     }
 }

@@ -3,23 +3,23 @@ package io.varve.server.tracking;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.varve.memory.item.Key;
-import io.varve.server.pubsub.Mail;
+import io.varve.server.pubsub.OutboundMessage;
 import io.varve.server.pubsub.Subscriptions;
 import io.varve.server.resp.ReplyWriter;
 
 /**
- * A client that caches what it reads. Single-writer its event loop, many readers; that everything is to be forgotten is noted by any
- * thread, in atomics.
+ * A client that uses client-side caching. Single writer its event loop, many readers; any thread may set, atomically,
+ * that the client must invalidate everything.
  */
 public final class Tracker {
     private final Tracking all;
     private final Subscriptions own;
-    /** Of these options: what waits for the one who was told before is nobody else's. */
+    /** The message of the current options: an unread one of earlier options does not count. */
     private volatile Everything everything = new Everything();
     private volatile TrackingOptions options;
     private volatile boolean ended;
     private volatile boolean redirectionBroken;
-    /** Whether CLIENT CACHING was called for the next command; its event loop's own. */
+    /** Whether CLIENT CACHING was called for the next command; confined to its event loop. */
     private boolean caching;
     private long charged;
 
@@ -29,11 +29,13 @@ public final class Tracker {
         this.options = options;
     }
 
-    /** What a client is told once for all keys: it waits in the inbox at most once, and needs no room. Many threads: an atomic. */
-    private static final class Everything implements Mail {
+    /**
+     * The invalidation of all keys: it is in the inbox at most once, and needs no reservation. Many threads: an atomic.
+     */
+    private static final class Everything implements OutboundMessage {
         private static final int WIRE_BYTES = 32;
 
-        private final AtomicBoolean waits = new AtomicBoolean();
+        private final AtomicBoolean queued = new AtomicBoolean();
         private volatile boolean redirected;
 
         @Override
@@ -43,9 +45,9 @@ public final class Tracker {
 
         @Override
         public boolean isWantedBy(Subscriptions client) {
-            // ORDER: before it is written, so that what changes from now on is told anew.
-            waits.set(false);
-            return Invalidation.isHeardBy(client, redirected);
+            // ORDER: reset before it is written, so that later changes cause a new message.
+            queued.set(false);
+            return Invalidation.isReceivedBy(client, redirected);
         }
 
         @Override
@@ -56,8 +58,8 @@ public final class Tracker {
 
         @Override
         public void delivered() {
-            // Nothing was charged. It may have been dropped.
-            waits.set(false);
+            // Nothing was charged. The message may have been dropped.
+            queued.set(false);
         }
     }
 
@@ -75,7 +77,7 @@ public final class Tracker {
         return own;
     }
 
-    /** The client wants to be told no more. */
+    /** Ends tracking. */
     void end() {
         ended = true;
     }
@@ -84,7 +86,7 @@ public final class Tracker {
         return ended;
     }
 
-    /** Whether the client that is to be told in its place was not there when it was to be told. */
+    /** Whether the redirection target was absent when it should have received an invalidation. */
     public boolean isRedirectionBroken() {
         return redirectionBroken;
     }
@@ -102,17 +104,17 @@ public final class Tracker {
         caching = value;
     }
 
-    /** So many bytes of the heap were taken for its wishes. */
+    /** Records heap bytes that were reserved for its options. */
     public void charge(long bytes) {
         charged += bytes;
     }
 
-    /** Bytes of the heap that were taken for its wishes. */
+    /** Heap bytes that were reserved for its options. */
     public long charged() {
         return charged;
     }
 
-    /** A command has read a key, whose shard is locked. */
+    /** Called after a command has read a key, whose shard is locked. */
     public void hasRead(Key key) {
         TrackingOptions wishes = options;
         if (!wishes.broadcasts() && (wishes.optIn() ? caching : !wishes.optOut() || !caching)) {
@@ -120,12 +122,12 @@ public final class Tracker {
         }
     }
 
-    /** Nothing that it has cached is to be relied on. */
+    /** Invalidates everything that it has cached. */
     void forgetEverything(Subscriptions to) {
-        Everything mail = everything;
-        mail.redirected = !to.equals(own);
-        if (!mail.waits.getAndSet(true) && !to.deliver(mail)) {
-            mail.waits.set(false);
+        Everything message = everything;
+        message.redirected = !to.equals(own);
+        if (!message.queued.getAndSet(true) && !to.deliver(message)) {
+            message.queued.set(false);
         }
     }
 }

@@ -14,78 +14,78 @@ import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.pubsub.Name;
 import io.varve.server.pubsub.Subscriptions;
-import io.varve.server.resp.ArgumentMemory;
+import io.varve.server.resp.RequestHeapBudget;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells clients that cache what they read (CLIENT TRACKING) of keys that change. Many threads: concurrent maps and queues, and a lock of its
- * own that is taken last.
+ * Sends invalidations to clients that cache what they read (CLIENT TRACKING). Many threads: concurrent maps and queues,
+ * and a lock of its own that is last in the lock order.
  *
- * <p>A key is remembered under the lock of its shard, under which it was read, and changes are told under that lock too: so none comes in
- * between. A change takes the key out and is noted, and who has made it tells the clients once it has let go of its locks. What a client
- * reads after it was told is then the newer value, because its read needs the lock that the change had.
+ * <p>A key is remembered under the lock of its shard, under which it was read, and changes are reported under that lock
+ * too. So no change occurs in between. A change removes the key and is queued, and the thread that made it sends the
+ * invalidation after it has released its locks. A later read of the client then sees the newer value, because it needs
+ * the lock that the change held.
  *
- * <p>Nothing is left out: where there is no room to remember a key, its client is told at once; where there is none to tell of a key, the
- * client is told that all keys are invalid, for which no room is needed.
+ * <p>No invalidation is lost. If there is no memory to remember a key, its client is invalidated at once. If there is
+ * none to queue a key, the client receives an invalidation of all keys, which needs no memory.
  */
 public final class Tracking implements ChangeListener {
-    /** Whose commands a thread executes. */
+    /** The client whose commands the thread executes. */
     private static final ThreadLocal<@Nullable Tracker> RUNNING = new ThreadLocal<>();
-    /** What is noted of a change, on the heap, beside the key's bytes: a place among the keys of a message too. */
+    /** Heap bytes of a queued invalidation beside the key's bytes, including its place in a message. */
     private static final int NOTE_HEAP_BYTES = 160;
-    /** Broadcasting clients are told of so many bytes of keys at once, or of one longer key. */
+    /** Maximum key bytes of one broadcast, unless a single key is longer. */
     private static final long MOST_BROADCAST_BYTES = 1L << 20;
-    /** Keys that go, at most, to make room for another. */
+    /** Maximum number of keys that are evicted for another one. */
     private static final int MOST_EVICTED_FOR_ONE = 4;
-    /** So many who may have cached something are looked at, and so many keys go, at once. */
+    /** Maximum number of pairs that are visited, and of keys that are evicted, at a time. */
     private static final int SWEEP_ITEMS = 2048;
 
-    /**
-     * A key that is invalid. Immutable, as are those who may have cached it.
-     */
+    /** An invalid key. Immutable, as are its clients. */
     private static final class Noted {
         private final byte[] key;
-        private final @Nullable Readers who;
+        private final @Nullable TrackingClients readers;
         private final @Nullable Tracker by;
         private final boolean broadcast;
 
-        Noted(byte[] key, @Nullable Readers who, @Nullable Tracker by, boolean broadcast) {
+        Noted(byte[] key, @Nullable TrackingClients readers, @Nullable Tracker by, boolean broadcast) {
             this.key = key;
-            this.who = who;
+            this.readers = readers;
             this.by = by;
             this.broadcast = broadcast;
         }
 
         long heapBytes() {
-            return NOTE_HEAP_BYTES + key.length + heapBytesOf(who);
+            return NOTE_HEAP_BYTES + key.length + heapBytesOf(readers);
         }
 
-        static long heapBytesOf(@Nullable Readers who) {
-            return who == null ? 0 : who.heapBytes();
+        static long heapBytesOf(@Nullable TrackingClients readers) {
+            return readers == null ? 0 : readers.heapBytes();
         }
     }
 
     private final Cache cache;
-    private final ArgumentMemory memory;
+    private final RequestHeapBudget memory;
     private final LongFunction<@Nullable Subscriptions> clients;
     private final TrackedKeys keys;
     private final Set<Tracker> trackers = ConcurrentHashMap.newKeySet();
     private final Queue<Noted> noted = new ConcurrentLinkedQueue<>();
-    /** Guarded by this, but for reads. */
-    private volatile Broadcasts broadcasts = Broadcasts.NONE;
-    /** Whether all that is cached is invalid. */
+    /** Guarded by {@code this}, except for reads. */
+    private volatile BroadcastPrefixes prefixes = BroadcastPrefixes.NONE;
+    /** Whether all cached keys are invalid. */
     private volatile boolean everything;
-    /** Those for whom it is, because there was no room to note a key. */
+    /** Clients whose cached keys are all invalid, because a key could not be queued. */
     private final Set<Tracker> missed = ConcurrentHashMap.newKeySet();
-    /** Whether somebody tells what was noted. */
-    private volatile boolean telling;
+    /** Whether a thread is sending queued invalidations. */
+    private volatile boolean sending;
     private volatile long maxKeys;
 
     /**
-     * @param memory  what is remembered and told is charged to: nothing else
-     * @param clients finds what a client listens to by its number
+     * @param memory exclusive budget of remembered keys and of invalidations
+     * @param clients finds a client's subscriptions by its id
      */
-    public Tracking(Cache cache, ArgumentMemory memory, LongFunction<@Nullable Subscriptions> clients, long maxKeys) {
+    public Tracking(Cache cache, RequestHeapBudget memory, LongFunction<@Nullable Subscriptions> clients,
+            long maxKeys) {
         this.cache = cache;
         this.memory = memory;
         this.clients = clients;
@@ -93,27 +93,27 @@ public final class Tracking implements ChangeListener {
         keys = new TrackedKeys(memory);
     }
 
-    // --- who tracks
+    // --- tracking clients
 
-    /** The client tracks from now on. */
+    /** Starts to track for a client. */
     public synchronized Tracker begin(Subscriptions client, TrackingOptions options) {
         Tracker tracker = new Tracker(this, client, options);
         if (trackers.isEmpty()) {
             cache.subscribe(this);
         }
         trackers.add(tracker);
-        broadcasts = broadcasts.with(tracker);
+        prefixes = prefixes.with(tracker);
         return tracker;
     }
 
-    /** Its wishes change. */
+    /** Changes a client's options. */
     public synchronized void change(Tracker tracker, TrackingOptions options) {
-        Broadcasts others = broadcasts.without(tracker);
+        BroadcastPrefixes others = prefixes.without(tracker);
         tracker.options(options);
-        broadcasts = others.with(tracker);
+        prefixes = others.with(tracker);
     }
 
-    /** The client tracks no more. */
+    /** Ends a client's tracking. */
     public synchronized void end(Tracker tracker) {
         if (!trackers.remove(tracker)) {
             return;
@@ -122,14 +122,14 @@ public final class Tracking implements ChangeListener {
         if (tracker.equals(RUNNING.get())) {
             RUNNING.remove();
         }
-        broadcasts = broadcasts.without(tracker);
+        prefixes = prefixes.without(tracker);
         keys.wantSweep();
         if (trackers.isEmpty()) {
             cache.unsubscribe(this);
         }
     }
 
-    /** {@code tracking-table-max-keys}; 0: as many as there is room for. */
+    /** Sets {@code tracking-table-max-keys}; 0: as many as the budget allows. */
     public void maxKeys(long value) {
         maxKeys = value;
     }
@@ -138,24 +138,24 @@ public final class Tracking implements ChangeListener {
         return trackers.size();
     }
 
-    /** Keys that somebody may have cached. */
+    /** Keys that at least one client may have cached. */
     public long keyCount() {
         return keys.keyCount();
     }
 
-    /** Keys times who may have cached them. */
+    /** Pairs of a key and a client that may have cached it. */
     public long itemCount() {
         return keys.itemCount();
     }
 
-    /** Different prefixes of keys that somebody is told of. */
+    /** Distinct key prefixes that clients broadcast on. */
     public long prefixCount() {
-        return broadcasts.prefixCount();
+        return prefixes.prefixCount();
     }
 
-    // --- what is read and changed, under the lock of the key's shard
+    // --- reads and changes, under the lock of the key's shard
 
-    /** The thread executes commands of this client, or of none that tracks. */
+    /** Sets the client whose commands the thread executes; null: one that does not track. */
     public void running(@Nullable Tracker tracker) {
         if (tracker == null) {
             RUNNING.remove();
@@ -164,7 +164,7 @@ public final class Tracking implements ChangeListener {
         }
     }
 
-    /** Whose commands the calling thread executes. */
+    /** The client whose commands the calling thread executes. */
     static @Nullable Tracker running() {
         return RUNNING.get();
     }
@@ -175,7 +175,7 @@ public final class Tracking implements ChangeListener {
             added = keys.add(key.address(), key.length(), tracker);
         }
         if (!added) {
-            note(key.address(), key.length(), Readers.of(tracker), null, false);
+            note(key.address(), key.length(), TrackingClients.of(tracker), null, false);
         } else if (isOverFull()) {
             keys.evict(this::evicted);
         }
@@ -186,8 +186,8 @@ public final class Tracking implements ChangeListener {
         return most > 0 && keys.keyCount() > most;
     }
 
-    private void evicted(Name key, Readers who) {
-        note(new Noted(key.bytes(), who, null, false));
+    private void evicted(Name key, TrackingClients readers) {
+        note(new Noted(key.bytes(), readers, null, false));
     }
 
     @Override
@@ -195,18 +195,18 @@ public final class Tracking implements ChangeListener {
         if (database < 0) {
             return;
         }
-        Readers who = keys.remove(keyAddress, keyLength);
-        boolean broadcast = broadcasts.isTold(keyAddress, keyLength);
-        if (who != null || broadcast) {
-            note(keyAddress, keyLength, who, isByClient(change) ? RUNNING.get() : null, broadcast);
+        TrackingClients readers = keys.remove(keyAddress, keyLength);
+        boolean broadcast = prefixes.hasSubscribers(keyAddress, keyLength);
+        if (readers != null || broadcast) {
+            note(keyAddress, keyLength, readers, isByClient(change) ? RUNNING.get() : null, broadcast);
         }
     }
 
     private static boolean isByClient(Change change) {
         return switch (change) {
             case SET, EXPIRY_SET, PERSISTED, DELETED -> true;
-            // Flash may let what fell go without a word.
-            case EXPIRED, FIELDS_EXPIRED, EMPTIED, EVICTED, FELL -> false;
+            // Flash may drop a demoted item without a notification.
+            case EXPIRED, FIELDS_EXPIRED, EMPTIED, EVICTED, DEMOTED -> false;
         };
     }
 
@@ -222,16 +222,17 @@ public final class Tracking implements ChangeListener {
         everything = true;
     }
 
-    private void note(long address, int length, @Nullable Readers who, @Nullable Tracker by, boolean broadcast) {
-        // Before it is copied: a key may have half a gigabyte.
+    private void note(long address, int length, @Nullable TrackingClients readers, @Nullable Tracker by,
+            boolean broadcast) {
+        // Reserved before the copy: a key may have half a gigabyte.
         long ownBytes = NOTE_HEAP_BYTES + (long) length;
         if (!memory.takePiece(ownBytes)) {
-            miss(who, broadcast);
-        } else if (!memory.take(Noted.heapBytesOf(who))) {
+            miss(readers, broadcast);
+        } else if (!memory.take(Noted.heapBytesOf(readers))) {
             memory.give(ownBytes);
-            miss(who, broadcast);
+            miss(readers, broadcast);
         } else {
-            noted.add(new Noted(Memory.toArray(address, length), who, by, broadcast));
+            noted.add(new Noted(Memory.toArray(address, length), readers, by, broadcast));
         }
     }
 
@@ -239,87 +240,87 @@ public final class Tracking implements ChangeListener {
         if (memory.take(evicted.heapBytes())) {
             noted.add(evicted);
         } else {
-            miss(evicted.who, false);
+            miss(evicted.readers, false);
         }
     }
 
-    private void miss(@Nullable Readers who, boolean broadcast) {
-        if (who != null) {
-            who.forEach(missed::add);
+    private void miss(@Nullable TrackingClients readers, boolean broadcast) {
+        if (readers != null) {
+            readers.forEach(missed::add);
         }
         if (broadcast) {
-            broadcasts.forEach(missed::add);
+            prefixes.forEach(missed::add);
         }
     }
 
-    // --- without such locks
+    // --- called without shard locks
 
-    /** Tells what has been noted, all that the calling thread has noted at the least. */
-    public void tell() {
-        // ORDER: what was taken out and is not told yet shows in the last of these.
-        if (everything || !missed.isEmpty() || !noted.isEmpty() || telling) {
-            tellAll();
+    /** Sends queued invalidations, at least all that the calling thread has queued. */
+    public void flushNotifications() {
+        // ORDER: reads sending last, which is set while invalidations are out of the queue and not sent yet.
+        if (everything || !missed.isEmpty() || !noted.isEmpty() || sending) {
+            sendAll();
         }
     }
 
-    private synchronized void tellAll() {
-        telling = true;
+    private synchronized void sendAll() {
+        sending = true;
         try {
-            tellNoted();
+            sendNoted();
         } finally {
-            telling = false;
+            sending = false;
         }
     }
 
-    private void tellNoted() {
+    private void sendNoted() {
         if (everything) {
             everything = false;
-            trackers.forEach(tracker -> tell(tracker, null));
+            trackers.forEach(tracker -> send(tracker, null));
         }
         for (Iterator<Tracker> each = missed.iterator(); each.hasNext();) {
             Tracker tracker = each.next();
-            // ORDER: before it is told, so that what is missed from now on is told anew.
+            // ORDER: removed before it is sent, so that a later miss causes a new message.
             each.remove();
             if (!tracker.isEnded()) {
-                tell(tracker, null);
+                send(tracker, null);
             }
         }
-        BroadcastKeys gathered = new BroadcastKeys(broadcasts);
+        BroadcastKeys gathered = new BroadcastKeys(prefixes);
         long gatheredHeapBytes = 0;
         try {
             for (Noted next = noted.poll(); next != null; next = noted.poll()) {
                 gatheredHeapBytes += next.heapBytes();
-                tellReaders(next);
+                sendToReaders(next);
                 if (next.broadcast) {
                     gathered.add(next.key, next.by);
                 }
                 if (gathered.bytes() >= MOST_BROADCAST_BYTES) {
-                    gathered.forEachMessage(this::tell);
+                    gathered.forEachMessage(this::send);
                     memory.give(gatheredHeapBytes);
                     gatheredHeapBytes = 0;
-                    gathered = new BroadcastKeys(broadcasts);
+                    gathered = new BroadcastKeys(prefixes);
                 }
             }
-            gathered.forEachMessage(this::tell);
+            gathered.forEachMessage(this::send);
         } finally {
             memory.give(gatheredHeapBytes);
         }
     }
 
-    private void tellReaders(Noted invalid) {
-        if (invalid.who != null) {
-            invalid.who.forEach(tracker -> {
-                // One that broadcasts by now was another when it read the key.
+    private void sendToReaders(Noted invalid) {
+        if (invalid.readers != null) {
+            invalid.readers.forEach(tracker -> {
+                // A client that broadcasts at this moment was another tracker when it read the key.
                 boolean own = tracker.options().noLoop() && tracker.equals(invalid.by);
                 if (!own && !tracker.isEnded() && !tracker.options().broadcasts()) {
-                    tell(tracker, new byte[][] {invalid.key});
+                    send(tracker, new byte[][] {invalid.key});
                 }
             });
         }
     }
 
     /** @param invalid the keys; null: everything */
-    private void tell(Tracker tracker, byte @Nullable [][] invalid) {
+    private void send(Tracker tracker, byte @Nullable [][] invalid) {
         TrackingOptions options = tracker.options();
         Subscriptions to = tracker.own();
         if (options.redirect() != 0) {
@@ -335,12 +336,12 @@ public final class Tracking implements ChangeListener {
         }
     }
 
-    /** A part of what has to be done now and then: clients that have gone are taken out, and keys that are too many. */
+    /** A slice of the periodic housekeeping: it removes ended clients and surplus keys. */
     public void maintain() {
         keys.sweep(SWEEP_ITEMS);
         for (int i = 0; i < SWEEP_ITEMS && isOverFull() && keys.evict(this::evicted); i++) {
-            // One more has gone.
+            // One key was evicted.
         }
-        tell();
+        flushNotifications();
     }
 }

@@ -1,8 +1,9 @@
 /**
- * Client-side caching: which keys clients may have cached, and how they are told that these have changed.
+ * Client-side caching: the keys that clients may have cached, and the invalidations when these change.
  *
- * <p>Lives here: the table of keys, a client's wishes, and what it is told. Must not live here: how CLIENT TRACKING is asked for and when a
- * command's keys are remembered (room {@code command}), or how mail reaches a client (room {@code pubsub}).
+ * <p>Lives here: the table of keys, the options of a client, and its messages. Must not live here: the CLIENT TRACKING
+ * command and when a command's keys are remembered (package {@code command}), or the delivery of messages (package
+ * {@code pubsub}).
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.tracking;

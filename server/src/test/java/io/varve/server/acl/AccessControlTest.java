@@ -13,6 +13,7 @@ import java.util.SplittableRandom;
 import io.varve.server.config.ConfigException;
 import io.varve.server.config.ConfigReader;
 import io.varve.server.config.ServerConfig;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,7 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** Users, how their rules are read and told, and their file. Confined to the test's thread. */
+/** Tests users, the parsing and formatting of their rules, and their file. Confined to the test's thread. */
 class AccessControlTest {
     private static final String HASH_OF_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
     private static final GlobMatch NO_GLOB = (_, _, _, _) -> false;
@@ -62,8 +63,8 @@ class AccessControlTest {
     }
 
     @Test
-    void whatIsToldMakesTheSameUser() throws RuleException {
-        long seed = System.nanoTime();
+    void listedRulesRecreateTheUser() throws RuleException {
+        long seed = TestBudget.seed("varve.test.seed");
         SplittableRandom random = new SplittableRandom(seed);
         String[] rules = {"on", "off", "nopass", ">abc", ">x", "resetpass", "~a", "~*", "%R~b", "%W~b", "%RW~*",
                 "resetkeys",
@@ -97,7 +98,10 @@ class AccessControlTest {
         assertThat(made).isGreaterThan(1_000);
     }
 
-    /** Words are put together up to one that closes, from the last one that opens; a NUL ends each of them. All of that is Redis's. */
+    /**
+     * Words are put together up to one that closes, from the last one that opens; a NUL ends each of them. All of that
+     * is Redis's.
+     */
     @Test
     void wordsInParenthesesArePutTogether() throws RuleException {
         assertThat(AccessControl.mergeGroups(List.of("on", "(+get", "~a", "~b)", "-get", "(~a)", "(", ")")))
@@ -122,7 +126,7 @@ class AccessControlTest {
     }
 
     @Test
-    void whoIsOffOrUnknownOrWrongIsNotLetIn() throws RuleException {
+    void disabledUnknownOrWrongUsersAreRejected() throws RuleException {
         control.set("u", List.of(">abc", ">def"));
         assertThat(control.authenticate("u", bytes("abc"))).isNull();
         control.set("u", List.of("on"));
@@ -160,7 +164,7 @@ class AccessControlTest {
         assertThat(users.lines()).containsExactly(
                 "user alice on #" + HASH_OF_ABC + " ~a* resetchannels -@all (~b resetchannels -@all +get)",
                 "user default off sanitize-payload resetchannels -@all");
-        assertThat(users.defaultAccount().user().admitsAnyone()).isFalse();
+        assertThat(users.defaultAccount().user().needsNoLogin()).isFalse();
     }
 
     @ParameterizedTest

@@ -1,9 +1,7 @@
 package io.varve.server.acl;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -12,6 +10,7 @@ import java.util.Objects;
 
 import io.varve.server.config.ServerConfig;
 import io.varve.server.fuzz.FuzzCase;
+import io.varve.server.fuzz.FuzzFile;
 import io.varve.server.fuzz.FuzzRun;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -22,31 +21,26 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Any words as rules of a user: they are refused by the one exception, or make a user of whom ACL LIST tells what makes the same user again,
+ * Applies any words as rules of a user: they cause the one exception, or yield a user whose ACL LIST line recreates it,
  * by ACL SETUSER and from a file. Confined to the test's thread.
  */
 public class AclRulesFuzzTest {
     private static final GlobMatch NO_GLOB = (_, _, _, _) -> false;
 
-    private static Path folder;
+    private static FuzzFile file;
 
     @BeforeAll
     public static void fuzzerInitialize() throws IOException {
-        folder = Files.createTempDirectory("varve-fuzz");
+        file = FuzzFile.create("users.acl");
     }
 
     @AfterAll
     public static void fuzzerTearDown() throws IOException {
-        Files.deleteIfExists(file());
-        Files.delete(folder);
-    }
-
-    private static Path file() {
-        return folder.resolve("users.acl");
+        file.close();
     }
 
     @Test
-    void whatIsAcceptedAndToldMakesTheSameUser() {
+    void acceptedRulesSurviveARoundTrip() {
         new FuzzRun(fuzzCase()).run();
     }
 
@@ -70,14 +64,14 @@ public class AclRulesFuzzTest {
     @ValueSource(strings = {"(~\"a\\\"b\")", "(~a'b'c)", "(~a) +get)", "(&\"x\\x29\" +get)", "(~\"'\" ~\\)",
             "(~\"a\\x1cb\")",
             "~a\u001c", "(&x\u001f)"})
-    void patternsOfAllBytesAreToldSoThatTheyAreRead(String rule) {
+    void patternsOfAllBytesSurviveARoundTrip(String rule) {
         assertThat(user(List.of(rule))).isNotNull();
         fuzzerTestOneInput(rule.getBytes(StandardCharsets.ISO_8859_1));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"+select|a b", "+select|a\nb", "+select|\0", "(\"+select|a b\")"})
-    void aFirstArgumentThatCouldNotBeToldIsRefused(String rule) {
+    void anAmbiguousFirstArgumentIsRefused(String rule) {
         assertThat(user(List.of(rule))).isNull();
     }
 
@@ -105,16 +99,11 @@ public class AclRulesFuzzTest {
         String told = user.describe();
         assertThat(told).doesNotContain("\n", "\r", "\0");
         assertSame(Objects.requireNonNull(user(Arrays.asList(told.split(" ", -1))), told), user);
-        try {
-            Path file = Files.write(file(),
-                    ("user u " + told + "\n").getBytes(StandardCharsets.ISO_8859_1));
-            List<String> errors = new ArrayList<>();
-            User read = AclFile.read(file, control(), errors).get("u");
-            assertThat(errors).isEmpty();
-            assertSame(Objects.requireNonNull(read), user);
-        } catch (IOException failed) {
-            throw new UncheckedIOException(failed);
-        }
+        Path written = file.write(("user u " + told + "\n").getBytes(StandardCharsets.ISO_8859_1));
+        List<String> errors = new ArrayList<>();
+        User read = AclFile.read(written, control(), errors).get("u");
+        assertThat(errors).isEmpty();
+        assertSame(Objects.requireNonNull(read), user);
     }
 
     private static void assertSame(User again, User user) {

@@ -7,7 +7,7 @@ import java.util.List;
 
 import io.varve.memory.Cache;
 import io.varve.memory.item.Ticker;
-import io.varve.server.command.ServerContext;
+import io.varve.server.command.ServerState;
 import io.varve.server.config.ServerConfig;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -16,13 +16,17 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What a report asks of the cache: what an INFO costs does not depend on how many keys there are. Confined to the test's thread. */
+/**
+ * Tests a report's calls of the cache: the cost of INFO does not depend on the number of keys. Confined to the test's
+ * thread.
+ */
 class InfoReportTest {
     private static final ServerConfig CONFIG = ServerConfig.defaults().with("maxmemory", "64mb").with("shards", "4");
 
     private final List<String> asked = new ArrayList<>();
     private final Cache cache = Cache.open(CONFIG.cacheConfig());
-    private final InfoReport report = new ServerContext(observed(), CONFIG, Ticker.system(), _ -> {}).report();
+    private final InfoReport report = new ServerState(observed(), CONFIG, Ticker.system(), _ -> {}).telemetry()
+            .report();
 
     @AfterEach
     void close() {
@@ -43,7 +47,7 @@ class InfoReportTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"default", "everything", "memory", "keyspace", "stats", "varve"})
-    void itAsksOnceForSumsAndLetsNothingBeCounted(String section) {
+    void totalsAreReadOnceAndNothingIsCounted(String section) {
         asked.clear();
         assertThat(report.write(List.of(section))).isNotEmpty();
         assertThat(asked).filteredOn(method -> !method.equals("config") && !method.equals("shardCount"))

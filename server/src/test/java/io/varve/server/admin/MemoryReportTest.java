@@ -2,20 +2,20 @@ package io.varve.server.admin;
 
 import java.util.List;
 
-import io.varve.memory.CacheStats;
+import io.varve.memory.report.CacheStats;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What MEMORY DOCTOR finds in figures. Confined to the test's thread. */
+/** Tests the findings of MEMORY DOCTOR. Confined to the test's thread. */
 class MemoryReportTest {
     private static final long MB = 1 << 20;
 
     private static MemoryFigures figures(long usedMegabytes, long liveMegabytes, long deadMegabytes,
-            long reservedMegabytes, long peakMegabytes, long residentMegabytes, long expired, long evicted,
+            long chargedMegabytes, long peakMegabytes, long residentMegabytes, long expired, long evicted,
             long bufferMegabytes) {
-        CacheStats stats = new CacheStats(1000 * MB, reservedMegabytes * MB, usedMegabytes * MB, liveMegabytes * MB,
-                liveMegabytes * MB, deadMegabytes * MB, reservedMegabytes * MB, 1 << 20, 1, 1, MB, 0.8, false, MB,
+        CacheStats stats = new CacheStats(1000 * MB, chargedMegabytes * MB, usedMegabytes * MB, liveMegabytes * MB,
+                liveMegabytes * MB, deadMegabytes * MB, 1 << 20, 1, 1, MB, 0.8, false, MB,
                 List.of(new CacheStats.Database(1000, 500, 100, MB, 0)), expired, 0, 0, 0, evicted, 0, 0, 0, 0, 0, 0, 0,
                 0);
         return new MemoryFigures(stats, bufferMegabytes * MB, MB, peakMegabytes * MB, residentMegabytes * MB,
@@ -30,17 +30,17 @@ class MemoryReportTest {
     }
 
     @Test
-    void eachFindingSaysWhatToDo() {
+    void eachFindingNamesARemedy() {
         assertThat(MemoryReport.diagnosis(figures(100, 90, 8, 110, 151, 200, 0, 0, 1), 10)).contains(" * Peak: 151.00M",
                 "MEMORY PURGE");
         assertThat(MemoryReport.diagnosis(figures(100, 50, 40, 110, 100, 200, 0, 0, 1), 10))
                 .contains(" * Dead space: segments hold 40.00M", "allocator_frag_ratio 1.80");
         assertThat(MemoryReport.diagnosis(figures(100, 90, 8, 110, 100, 400, 0, 0, 1), 10))
-                .contains(" * Beside the data: the process has 400.00M");
+                .contains(" * Outside maxmemory: the process has 400.00M");
         assertThat(MemoryReport.diagnosis(figures(100, 90, 8, 110, 100, 200, 0, 0, 10), 10))
                 .contains(" * Connections: 10 clients hold 10.00M", "CLIENT LIST");
         assertThat(MemoryReport.diagnosis(figures(960, 900, 8, 970, 960, 1100, 0, 5, 1), 10))
-                .contains(" * The limit: maxmemory 1000.00M is used up, and 5 keys were evicted");
+                .contains(" * Memory limit: maxmemory 1000.00M is used up, and 5 keys have been evicted");
         assertThat(MemoryReport.diagnosis(figures(100, 90, 8, 110, 100, 200, 200, 0, 1), 10))
                 .contains(" * Expiry: 200 of 1000 items");
     }

@@ -4,7 +4,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What /proc/self/stat says. Confined to the test's thread. */
+/** Parses /proc/self/stat. Confined to the test's thread. */
 class ProcessorTimeTest {
     @Test
     void theNameMayHoldParenthesesAndBlanks() {

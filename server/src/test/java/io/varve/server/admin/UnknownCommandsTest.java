@@ -4,7 +4,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The bounds of {@link UnknownCommands}, whose names clients choose. Confined to the test's thread. */
+/** Tests the bounds of {@link UnknownCommands}, whose names clients choose. Confined to the test's thread. */
 class UnknownCommandsTest {
     private final UnknownCommands unknown = new UnknownCommands();
 

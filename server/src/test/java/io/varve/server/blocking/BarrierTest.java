@@ -13,26 +13,26 @@ class BarrierTest {
     /** Names of those that may try again, in order. */
     private final List<String> woken = new ArrayList<>();
 
-    private Pass looks(String name) {
-        return pass(Pass.Kind.LOOK, name);
+    private BarrierWaiter reader(String name) {
+        return pass(BarrierWaiter.Kind.READ, name);
     }
 
-    private Pass changes(String name) {
-        return pass(Pass.Kind.CHANGE, name);
+    private BarrierWaiter changes(String name) {
+        return pass(BarrierWaiter.Kind.CHANGE, name);
     }
 
-    private Pass calls(String name) {
-        return pass(Pass.Kind.CALL, name);
+    private BarrierWaiter calls(String name) {
+        return pass(BarrierWaiter.Kind.CALL, name);
     }
 
-    private Pass pass(Pass.Kind kind, String name) {
-        Pass pass = new Pass(kind);
-        waits(name, pass);
-        return pass;
+    private BarrierWaiter pass(BarrierWaiter.Kind kind, String name) {
+        BarrierWaiter barrierWaiter = new BarrierWaiter(kind);
+        waits(name, barrierWaiter);
+        return barrierWaiter;
     }
 
-    private void waits(String name, Pass pass) {
-        pass.again(() -> woken.add(name));
+    private void waits(String name, BarrierWaiter barrierWaiter) {
+        barrierWaiter.again(() -> woken.add(name));
     }
 
     private void takeWoken(String... names) {
@@ -41,133 +41,133 @@ class BarrierTest {
     }
 
     @Test
-    void whileNothingIsPromisedWhoLooksHoldsNobodyUp() {
-        Pass a = looks("a");
+    void readersDelayNoCommandWhileNoKeyIsReserved() {
+        BarrierWaiter a = reader("a");
         assertThat(barrier.admits(a, true)).isTrue();
-        assertThat(barrier.isDown()).isFalse();
-        barrier.leave(a, true);
+        assertThat(barrier.isClosed()).isFalse();
+        barrier.remove(a, true);
         takeWoken();
     }
 
     /** EXEC that was admitted, found no room, and finds something promised when it runs again. */
     @Test
-    void whoWasAdmittedAndIsNotTheSecondTimeIsWokenAllTheSame() {
-        Pass a = changes("a");
+    void aCommandNotAdmittedAgainIsStillWoken() {
+        BarrierWaiter a = changes("a");
         assertThat(barrier.admits(a, true)).isTrue();
         assertThat(barrier.admits(a, false)).isFalse();
         waits("a", a);
-        barrier.nothingIsPromised();
+        barrier.wakeAdmissible();
         takeWoken("a");
         assertThat(barrier.admits(a, true)).isTrue();
-        barrier.leave(a, true);
-        assertThat(barrier.isDown()).isFalse();
+        barrier.remove(a, true);
+        assertThat(barrier.isClosed()).isFalse();
     }
 
     @Test
-    void whoChangesHoldsOthersUpUntilItHas() {
-        Pass a = changes("a");
+    void aWriterDelaysOthersUntilItHasRun() {
+        BarrierWaiter a = changes("a");
         assertThat(barrier.admits(a, true)).isTrue();
-        assertThat(barrier.isDown()).isTrue();
-        Pass b = changes("b");
+        assertThat(barrier.isClosed()).isTrue();
+        BarrierWaiter b = changes("b");
         assertThat(barrier.admits(b, true)).isFalse();
         // A look does not mind a change that is under way.
-        assertThat(barrier.admits(looks("c"), true)).isTrue();
-        barrier.leave(a, true);
+        assertThat(barrier.admits(reader("c"), true)).isTrue();
+        barrier.remove(a, true);
         takeWoken("b");
         assertThat(barrier.admits(b, true)).isTrue();
-        barrier.leave(b, true);
-        assertThat(barrier.isDown()).isFalse();
+        barrier.remove(b, true);
+        assertThat(barrier.isClosed()).isFalse();
     }
 
     @Test
-    void thoseThatLookRunBesideEachOther() {
-        Pass a = looks("a");
-        Pass b = looks("b");
+    void readersRunConcurrently() {
+        BarrierWaiter a = reader("a");
+        BarrierWaiter b = reader("b");
         assertThat(barrier.admits(a, false)).isFalse();
         assertThat(barrier.admits(b, false)).isFalse();
-        barrier.nothingIsPromised();
+        barrier.wakeAdmissible();
         takeWoken("a", "b");
         assertThat(barrier.admits(b, true)).isTrue();
-        assertThat(barrier.isDown()).isTrue();
+        assertThat(barrier.isClosed()).isTrue();
         assertThat(barrier.admits(a, true)).isTrue();
-        assertThat(barrier.isDown()).isFalse();
+        assertThat(barrier.isClosed()).isFalse();
     }
 
     /** What one promises is looked at before the next one changes anything. */
     @Test
     void thoseThatChangeRunOneAfterTheOther() {
-        Pass look = looks("look");
-        assertThat(barrier.admits(look, false)).isFalse();
-        Pass a = changes("a");
-        Pass b = changes("b");
+        BarrierWaiter reader = reader("look");
+        assertThat(barrier.admits(reader, false)).isFalse();
+        BarrierWaiter a = changes("a");
+        BarrierWaiter b = changes("b");
         assertThat(barrier.admits(a, false)).isFalse();
         assertThat(barrier.admits(b, false)).isFalse();
-        barrier.nothingIsPromised();
+        barrier.wakeAdmissible();
         takeWoken("look");
-        assertThat(barrier.admits(look, true)).isTrue();
+        assertThat(barrier.admits(reader, true)).isTrue();
         takeWoken("a");
         assertThat(barrier.admits(a, true)).isTrue();
         waits("b once more", b);
-        barrier.nothingIsPromised();
+        barrier.wakeAdmissible();
         takeWoken();
-        barrier.leave(a, false);
+        barrier.remove(a, false);
         takeWoken();
         assertThat(barrier.admits(b, false)).isFalse();
-        barrier.nothingIsPromised();
+        barrier.wakeAdmissible();
         takeWoken("b once more");
         assertThat(barrier.admits(b, true)).isTrue();
-        barrier.leave(b, true);
-        assertThat(barrier.isDown()).isFalse();
+        barrier.remove(b, true);
+        assertThat(barrier.isClosed()).isFalse();
     }
 
     /** Neither side waits for what comes later on the other. */
     @Test
     void bothSidesTakeTurns() {
-        Pass a = changes("a");
+        BarrierWaiter a = changes("a");
         assertThat(barrier.admits(a, false)).isFalse();
-        Pass push = calls("push");
-        Pass otherPush = calls("other push");
-        barrier.holdUp(push);
-        barrier.holdUp(otherPush);
-        Pass late = changes("late");
+        BarrierWaiter push = calls("push");
+        BarrierWaiter otherPush = calls("other push");
+        barrier.delay(push);
+        barrier.delay(otherPush);
+        BarrierWaiter late = changes("late");
         assertThat(barrier.admits(late, false)).isFalse();
-        barrier.nothingIsPromised();
+        barrier.wakeAdmissible();
         takeWoken("a");
         assertThat(barrier.admits(a, true)).isTrue();
-        barrier.leave(a, true);
+        barrier.remove(a, true);
         takeWoken("push", "other push");
-        assertThat(barrier.isDown()).isFalse();
+        assertThat(barrier.isClosed()).isFalse();
         // It does not matter that others come before those that were let go have run.
-        Pass last = looks("last");
+        BarrierWaiter last = reader("last");
         assertThat(barrier.admits(last, false)).isFalse();
-        assertThat(barrier.isDown()).isFalse();
-        barrier.leave(push, false);
-        assertThat(barrier.isDown()).isFalse();
-        barrier.leave(otherPush, false);
-        assertThat(barrier.isDown()).isTrue();
+        assertThat(barrier.isClosed()).isFalse();
+        barrier.remove(push, false);
+        assertThat(barrier.isClosed()).isFalse();
+        barrier.remove(otherPush, false);
+        assertThat(barrier.isClosed()).isTrue();
         takeWoken();
-        barrier.nothingIsPromised();
+        barrier.wakeAdmissible();
         takeWoken("late", "last");
         assertThat(barrier.admits(late, true)).isTrue();
-        barrier.leave(late, true);
+        barrier.remove(late, true);
         assertThat(barrier.admits(last, true)).isTrue();
-        assertThat(barrier.isDown()).isFalse();
+        assertThat(barrier.isClosed()).isFalse();
     }
 
     @Test
-    void whoGoesMakesRoomForOthers() {
-        Pass a = changes("a");
-        Pass b = changes("b");
-        Pass push = calls("push");
+    void aRemovedCommandAdmitsOthers() {
+        BarrierWaiter a = changes("a");
+        BarrierWaiter b = changes("b");
+        BarrierWaiter push = calls("push");
         assertThat(barrier.admits(a, true)).isTrue();
         assertThat(barrier.admits(b, true)).isFalse();
-        barrier.holdUp(push);
-        barrier.leave(push, true);
-        barrier.leave(a, true);
+        barrier.delay(push);
+        barrier.remove(push, true);
+        barrier.remove(a, true);
         takeWoken("b");
-        barrier.leave(b, true);
-        barrier.leave(b, true);
-        assertThat(barrier.isDown()).isFalse();
+        barrier.remove(b, true);
+        barrier.remove(b, true);
+        assertThat(barrier.isClosed()).isFalse();
         takeWoken();
     }
 }

@@ -13,18 +13,22 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.varve.memory.Cache;
 import io.varve.memory.offheap.Memory;
-import io.varve.server.SettableTicker;
 import io.varve.server.blocking.BlockedKeys;
+import io.varve.server.command.batch.Batch;
 import io.varve.server.command.dispatch.Dispatcher;
-import io.varve.server.command.dispatch.LoopTasks;
-import io.varve.server.command.registry.Families;
+import io.varve.server.command.dispatch.EventLoopExecutor;
+import io.varve.server.command.registry.CommandFamilies;
+import io.varve.server.command.session.Client;
+import io.varve.server.command.session.Connection;
+import io.varve.server.command.session.ParkedCommand;
 import io.varve.server.config.ServerConfig;
-import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.resp.ReplyWriter;
+import io.varve.server.resp.RequestHeapBudget;
+import io.varve.server.testing.SettableTicker;
 
 /**
- * The dispatcher over a cache of its own, without a network: commands in, replies out, at a time that the test sets.
- * Confined to the test's thread.
+ * A dispatcher with its own cache, without a network: commands in, replies out, at a time that the test sets. Confined
+ * to the test's thread.
  */
 public final class CommandHarness implements AutoCloseable {
     private static final int NATIVE_BYTES = 4 << 20;
@@ -33,7 +37,7 @@ public final class CommandHarness implements AutoCloseable {
     private final long memory = arena.allocate(NATIVE_BYTES).address();
     private final SettableTicker clock = new SettableTicker();
     private final Cache cache;
-    private final ServerContext server;
+    private final ServerState server;
     private final CommandTable table;
     private final Dispatcher dispatcher;
     private final Client client;
@@ -47,27 +51,27 @@ public final class CommandHarness implements AutoCloseable {
     }
 
     public CommandHarness(ServerConfig config, String clientAddress) {
-        this(config, clientAddress, Families::table);
+        this(config, clientAddress, CommandFamilies::table);
     }
 
     /** @param commands makes the table of commands */
-    CommandHarness(ServerConfig config, String clientAddress, Function<ServerContext, CommandTable> commands) {
+    CommandHarness(ServerConfig config, String clientAddress, Function<ServerState, CommandTable> commands) {
         this(config, clientAddress, commands, UnpooledByteBufAllocator.DEFAULT);
     }
 
     /** @param replies where buffers for replies come from */
     public CommandHarness(ServerConfig config, ByteBufAllocator replies) {
-        this(config, "127.0.0.1:1", Families::table, replies);
+        this(config, "127.0.0.1:1", CommandFamilies::table, replies);
     }
 
-    private CommandHarness(ServerConfig config, String clientAddress, Function<ServerContext, CommandTable> commands,
+    private CommandHarness(ServerConfig config, String clientAddress, Function<ServerState, CommandTable> commands,
             ByteBufAllocator replies) {
-        reply = new ReplyWriter(replies, ArgumentMemory.ofHeapBeside(0));
+        reply = new ReplyWriter(replies, RequestHeapBudget.ofHeapBeside(0));
         cache = Cache.open(config.cacheConfig().withTicker(clock));
-        server = new ServerContext(cache, config, clock, _ -> {});
+        server = new ServerState(cache, config, clock, _ -> {});
         table = commands.apply(server);
         dispatcher = new Dispatcher(server, table, loop);
-        client = server.connect(new NoConnection(), clientAddress, "127.0.0.1:2");
+        client = server.lifecycle().connect(new NoConnection(), clientAddress, "127.0.0.1:2");
     }
 
     public CommandHarness() {
@@ -106,9 +110,9 @@ public final class CommandHarness implements AutoCloseable {
         return text(takeReply());
     }
 
-    /** The same by another client, which is connected for it. */
+    /** Runs a command as another client, which is connected for it. */
     public String runByAnother(String... arguments) {
-        Client another = server.connect(new NoConnection(), "127.0.0.1:3", "127.0.0.1:2");
+        Client another = server.lifecycle().connect(new NoConnection(), "127.0.0.1:3", "127.0.0.1:2");
         begin();
         add(arguments);
         execute(another);
@@ -156,7 +160,7 @@ public final class CommandHarness implements AutoCloseable {
         int next = 0;
         while (next < batch.commandCount()) {
             next = dispatcher.run(batch, next, who, reply);
-            Suspension waits = dispatcher.takeSuspension();
+            ParkedCommand waits = dispatcher.takeParkedCommand();
             if (waits != null) {
                 waits.over();
                 loop.run();
@@ -165,18 +169,18 @@ public final class CommandHarness implements AutoCloseable {
     }
 
     /** The batch as it is before its first command runs. */
-    Batch prepare() {
+    public Batch prepare() {
         dispatcher.prepare(batch, client);
         return batch;
     }
 
     /** Runs a command once, which may have to wait; whether it does. */
-    public boolean isHeldUp(String... arguments) {
+    public boolean isDelayed(String... arguments) {
         begin();
         add(arguments);
         dispatcher.prepare(batch, client);
         dispatcher.run(batch, 0, client, reply);
-        return dispatcher.takeSuspension() != null;
+        return dispatcher.takeParkedCommand() != null;
     }
 
     /** Takes back all that was replied; the buffer stays. */
@@ -212,8 +216,8 @@ public final class CommandHarness implements AutoCloseable {
         arena.close();
     }
 
-    /** Its tasks are done between commands. Many threads: a concurrent queue. */
-    private static final class Loop implements LoopTasks {
+    /** An event loop whose tasks run between commands. Thread-safe: a concurrent queue. */
+    private static final class Loop implements EventLoopExecutor {
         private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
 
         @Override
@@ -242,7 +246,7 @@ public final class CommandHarness implements AutoCloseable {
         }
 
         @Override
-        public void mailCame() {
+        public void onMessages() {
             // What waits is written before the next command.
         }
 

@@ -15,16 +15,20 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import io.varve.server.StubCache;
-import io.varve.server.command.registry.Families;
+import io.varve.server.command.registry.CommandFamilies;
+import io.varve.server.command.spec.CommandFlag;
+import io.varve.server.command.spec.CommandSpec;
+import io.varve.server.command.spec.CommandTrait;
+import io.varve.server.command.spec.KeyUse;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.testing.StubCache;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Every command of the table is described as the reference describes it. Confined to the test's thread. */
+/** Compares the spec of every command with the reference. Confined to the test's thread. */
 class CommandTableTest {
     /** Younger than the reference that was asked, or (DEBUG) not told by it, or Varve's own. */
     private static final Set<String> NOT_IN_REFERENCE = Set.of("client|no-touch", "client|setinfo",
@@ -40,7 +44,7 @@ class CommandTableTest {
     private static CommandTable table() {
         ServerConfig config = ServerConfig.defaults().with("maxmemory", "64mb");
         var cache = StubCache.create(config.cacheConfig());
-        return Families.table(new ServerContext(cache, config, config.cacheConfig().ticker(), _ -> {}));
+        return CommandFamilies.table(new ServerState(cache, config, config.cacheConfig().ticker(), _ -> {}));
     }
 
     static Stream<CommandSpec> commands() {
@@ -50,9 +54,10 @@ class CommandTableTest {
     /** Room is made once for a batch, and again for who was refused: that a part is done is for no command. */
     @ParameterizedTest
     @MethodSource("commands")
-    void whatMayBeRefusedForMemoryIsDoneWholeOrNotAtAll(CommandSpec spec) {
+    void commandsThatMayRunOutOfMemoryAreAtomic(CommandSpec spec) {
         boolean hasSeveralKeys = spec.lastKey() != spec.firstKey() || spec.keyFinder() != null;
-        assertThat(!spec.isDenyOom() || !hasSeveralKeys || spec.isAllOrNothing()).as(spec.fullName()).isTrue();
+        assertThat(!spec.isDenyOom() || !hasSeveralKeys || spec.has(CommandTrait.ALL_OR_NOTHING)).as(spec.fullName())
+                .isTrue();
     }
 
     @ParameterizedTest

@@ -10,7 +10,7 @@ class ConfiguredLimitsTest extends HarnessTest {
     private static final String TOO_LONG = "-ERR string exceeds maximum allowed size (proto-max-bulk-len)\r\n";
 
     @Test
-    void aHashWithMoreFieldsThanConfiguredTellsOfAHashtable() {
+    void aHashWithManyFieldsReportsHashtable() {
         server.close();
         server = new CommandHarness(ServerConfig.defaults().with("maxmemory", "64mb")
                 .with("hash-max-listpack-entries", "2"));
@@ -28,7 +28,7 @@ class ConfiguredLimitsTest extends HarnessTest {
     }
 
     @Test
-    void aHashWithALongerValueThanConfiguredTellsOfAHashtable() {
+    void aHashWithALongValueReportsHashtable() {
         server.run("HSET h f " + "v".repeat(64));
         assertThat(encodingOf("h")).isEqualTo("listpack");
         assertThat(server.run("CONFIG SET hash-max-listpack-value 8")).isEqualTo("+OK\r\n");
@@ -51,7 +51,7 @@ class ConfiguredLimitsTest extends HarnessTest {
     }
 
     @Test
-    void whatIncrbyfloatWritesIsText() {
+    void incrbyfloatWritesText() {
         server.run("SET n 1.5");
         assertThat(server.run("INCRBYFLOAT n 1.5")).isEqualTo("$1\r\n3\r\n");
         assertThat(encodingOf("n")).isEqualTo("embstr");

@@ -19,7 +19,7 @@ class FreshCollectionsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"allkeys-lru", "allkeys-lfu", "allkeys-penalty"})
-    void whatWasJustMadeStaysWhileOthersCanGo(String policy) {
+    void freshCollectionsAreEvictedLast(String policy) {
         String filler = "f".repeat(900);
         try (CommandHarness harness = new CommandHarness(ServerConfig.defaults().with("maxmemory", "16mb")
                 .with("shards", "8").with("maxmemory-policy", policy))) {

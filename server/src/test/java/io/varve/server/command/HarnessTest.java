@@ -4,7 +4,10 @@ import org.junit.jupiter.api.AfterEach;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A test that asks a harness of its own, whose cache is sound when the test has ended. Confined to the test's thread. */
+/**
+ * Base of tests with their own {@link CommandHarness}; checks the cache's integrity after each test. Confined to the
+ * test's thread.
+ */
 public abstract class HarnessTest {
     /** The one that is asked: a test that needs another closes it first. */
     protected CommandHarness server;
@@ -28,7 +31,7 @@ public abstract class HarnessTest {
         return server.run(command).replace("\r\n", " ").strip();
     }
 
-    /** The same for a command whose words are separated by blanks. */
+    /** Runs a command whose words are separated by blanks. */
     protected final String ask(String command) {
         return ask(command.split(" "));
     }
@@ -43,7 +46,7 @@ public abstract class HarnessTest {
     }
 
     protected final boolean isTree(String key) {
-        return TreeLook.isTree(server, key);
+        return TreeSnapshot.isTree(server, key);
     }
 
     /** Fills a server that evicts nothing with values like this one. */

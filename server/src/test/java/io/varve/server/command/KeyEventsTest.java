@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What is told of keys whose time comes, or that fall to pressure, at a time that the test sets. Confined to the test's thread. */
+/** Keyspace events of keys that expire or are evicted, at a time that the test sets. Confined to the test's thread. */
 class KeyEventsTest {
     private static final Pattern MESSAGE = Pattern
             .compile(">[34]\r\n(?:\\$\\d+\r\n[^\r]*\r\n){1,2}\\$\\d+\r\n([^\r]*)\r\n\\$\\d+\r\n([^\r]*)\r\n");
@@ -46,7 +46,7 @@ class KeyEventsTest {
     }
 
     @Test
-    void whatExpiresIsToldWithinOneTimeBucketThoughNobodyAsks() {
+    void expiredIsEmittedWithinOneTimeBucketWithoutAccess() {
         try (CommandHarness harness = listening("KEx")) {
             for (int ttl = 100; ttl <= 200_000; ttl *= 2) {
                 harness.run("SET k v PX " + ttl);
@@ -68,7 +68,7 @@ class KeyEventsTest {
     }
 
     @Test
-    void whatExpiresIsToldBeforeTheCommandThatMeetsIt() {
+    void expiredIsEmittedBeforeTheCommandsOwnEvent() {
         try (CommandHarness harness = listening("Ex$gnm")) {
             StringBuilder replies = new StringBuilder(harness.run("SET k v PX 10"));
             harness.sleep(11);
@@ -82,7 +82,7 @@ class KeyEventsTest {
     }
 
     @Test
-    void whatIsEvictedIsTold() {
+    void evictionEmitsEvents() {
         ServerConfig small = ServerConfig.defaults().with("maxmemory", "4mb").with("shards", "1")
                 .with("maxmemory-policy", "allkeys-random");
         try (CommandHarness harness = listening(small, "Ee")) {
@@ -97,7 +97,7 @@ class KeyEventsTest {
     }
 
     @Test
-    void ofADatabaseThatIsEmptiedNothingIsTold() {
+    void flushdbEmitsNoEvents() {
         try (CommandHarness harness = listening("KEA")) {
             harness.run("SET k v EX 1");
             harness.run("PING");
@@ -110,7 +110,7 @@ class KeyEventsTest {
     }
 
     @Test
-    void whatHappenedBeforeItWasSelectedOrListenedToIsNotTold() {
+    void eventsBeforeTheSelectionAreNotPublished() {
         try (CommandHarness harness = new CommandHarness()) {
             harness.run("HELLO 3");
             harness.run("PSUBSCRIBE __key*");
@@ -134,7 +134,7 @@ class KeyEventsTest {
     /** Also where the member is so long that the set is a tree at once. */
     @ParameterizedTest
     @ValueSource(ints = {5, CollectionTree.MOST_PACKED_BYTES + 1})
-    void aSetThatAMemberMovesToIsToldToBeNewOnce(int length) {
+    void smoveEmitsNewOnceForItsTarget(int length) {
         try (CommandHarness harness = listening("Esgn")) {
             String member = "m".repeat(length);
             harness.run("SADD", "from", member);

@@ -7,10 +7,11 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
-import io.varve.server.command.introspection.ObservationCommands;
+import io.varve.server.command.batch.Batch;
+import io.varve.server.command.introspection.DiagnosticCommands;
 import io.varve.server.config.ServerConfig;
-import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.resp.ReplyWriter;
+import io.varve.server.resp.RequestHeapBudget;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -19,7 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** SLOWLOG and LATENCY as Redis answers them. Confined to the test's thread. */
+/** SLOWLOG and LATENCY with the replies of Redis. Confined to the test's thread. */
 class ObservationTest {
     private final CommandHarness harness = new CommandHarness(ServerConfig.defaults().with("maxmemory", "64mb")
             .with("shards", "4").with("slowlog-log-slower-than", "0"));
@@ -78,7 +79,7 @@ class ObservationTest {
     }
 
     @Test
-    void whatIsWrongIsSaidAsRedisSaysIt() {
+    void errorsAreThoseOfRedis() {
         String count = "-ERR count should be greater than or equal to -1\r\n";
         assertThat(harness.run("slowlog", "get", "-2")).isEqualTo(count);
         assertThat(harness.run("slowlog", "get", "abc")).isEqualTo(count);
@@ -90,7 +91,7 @@ class ObservationTest {
     }
 
     @Test
-    void theLogKeepsAsManyAsItIsTold() {
+    void theLogKeepsItsConfiguredLength() {
         harness.run("config", "set", "slowlog-max-len", "2");
         for (int i = 0; i < 5; i++) {
             harness.run("ping");
@@ -104,7 +105,7 @@ class ObservationTest {
 
     /** Another client may have deleted the key, and its memory be gone, before the log looks at what was asked for. */
     @Test
-    void aTakenRunIsNotLookedAtAgain() {
+    void aTakenRunIsNotReadAgain() {
         int length = 1 << 17;
         ValueRun run = java.util.Objects.requireNonNull(harness.cache().newRun(100, length));
         for (int i = 0; i < length; i++) {
@@ -138,8 +139,8 @@ class ObservationTest {
         for (long each : micros) {
             histogram.recordValue(each * 1000);
         }
-        ReplyWriter reply = new ReplyWriter(UnpooledByteBufAllocator.DEFAULT, ArgumentMemory.ofHeapBeside(0));
-        ObservationCommands.distribution(reply, histogram);
+        ReplyWriter reply = new ReplyWriter(UnpooledByteBufAllocator.DEFAULT, RequestHeapBudget.ofHeapBeside(0));
+        DiagnosticCommands.distribution(reply, histogram);
         StringBuilder text = new StringBuilder();
         List<ByteBuf> pieces = new java.util.ArrayList<>();
         reply.take(pieces::add);
@@ -152,7 +153,7 @@ class ObservationTest {
     }
 
     @Test
-    void whatHasNoSamplesIsAnErrorOrEmpty() {
+    void eventsWithoutSamplesReturnAnErrorOrNothing() {
         assertThat(harness.run("latency", "graph", "COMMAND"))
                 .isEqualTo("-ERR No samples available for event 'COMMAND'\r\n");
         assertThat(harness.run("latency", "history", "command")).isEqualTo("*0\r\n");

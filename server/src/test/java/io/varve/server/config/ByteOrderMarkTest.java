@@ -14,11 +14,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A mark is skipped at the beginning and nowhere else. Confined to the test's thread. */
+/** Tests that a mark is skipped at the beginning and nowhere else. Confined to the test's thread. */
 class ByteOrderMarkTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "a", "ab", "abc", "abcd\n", "\u00EF\u00BB", "\uFEFF\n"})
-    void skip_withAndWithoutAMark_leavesTheText(String text) throws IOException {
+    void skip_withAndWithoutAMark_returnsTheText(String text) throws IOException {
         for (String written : new String[] {text.startsWith("\uFEFF") ? "" : text, "\uFEFF" + text}) {
             byte[] bytes = written.getBytes(StandardCharsets.UTF_8);
             String left = written.startsWith("\uFEFF") ? written.substring(1) : written;

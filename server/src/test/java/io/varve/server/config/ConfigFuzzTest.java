@@ -3,12 +3,12 @@ package io.varve.server.config;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 
 import io.varve.server.fuzz.FuzzCase;
+import io.varve.server.fuzz.FuzzFile;
 import io.varve.server.fuzz.FuzzRun;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -21,32 +21,27 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * Any bytes as a configuration file: it is refused by the one exception, in one line, or what CONFIG REWRITE makes of it is read as the same,
- * and as what was changed. Confined to the test's thread.
+ * Reads any bytes as a configuration file: it causes the one exception, in one line, or CONFIG REWRITE's result reads
+ * back to equal settings, including changes. Confined to the test's thread.
  */
 public class ConfigFuzzTest {
     private static final List<List<String>> USERS = List.of(List.of("user", "alice", "on", "~a\"b"),
             List.of("user", "bob"));
 
-    private static Path folder;
+    private static FuzzFile file;
 
     @BeforeAll
     public static void fuzzerInitialize() throws IOException {
-        folder = Files.createTempDirectory("varve-fuzz");
+        file = FuzzFile.create("varve.conf");
     }
 
     @AfterAll
     public static void fuzzerTearDown() throws IOException {
-        Files.deleteIfExists(file());
-        Files.delete(folder);
-    }
-
-    private static Path file() {
-        return folder.resolve("varve.conf");
+        file.close();
     }
 
     @Test
-    void whatIsAcceptedIsRewrittenAndReadAsTheSame() {
+    void acceptedConfigurationsSurviveARewrite() {
         new FuzzRun(fuzzCase()).runFewer();
     }
 
@@ -79,28 +74,16 @@ public class ConfigFuzzTest {
     }
 
     @Test
-    void anIncludedFileWhoseNameCannotBeIsRefused() {
-        assertThatThrownBy(() -> read(write("include \"a\\x00b\"".getBytes(StandardCharsets.UTF_8))))
+    void anInvalidIncludeNameIsRefused() {
+        assertThatThrownBy(() -> read(file.write("include \"a\\x00b\"".getBytes(StandardCharsets.UTF_8))))
                 .isInstanceOf(ConfigException.class).hasMessageContaining("include");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"requirepass \"tell-nobody", "\"requirepass\" \"tell-nobody", "'user' a \">tell-nobody"})
-    void aPasswordInALineThatIsNotClosedIsShownToNobody(String line) {
-        assertThatThrownBy(() -> read(write(List.of(line)))).isInstanceOf(ConfigException.class)
+    void passwordsInUnbalancedLinesAreHidden(String line) {
+        assertThatThrownBy(() -> read(file.write(List.of(line)))).isInstanceOf(ConfigException.class)
                 .hasMessageContaining("unbalanced quotes").hasMessageNotContaining("tell-nobody");
-    }
-
-    private static Path write(byte[] content) {
-        try {
-            return Files.write(file(), content);
-        } catch (IOException failed) {
-            throw new UncheckedIOException(failed);
-        }
-    }
-
-    private static Path write(List<String> lines) {
-        return write((String.join("\n", lines) + "\n").getBytes(StandardCharsets.UTF_8));
     }
 
     private static ServerConfig read(Path file) {
@@ -122,27 +105,27 @@ public class ConfigFuzzTest {
             // It leads to other files.
             return;
         }
-        Path file = write(input);
-        ServerConfig config = readIfGood(file);
+        Path written = file.write(input);
+        ServerConfig config = readIfGood(written);
         if (config == null) {
             return;
         }
         try {
-            List<String> lines = ByteOrderMark.linesWithout(file, StandardCharsets.UTF_8);
-            ServerConfig said = ConfigReader.readFile(file);
+            List<String> lines = ByteOrderMark.linesWithout(written, StandardCharsets.UTF_8);
+            ServerConfig said = ConfigReader.readFile(written);
             assertThat(ConfigRewriter.merge(lines, said, config)).isEqualTo(lines);
 
             ServerConfig defaults = ServerConfig.defaults();
-            assertSame(read(write(ConfigRewriter.merge(List.of(), defaults, config))), config);
+            assertSame(read(file.write(ConfigRewriter.merge(List.of(), defaults, config))), config);
 
             ServerConfig changed = config.with("timeout", "77").with("requirepass", "\"a'\\ \u2028\u0001")
                     .with("lfu-log-factor", "8")
                     .with("client-output-buffer-limit", "pubsub 1 2 3").with("maxmemory", "123mb");
             List<String> merged = ConfigRewriter.merge(lines, said, changed);
-            assertSame(read(write(merged)), changed);
+            assertSame(read(file.write(merged)), changed);
 
             List<String> withUsers = ConfigRewriter.withUsers(merged, ConfigRewriter.userLines(USERS));
-            ServerConfig again = read(write(withUsers));
+            ServerConfig again = read(file.write(withUsers));
             assertSame(again, changed);
             assertThat(again.renames()).isEqualTo(config.renames());
             assertThat(again.users().stream().map(UserLine::name)).containsExactly("alice", "bob");

@@ -69,7 +69,7 @@ class ConfigReaderTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "mb", "-1", "1.5gb", "1 mb", "1tb", "9223372036854775808", "99999999999gb"})
-    void whatIsNoMemoryIsRefused(String written) {
+    void invalidMemoryAmountsAreRefused(String written) {
         assertThat(MemoryUnits.parse(written)).isNegative();
     }
 
@@ -110,28 +110,28 @@ class ConfigReaderTest {
         assertThatThrownBy(() -> ConfigReader.read(List.of(file.toString(), "--hz", "0", "--daemonize", "yes",
                 "--nosuch=1"))).isInstanceOf(ConfigException.class).message()
                 .isEqualTo(String.join("\n",
-                        file + ":1: appendonly yes: allowed is no: Varve writes no append-only file, and a restart begins"
-                                + " without data; appendonly no accepts that",
+                        file + ":1: appendonly yes: allowed is no: Varve writes no append-only file, so a restart loses"
+                                + " all data; appendonly no accepts this",
                         file + ":2: port 70000: allowed is a number from 0 to 65535",
                         file + ":4: nosuch a b: there is no such setting; serve --help lists them",
                         file + ":6: unbalanced quotes: requirepass (hidden)",
                         inner + ":2: tcp-keepalive x: allowed is a number from 0 to 2147483647",
-                        file + ":8: save 900 1 300 10: allowed is \"\": Varve writes no snapshots, and a restart begins"
-                                + " without data; save \"\" accepts that",
+                        file + ":8: save 900 1 300 10: allowed is \"\": Varve writes no snapshots, so a restart loses"
+                                + " all data; save \"\" accepts this",
                         file + ":10: user a: is defined twice",
-                        file + ":11: slaveof 10.0.0.1 6379: allowed is \"\": Varve does not replicate, and this server"
-                                + " would answer from data of its own; leave the line out",
+                        file + ":11: slaveof 10.0.0.1 6379: allowed is \"\": Varve does not replicate, so this server"
+                                + " would serve its own data; remove the line",
                         file + ":12: requirepass (hidden): takes one value: any text",
-                        file + ":13: loadmodule x.so: Varve has no modules: leave the line out",
+                        file + ":13: loadmodule x.so: Varve has no modules: remove the line",
                         file + ":14: configuration file " + folder
                                 + "/nosuch.conf cannot be read: there is no such file",
                         file + ":15: maxclients: needs a value: a number from 1 to 4294967295",
-                        file + ":16: databases 32: allowed is a number from 1 to 16: an item has room for the number of"
-                                + " one of 32, and each may need another while it is flushed",
-                        file + ":17: logfile a?b: allowed is the name of a file",
+                        file + ":16: databases 32: allowed is a number from 1 to 16: an item stores a 5-bit database"
+                                + " number, and FLUSHDB needs a second number for each database",
+                        file + ":17: logfile a?b: allowed is a file name",
                         file + ":18: timeout 1?2: allowed is a number from 0 to 2147483647",
                         "--hz 0: allowed is a number from 1 to 500",
-                        "--daemonize yes: allowed is no: the server stays in the foreground; let systemd start it"
+                        "--daemonize yes: allowed is no: the server stays in the foreground; start it with systemd"
                                 + " (Type=notify, supervised systemd) or another supervisor, and override a file that"
                                 + " says yes by --daemonize no",
                         "--nosuch 1: there is no such setting; serve --help lists them"));
@@ -142,7 +142,7 @@ class ConfigReaderTest {
             "daemonize yes|daemonize no", "cluster-enabled yes|cluster-enabled no",
             "slaveof 127.0.0.1 1|replicaof no one", "min-slaves-to-write 1|min-replicas-to-write 0",
             "import-mode yes|import-mode no"})
-    void whatWouldChangeWhatDataMeansIsRefused_unlessALaterLineOrAnOptionOverridesIt(String bad, String good)
+    void unsupportedSemanticsAreRefused_unlessOverridden(String bad, String good)
             throws IOException {
         String name = Objects.requireNonNull(Settings.find(bad.substring(0, bad.indexOf(' ')))).name();
         assertThatThrownBy(() -> read("port 1", bad)).isInstanceOf(ConfigException.class)
@@ -185,13 +185,13 @@ class ConfigReaderTest {
                 .isEqualTo(missing.toString());
         assertThatThrownBy(() -> read("dir " + missing, "logfile varve.log")).isInstanceOf(ConfigException.class)
                 .hasMessageContaining("varve.conf:1: dir " + missing
-                        + ": there is no such directory, and logfile varve.log is to be in it");
+                        + ": there is no such directory, but logfile varve.log is relative to it");
         assertThat(read("dir " + folder, "logfile varve.log").logFile()).isEqualTo(folder.resolve("varve.log"));
         assertThat(read("dir ./").text("dir")).isEqualTo(Path.of("").toAbsolutePath().toString());
     }
 
     @Test
-    void unbalancedQuotesAreToldWithTheirLine() {
+    void unbalancedQuotesAreReportedWithTheirLine() {
         assertThatThrownBy(() -> read("port 1", "requirepass \"abc")).isInstanceOf(ConfigException.class)
                 .hasMessageContaining("varve.conf:2").hasMessageContaining("unbalanced quotes");
     }
@@ -236,7 +236,7 @@ class ConfigReaderTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"--nosuch 1", "--port", "--port 1 2", "-port 1", "nosuch.conf"})
-    void whatMakesNoSenseIsRefusedInOneLine(String arguments) {
+    void invalidSettingsAreReportedInOneLine(String arguments) {
         assertThatThrownBy(() -> ConfigReader.read(List.of(arguments.split(" ")))).isInstanceOf(ConfigException.class)
                 .message().isNotBlank().doesNotContain("\n");
     }
@@ -258,7 +258,7 @@ class ConfigReaderTest {
             "client-output-buffer-limit", "tls-port", "tls-cert-file", "tls-key-file", "io-threads", "shards",
             "segment-size", "cleaner-policy", "expire-algorithm", "expire-bucket-base-ms", "expire-buckets",
             "expire-cycle-ms", "penalty-tracking", "penalty-classes", "penalty-floor"})
-    void everyPromisedSettingIsServed(String name) {
+    void everyDocumentedSettingExists(String name) {
         assertThat(Settings.find(name)).isNotNull();
     }
 }

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What CONFIG REWRITE leaves and what it changes. Confined to the test's thread. */
+/** Tests the lines that CONFIG REWRITE keeps and changes. Confined to the test's thread. */
 class ConfigRewriterTest {
     @TempDir
     Path folder;
@@ -55,7 +55,7 @@ class ConfigRewriterTest {
     }
 
     @Test
-    void whatAnOptionSaidIsWrittenToo() throws IOException {
+    void optionsAreWrittenToo() throws IOException {
         Path file = file("port 7000");
         ConfigRewriter.rewrite(ConfigReader.read(List.of(file.toString(), "--port", "7001", "--save", "")), List.of());
         assertThat(Files.readAllLines(file)).containsExactly("port 7001");
@@ -73,7 +73,7 @@ class ConfigRewriterTest {
     }
 
     @Test
-    void aFileThatIsGoneIsMadeAgain() throws IOException {
+    void aMissingFileIsCreated() throws IOException {
         Path file = file("timeout 3");
         ServerConfig config = read(file);
         Files.delete(file);
@@ -83,13 +83,13 @@ class ConfigRewriterTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "plain", "a b", "quote\"", "it's", "back\\slash", "tab\tline\nbell\u0007", "ümläut"})
-    void whatIsQuotedIsReadBack(String value) {
+    void quotedValuesAreReadBack(String value) {
         assertThat(ConfigReader.split("requirepass " + ConfigRewriter.quoted(value))).containsExactly("requirepass",
                 value);
     }
 
     @Test
-    void aByteOrderMarkGoesAndWhatItPrecedesIsReplaced() throws IOException {
+    void aByteOrderMarkIsRemovedAndItsLineReplaced() throws IOException {
         Path file = file("\uFEFFtimeout 5", "hz 10");
         ConfigRewriter.rewrite(read(file).with("timeout", "6"), List.of());
         assertThat(Files.readAllLines(file)).containsExactly("timeout 6", "hz 10");

@@ -7,7 +7,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** How memory is divided between the JVM and maxmemory. Confined to the test's thread. */
+/** Tests the division of memory between the JVM and maxmemory. Confined to the test's thread. */
 class MemoryPlanTest {
     private static final long MB = 1 << 20;
 
@@ -34,18 +34,18 @@ class MemoryPlanTest {
     }
 
     @Test
-    void whereTheJvmLeavesNothingAnEighthIsTheDefaultAndItIsWarnedOf() {
+    void withoutFreeMemoryTheDefaultIsAnEighthWithAWarning() {
         MemoryPlan plan = plan(64, 32, 8, 12);
         assertThat(plan.defaultMaxMemoryBytes()).isEqualTo(8 * MB);
         assertThat(plan.fits(plan.defaultMaxMemoryBytes())).isFalse();
         assertThat(plan.warning(8 * MB)).contains("maxmemory 8388608 (8.00M)", "84.00M for the JVM", "64.00M",
-                "It needs a larger one");
+                "Use a larger machine or container");
     }
 
     @ParameterizedTest
     @CsvSource({"64,32,8,12,8", "128,32,8,12,48", "256,32,16,24,152", "512,64,32,32,408", "1024,96,64,48,1024",
             "65536,96,64,48,65536"})
-    void whatCannotBeIsRefused(long limit, long heap, long direct, long code, long most) {
+    void impossibleMaxmemoryIsRefused(long limit, long heap, long direct, long code, long most) {
         MemoryPlan plan = plan(limit, heap, direct, code);
         plan.require(most * MB);
         plan.require(plan.defaultMaxMemoryBytes());
@@ -61,12 +61,12 @@ class MemoryPlanTest {
     }
 
     @Test
-    void aHeapThatWasMadeLargerLeavesLess() {
+    void aLargerHeapLeavesLessMaxmemory() {
         assertThat(plan(1024, 600, 64, 48).defaultMaxMemoryBytes() / MB).isEqualTo(1024 - 600 - 64 - 48 - 48 - 64);
     }
 
     @Test
-    void thisProcessIsDividedByWhatItsJvmSays() {
+    void thisProcessUsesTheLimitsOfItsJvm() {
         MemoryPlan plan = MemoryPlan.ofThisProcess();
         assertThat(plan.limitBytes()).isEqualTo(MachineMemory.totalBytes());
         assertThat(plan.heapBytes()).isGreaterThanOrEqualTo(Runtime.getRuntime().maxMemory());

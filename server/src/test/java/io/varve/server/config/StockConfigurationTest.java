@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** The settings that the files of Redis and Valkey hold when they are installed. Confined to the test's thread. */
+/** Tests the settings in the default files of Redis and Valkey. Confined to the test's thread. */
 public class StockConfigurationTest {
     @TempDir
     Path folder;

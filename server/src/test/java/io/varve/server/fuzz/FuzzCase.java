@@ -14,9 +14,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A target and what its inputs are made from. Immutable, but for the bytes, which nobody changes.
+ * A fuzz target with its seed inputs. Immutable, except the bytes, which no code changes.
  *
- * <p>What has failed once is kept in a folder of the test's own name beside it, in the test's resources, and is tried ever after.
+ * <p>Inputs that once failed are kept in a folder with the test's name beside it, in the test's resources, and are
+ * tried in every run.
  */
 public final class FuzzCase {
     private final Class<?> test;

@@ -5,17 +5,18 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 
+import io.varve.testing.TestBudget;
 import org.jspecify.annotations.Nullable;
 import org.opentest4j.AssertionFailedError;
 
 /**
- * Feeds a target with inputs that are made from good ones without a look at what they reach. Confined to the test's thread.
+ * Feeds a target with mutations of valid inputs, without regard to coverage. Confined to the test's thread.
  *
- * <p>{@code -Dvarve.fuzz.inputs=N} says how many, {@code -Dvarve.fuzz.seed=N} makes the same ones again. What fails is shortened as long
- * as it does, and printed.
+ * <p>{@code -Dvarve.fuzz.inputs=N} sets the number of inputs, {@code -Dvarve.fuzz.seed=N} repeats them. A failing input
+ * is shortened as long as it fails, and printed.
  */
 public final class FuzzRun {
-    private static final long INPUTS = Long.getLong("varve.fuzz.inputs", 30_000);
+    private static final long INPUTS = TestBudget.of("varve.fuzz.inputs", 20_000, 2_000_000);
     private static final int MOST_BYTES = 4096;
 
     private final String name;
@@ -34,7 +35,7 @@ public final class FuzzRun {
         kept = fuzzCase.kept();
         seeds = Stream.concat(good.stream(), kept.stream()).toList();
         words = fuzzCase.words();
-        seed = Long.getLong("varve.fuzz.seed", System.nanoTime());
+        seed = TestBudget.seed("varve.fuzz.seed");
         random = new SplittableRandom(seed);
     }
 

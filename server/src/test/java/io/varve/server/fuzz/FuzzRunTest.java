@@ -9,10 +9,10 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** What fuzzing stands on: that inputs come near the seeds, that failures are found and shortened, that memory has an end. */
+/** Tests the fuzzing itself: inputs resemble the seeds, failures are found and shortened, guarded memory has an end. */
 class FuzzRunTest {
     @Test
-    void whatFailsIsFoundAndShortened() {
+    void failuresAreFoundAndShrunk() {
         assertThatThrownBy(() -> new FuzzRun(new FuzzCase(FuzzRunTest.class, input -> {
             for (byte each : input) {
                 assertThat(each).isNotEqualTo((byte) 'x');
@@ -30,7 +30,7 @@ class FuzzRunTest {
     }
 
     @Test
-    void nobodyReadsOrWritesBehindGuardedMemory() {
+    void accessBeyondGuardedMemoryIsDetected() {
         try (GuardedMemory memory = new GuardedMemory(100)) {
             long begin = memory.put(new byte[] {1, 2, 3}, 1, 3, (byte) 9);
             assertThat(Memory.toArray(begin - 1, 3)).containsExactly(9, 2, 3);

@@ -1,8 +1,8 @@
 package io.varve.server.fuzz;
 
 /**
- * Takes any bytes and fails if something is wrong with what is done with them. Confined to the test's thread; nothing is remembered from
- * one input to the next, so that whatever drives it (Jazzer does, by what is reached: {@link JazzerRun}) can.
+ * Processes any bytes and fails if the result is wrong. Confined to the test's thread. It keeps no state from one input
+ * to the next, so that any driver can use it (Jazzer does, guided by coverage: {@link JazzerRun}).
  */
 @FunctionalInterface
 public interface FuzzTarget {

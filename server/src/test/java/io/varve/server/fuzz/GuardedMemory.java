@@ -12,11 +12,11 @@ import java.nio.file.StandardOpenOption;
 import io.varve.memory.offheap.Memory;
 
 /**
- * Memory behind whose end nobody can read or write: whoever does gets an {@link InternalError} instead of other bytes. Confined to the
- * test's thread.
+ * Memory with a guarded end: an access beyond it throws an {@link InternalError} instead of touching other bytes.
+ * Confined to the test's thread.
  *
- * <p>It is a file that was mapped and then cut: a page that is mapped and not in the file any more cannot be touched, which the JVM tells
- * as an error and survives. In front of what is put into it are bytes of which nothing may depend either, and which may be any.
+ * <p>It is a file that was mapped and then truncated: a mapped page beyond the file's end cannot be accessed, which the
+ * JVM reports as an error and survives. The bytes before the content are arbitrary, and no result may depend on them.
  */
 public final class GuardedMemory implements AutoCloseable {
     /** A multiple of what a page is anywhere. */

@@ -16,11 +16,11 @@ import io.varve.server.rdb.PayloadFuzzTest;
 import io.varve.server.resp.RequestDecoderFuzzTest;
 
 /**
- * Has Jazzer drive the targets, one after the other, each in a process of its own: its agent looks at what every input reaches, and inputs
- * that reach something new are changed further. Confined to the main thread.
+ * Runs Jazzer on the targets, one after the other, each in its own process. Confined to the main thread. Its agent
+ * measures each input's coverage, and mutates inputs that reach new code further.
  *
- * <p>What they reach is kept in {@code target/fuzz} from run to run. What fails is moved to the test's resources ({@link FuzzCase}), so that
- * every {@code mvn verify} tries it from then on.
+ * <p>The corpus is kept in {@code target/fuzz} from run to run. A failing input is moved to the test's resources
+ * ({@link FuzzCase}), so that every later {@code mvn verify} tries it.
  */
 public final class JazzerRun {
     private static final String DRIVER = "com.code_intelligence.jazzer.Jazzer";

@@ -15,7 +15,10 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** That Jazzer, which is not there in an ordinary build, finds all targets when it is. Confined to the test's thread. */
+/**
+ * Tests that Jazzer, which an ordinary build does not include, finds all targets when it is present. Confined to the
+ * test's thread.
+ */
 class JazzerRunTest {
     @Test
     void everyFuzzTestIsATargetOfJazzer() throws IOException, URISyntaxException {
@@ -28,7 +31,7 @@ class JazzerRunTest {
     }
 
     @Test
-    void targetsHaveTheNamesThatJazzerLooksFor() throws NoSuchMethodException {
+    void targetsHaveTheNamesThatJazzerExpects() throws NoSuchMethodException {
         for (FuzzCase each : JazzerRun.cases()) {
             assertThat(each.test().getPackageName()).startsWith(VarveServer.class.getPackageName());
             assertThat(Modifier.isPublic(each.test().getModifiers())).as(each.name()).isTrue();

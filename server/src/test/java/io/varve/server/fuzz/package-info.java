@@ -1,3 +1,3 @@
-/** How inputs are made for fuzz targets, which stand in the rooms that they try, and memory in which no one reads too far. */
+/** The creation of inputs for fuzz targets, which are in the packages that they test, and guarded memory for them. */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.fuzz;

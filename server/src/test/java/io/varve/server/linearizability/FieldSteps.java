@@ -7,9 +7,10 @@ import java.util.Map;
 import io.varve.server.linearizability.StoreState.Field;
 
 /**
- * What commands on the fields of hashes, and on their times, do and answer. Immutable: static methods only.
+ * The specification of commands on the fields of hashes and their expiry times: effects and replies. Immutable: static
+ * methods only.
  *
- * <p>Times are given by HPEXPIREAT alone: they are far away, or past, so that no clock decides what is answered.
+ * <p>Times are set by HPEXPIREAT only: they are far in the future, or past, so that no clock affects a reply.
  */
 final class FieldSteps {
     /** The time of a field that has none. */

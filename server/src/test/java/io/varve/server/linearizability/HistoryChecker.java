@@ -13,12 +13,14 @@ import io.varve.server.linearizability.StoreState.Step;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether there is an order in which a store that does one thing at a time would have given all replies of a history: one that keeps
- * what had ended before what began later, and each client's own order. Immutable: static methods only.
+ * Checks whether a history is linearizable: whether there is an order in which a sequential store would have given all
+ * its replies. Immutable: static methods only. The order must keep operations that ended before others began, and each
+ * client's own order.
  *
- * <p>The search is that of Wing and Gong (Testing and Verifying Concurrent Objects, 1993) with what Lowe added (Testing for
- * Linearizability, 2017): what was done, and what it had come to, is never looked at twice; and keys that no operation brings together
- * are searched on their own (Horn, Kroening: Faster Linearizability Checking via P-Compositionality, 2015).
+ * <p>The search is that of Wing and Gong (Testing and Verifying Concurrent Objects, 1993) with Lowe's addition (Testing
+ * for Linearizability, 2017): a set of executed operations with its resulting state is never visited twice. Keys that
+ * no operation combines are searched separately (Horn, Kroening: Faster Linearizability Checking via
+ * P-Compositionality, 2015).
  */
 public final class HistoryChecker {
     /** What is done is a word of so many bits. */

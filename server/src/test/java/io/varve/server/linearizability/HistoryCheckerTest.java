@@ -7,6 +7,7 @@ import java.util.SplittableRandom;
 
 import io.varve.server.linearizability.RandomRequests.Mix;
 import io.varve.server.linearizability.SimulatedClients.Flaw;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -15,7 +16,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** Histories of which it is known whether there is an order for them. Confined to the test's thread. */
+/** Tests histories for which it is known whether an order exists. Confined to the test's thread. */
 class HistoryCheckerTest {
     private static final int CLIENTS = 4;
     private static final int REQUESTS = 8;
@@ -38,7 +39,7 @@ class HistoryCheckerTest {
     }
 
     @Test
-    void whatOverlapsMayBeInEitherOrder() {
+    void overlappingOperationsMayBeInEitherOrder() {
         assertThat(isGood(operation(0, 0, 10, "+OK", "SET", "k", "1"), operation(1, 5, 7, "nil", "GET", "k"))).isTrue();
         assertThat(isGood(operation(0, 0, 10, "+OK", "SET", "k", "1"), operation(1, 5, 7, "$1", "GET", "k"))).isTrue();
         assertThat(isGood(operation(0, 0, 10, "+OK", "SET", "k", "1"), operation(1, 5, 7, "$2", "GET", "k"))).isFalse();
@@ -100,7 +101,7 @@ class HistoryCheckerTest {
     }
 
     @Test
-    void whatWasNotAnsweredMayHaveHappened() {
+    void unansweredOperationsMayHaveHappened() {
         Operation unanswered = operation(0, 0, 10, "+OK", "SET", "k", "1").unanswered();
         assertThat(isGood(unanswered, operation(1, 20, 30, "$1", "GET", "k"))).isTrue();
         assertThat(isGood(unanswered, operation(1, 20, 30, "nil", "GET", "k"))).isTrue();
@@ -146,9 +147,8 @@ class HistoryCheckerTest {
 
     @ParameterizedTest
     @EnumSource(Mix.class)
-    void whatAStoreWithoutFlawsAnswersIsGood(Mix mix) {
-        long seed = System.nanoTime();
-        System.out.println("HistoryCheckerTest seed " + seed);
+    void historiesOfACorrectStoreAreAccepted(Mix mix) {
+        long seed = TestBudget.seed("varve.test.seed");
         SplittableRandom random = new SplittableRandom(seed);
         for (int i = 0; i < HISTORIES; i++) {
             List<Operation> history = random(random, Flaw.NONE, mix);
@@ -178,7 +178,7 @@ class HistoryCheckerTest {
     }
 
     @Test
-    void whatDoesNotMatterIsLeftOutOfAHistory() {
+    void irrelevantOperationsAreDroppedFromAHistory() {
         List<Operation> history = List.of(operation(0, 0, 1, "+OK", "SET", "k", "1"),
                 operation(1, 0, 2, "nil", "GET", "k"), operation(2, 2, 3, ":0", "SREM", "s", "a"),
                 operation(2, 4, 5, "$1", "GET", "k"), operation(0, 6, 7, ":2", "INCR", "k"),

@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Makes a history that is not linearizable short enough to be read. Immutable: static methods only.
+ * Shrinks a history that is not linearizable to a readable size. Immutable: static methods only.
  *
- * <p>Only what makes it easier to find an order is done, so that what is left proves as much as the whole: operations that came after are
- * cut off, those that have changed nothing are left out, and replies that do not matter are forgotten. A write is never left out: what
- * was read of it would prove nothing any more.
+ * <p>It makes only changes that make an order easier to find, so that the rest proves as much as the whole. It cuts off
+ * later operations, removes those without an effect, and erases irrelevant replies. It never removes a write: reads of
+ * its value would then prove nothing.
  */
 public final class HistoryShrinker {
     private HistoryShrinker() {}

@@ -3,11 +3,11 @@ package io.varve.server.linearizability;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client asked, when, and what it was told. Immutable.
+ * A client's request with its times and its reply. Immutable.
  *
- * @param client      its number
- * @param reply       in the words of {@link StoreState}; null: whatever it was
- * @param invokedAt   before it was sent; all times are of one clock
+ * @param client its number
+ * @param reply in the words of {@link StoreState}; null: any reply
+ * @param invokedAt before the send; all times are of one clock
  * @param respondedAt after its reply was read; {@link #NEVER} if it was not
  */
 public record Operation(int client, Request request, @Nullable String reply, long invokedAt, long respondedAt) {

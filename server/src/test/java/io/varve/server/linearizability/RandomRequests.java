@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** What the clients of one history ask, drawn at random. Confined to its user. */
+/** Draws the requests of one history's clients. Confined to its user. */
 public final class RandomRequests {
     /** What is asked. */
     public enum Mix {

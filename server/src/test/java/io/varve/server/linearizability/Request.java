@@ -4,10 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a client asks at once: one command, or MULTI, several, and EXEC. Immutable.
+ * A client's request: one command, or MULTI, several, and EXEC. Immutable.
  *
- * @param calls       the commands, each in words
- * @param transaction whether they are one
+ * @param calls the commands, each in words
+ * @param transaction whether they form a transaction
  */
 public record Request(List<List<String>> calls, boolean transaction) {
     public Request {

@@ -7,8 +7,8 @@ import java.util.SplittableRandom;
 import io.varve.server.linearizability.StoreState.Step;
 
 /**
- * Histories of clients whose operations overlap at random, on a store that does one thing at a time, or has a flaw. Confined to the
- * test's thread: time is a count.
+ * Creates histories of clients whose operations overlap at random, on a sequential store, or on one with a flaw.
+ * Confined to the test's thread: time is a count.
  */
 final class SimulatedClients {
     /** What the store does wrong. */

@@ -12,13 +12,12 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store holds that does one thing at a time, and what it answers: the specification that histories are compared with.
- * Immutable.
+ * The state and the replies of a sequential store: the specification that histories are compared with. Immutable.
  *
- * <p>Replies are words: the byte of the protocol's type and the text, of an error its first word alone, {@code nil}, and arrays in
- * brackets, those of sets in order.
+ * <p>Replies are words: the protocol's type byte and the text, for an error only its first word, {@code nil}, and
+ * arrays in brackets, with sets in order.
  *
- * @param values  by key
+ * @param values by key
  * @param watches of clients that watch something
  */
 record StoreState(Map<String, Value> values, Map<Integer, Watch> watches) {
@@ -119,7 +118,10 @@ record StoreState(Map<String, Value> values, Map<Integer, Watch> watches) {
             };
         }
 
-        /** Changes a key, or, with null, takes it out, and breaks the watches of it. @return whether there was something to change */
+        /**
+         * Changes a key, or, with null, takes it out, and breaks the watches of it. @return whether there was something
+         * to change
+         */
         private boolean put(String key, @Nullable Value value) {
             if (value == null && !values.containsKey(key)) {
                 return false;

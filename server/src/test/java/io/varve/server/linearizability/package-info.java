@@ -1,3 +1,3 @@
-/** Whether what concurrent clients were told could have been told by a store that does one thing at a time. */
+/** The check whether a sequential store could have given the replies of concurrent clients. */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.linearizability;

@@ -6,11 +6,11 @@ import java.util.List;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.varve.memory.Cache;
-import io.varve.memory.CacheConfig;
+import io.varve.memory.config.CacheConfig;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.item.ValueRun;
-import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.resp.NoBufferException;
+import io.varve.server.resp.RequestHeapBudget;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -18,12 +18,12 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** Which buffers come from where. Confined to the test's thread. */
+/** Tests the source of buffers. Confined to the test's thread. */
 class ConnectionBuffersTest {
     private static final int MAX_MEMORY_BYTES = 16 << 20;
 
     private final UnpooledByteBufAllocator pools = new UnpooledByteBufAllocator(true);
-    private final ArgumentMemory heap = new ArgumentMemory(1 << 20);
+    private final RequestHeapBudget heap = new RequestHeapBudget(1 << 20);
     private final Cache cache = Cache
             .open(CacheConfig.defaults(MAX_MEMORY_BYTES).withShards(4).withEvictionPolicy(EvictionPolicy.NOEVICTION));
     private final ConnectionBuffers buffers = new ConnectionBuffers(pools, cache, heap);
@@ -33,7 +33,7 @@ class ConnectionBuffersTest {
 
     @BeforeEach
     void chargesNothing() {
-        chargedAtFirst = cache.stats().poolBytes();
+        chargedAtFirst = cache.stats().chargedBytes();
     }
 
     @AfterEach
@@ -47,7 +47,7 @@ class ConnectionBuffersTest {
     }
 
     private long charged() {
-        return cache.stats().poolBytes() - chargedAtFirst;
+        return cache.stats().chargedBytes() - chargedAtFirst;
     }
 
     private ByteBuf hold(ByteBuf buffer) {
@@ -88,14 +88,14 @@ class ConnectionBuffersTest {
     }
 
     @Test
-    void whatIsTooMuchForThePoolsAtOnceIsCharged() {
+    void buffersBeyondThePoolsAreCharged() {
         hold(buffers.directBuffer((int) buffers.pooledBytes() - (1 << 20)));
         assertThat(hold(buffers.directBuffer(2 << 20)).capacity()).isEqualTo(2 << 20);
         assertThat(charged()).isEqualTo(2 << 20);
     }
 
     @Test
-    void whatMaxmemoryRefusesIsPooledForAWhileAndThenRefused() {
+    void refusedBuffersComeFromThePoolsUntilTheirLimit() {
         fillThePools();
         while (charged() < MAX_MEMORY_BYTES / 2) {
             hold(buffers.directBuffer(1 << 20));
@@ -104,7 +104,7 @@ class ConnectionBuffersTest {
             while (true) {
                 hold(buffers.directBuffer(1 << 20));
             }
-        }).isInstanceOfSatisfying(NoBufferException.class, none -> assertThat(none.roomHelps()).isTrue());
+        }).isInstanceOfSatisfying(NoBufferException.class, none -> assertThat(none.isRecoverable()).isTrue());
         long before = pools.metric().usedDirectMemory();
         assertThatThrownBy(() -> {
             while (true) {
@@ -116,7 +116,7 @@ class ConnectionBuffersTest {
     }
 
     @Test
-    void whatIsKeptLeavesThePoolsWhenTheyAreShort() {
+    void retainedBuffersLeaveThePoolsWhenPoolsAreLow() {
         ByteBuf pooled = hold(buffers.directBuffer(64 << 10));
         assertThat(buffers.isToMove(pooled)).isFalse();
         hold(pools.directBuffer((int) buffers.pooledBytes()));
@@ -128,7 +128,7 @@ class ConnectionBuffersTest {
 
     /** The pools are seldom full to the byte: what is written next is charged all the same. */
     @Test
-    void listenersLeaveSomeOfMaxmemoryAsSoonAsTheirMessagesAreCharged() {
+    void subscribersMayNotUseAllOfMaxmemory() {
         hold(pools.directBuffer((int) buffers.pooledBytes() - (600 << 10)));
         fillMaxmemory();
         assertThat(mayDeliver(true)).isTrue();
@@ -137,12 +137,12 @@ class ConnectionBuffersTest {
     }
 
     @Test
-    void whoListensAndMayReadLeavesLess() {
+    void subscribersThatReadMayUseLess() {
         hold(pools.directBuffer((int) buffers.pooledBytes()));
         while (mayDeliver(true)) {
             hold(buffers.directBuffer(200_000));
         }
-        assertThat(cache.hasRoom(4 << 20)).isTrue();
+        assertThat(cache.hasFreeMemory(4 << 20)).isTrue();
         assertThat(mayDeliver(false)).isTrue();
         fillMaxmemory();
         assertThat(mayDeliver(false)).isTrue();
@@ -188,8 +188,8 @@ class ConnectionBuffersTest {
         assertThat(small.pooledBytes()).isEqualTo(5 << 20);
         assertThat(new ConnectionBuffers(pools, cache, heap, 1L << 40).pooledBytes()).isEqualTo(40 << 20);
         hold(small.directBuffer(5 << 20));
-        assertThat(cache.stats().poolBytes()).isEqualTo(chargedAtFirst);
+        assertThat(cache.stats().chargedBytes()).isEqualTo(chargedAtFirst);
         hold(small.directBuffer(1 << 20));
-        assertThat(cache.stats().poolBytes()).isGreaterThan(chargedAtFirst);
+        assertThat(cache.stats().chargedBytes()).isGreaterThan(chargedAtFirst);
     }
 }

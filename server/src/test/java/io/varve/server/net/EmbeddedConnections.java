@@ -15,25 +15,25 @@ import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.varve.memory.Cache;
-import io.varve.memory.CacheConfig;
+import io.varve.memory.config.CacheConfig;
 import io.varve.memory.item.ValueRun;
-import io.varve.server.SettableTicker;
-import io.varve.server.command.ServerContext;
-import io.varve.server.command.registry.Families;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.registry.CommandFamilies;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.resp.LargeBulks;
+import io.varve.server.testing.SettableTicker;
 import org.jspecify.annotations.Nullable;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A server without sockets. Each connection has an event loop of its own, which runs when the test says so, and time passes when the test says
- * so. Confined to the test's thread.
+ * A server without sockets. Confined to the test's thread. Each connection has its own event loop; the test controls
+ * the loops and the clock.
  */
 final class EmbeddedConnections implements AutoCloseable {
     private final SettableTicker ticker = new SettableTicker();
     private final Cache cache;
-    private final ServerContext server;
+    private final ServerState server;
     private final ConnectionBuffers buffers;
     private final Workers workers;
     private final List<Client> clients = new ArrayList<>();
@@ -41,12 +41,12 @@ final class EmbeddedConnections implements AutoCloseable {
     EmbeddedConnections(ServerConfig config) {
         CacheConfig cacheConfig = config.cacheConfig().withTicker(ticker);
         cache = Cache.open(cacheConfig);
-        server = new ServerContext(cache, config, ticker, _ -> {});
+        server = new ServerState(cache, config, ticker, _ -> {});
         buffers = new ConnectionBuffers(new UnpooledByteBufAllocator(true), cache, server.argumentMemory());
-        workers = new Workers(server, Families.table(server), buffers);
+        workers = new Workers(server, CommandFamilies.table(server), buffers);
     }
 
-    ServerContext server() {
+    ServerState server() {
         return server;
     }
 
@@ -147,7 +147,8 @@ final class EmbeddedConnections implements AutoCloseable {
     }
 
     /**
-     * Keeps a connection open that is to be closed, as encryption does that of a client who does not read. Confined to the test's thread.
+     * Keeps a connection open that is to be closed, as encryption does that of a client who does not read. Confined to
+     * the test's thread.
      */
     // What becomes of a close is told to its promise.
     @SuppressWarnings("FutureReturnValueIgnored")

@@ -9,11 +9,11 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.varve.memory.item.ValueRun;
-import io.varve.server.StubCache;
-import io.varve.server.command.ServerContext;
-import io.varve.server.command.registry.Families;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.registry.CommandFamilies;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.resp.LargeBulks;
+import io.varve.server.testing.StubCache;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,14 +21,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Who is turned away while there is no password. Confined to the test's thread. */
+/** Tests which clients are refused while there is no password. Confined to the test's thread. */
 class ProtectedModeTest {
     private static final ServerConfig CONFIG = ServerConfig.defaults().with("maxmemory", "64mb");
 
-    private static ServerContext server(ServerConfig config) {
-        ServerContext server = new ServerContext(StubCache.create(config.cacheConfig()), config,
+    private static ServerState server(ServerConfig config) {
+        ServerState server = new ServerState(StubCache.create(config.cacheConfig()), config,
                 config.cacheConfig().ticker(), _ -> {});
-        assertThat(Families.table(server).size()).isPositive();
+        assertThat(CommandFamilies.table(server).size()).isPositive();
         return server;
     }
 
@@ -38,7 +38,7 @@ class ProtectedModeTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"192.0.2.1", "10.0.0.1", "2001:db8::1", "fe80::1", "::ffff:192.0.2.1"})
-    void whoComesFromElsewhereIsTurnedAwayWhileThereIsNoPassword(String from) {
+    void remoteClientsAreRejectedWithoutAPassword(String from) {
         assertThat(ProtectedMode.refusal(server(CONFIG), address(from)))
                 .startsWith("DENIED Redis is running in protected mode");
         assertThat(ProtectedMode.refusal(server(CONFIG.with("requirepass", "x")), address(from))).isNull();
@@ -47,13 +47,13 @@ class ProtectedModeTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"})
-    void whoIsOnThisMachineIsWelcome(String from) {
+    void localClientsAreAccepted(String from) {
         assertThat(ProtectedMode.refusal(server(CONFIG), address(from))).isNull();
     }
 
     @Test
-    void whoIsTurnedAwayIsToldWhy() {
-        ServerContext server = server(CONFIG);
+    void rejectedClientsGetTheReason() {
+        ServerState server = server(CONFIG);
         EmbeddedChannel channel = new EmbeddedChannel() {
             @Override
             protected SocketAddress remoteAddress0() {
@@ -70,8 +70,8 @@ class ProtectedModeTest {
                 .endsWith("from the outside.\r\n");
         told.release();
         assertThat(channel.isOpen()).isFalse();
-        assertThat(server.clients().rejected()).isEqualTo(1);
-        assertThat(server.clients().count()).isZero();
+        assertThat(server.lifecycle().clients().rejected()).isEqualTo(1);
+        assertThat(server.lifecycle().clients().count()).isZero();
     }
 
     private static final LargeBulks NO_RUNS = new LargeBulks() {
@@ -88,7 +88,7 @@ class ProtectedModeTest {
 
     @Test
     void aUserWithAPasswordDoesAsWell() throws io.varve.server.acl.RuleException {
-        ServerContext server = server(CONFIG);
+        ServerState server = server(CONFIG);
         server.access().set("default", java.util.List.of("resetpass", ">x"));
         assertThat(ProtectedMode.refusal(server, address("192.0.2.1"))).isNull();
     }

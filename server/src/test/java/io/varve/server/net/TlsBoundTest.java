@@ -16,10 +16,10 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.varve.memory.Cache;
-import io.varve.server.TestCertificates;
-import io.varve.server.command.ServerContext;
-import io.varve.server.command.registry.Families;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.registry.CommandFamilies;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.testing.TestCertificates;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,7 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-/** Encrypted connections beyond those that the heap has room for. Confined to the test's thread. */
+/** Tests encrypted connections beyond the heap budget. Confined to the test's thread. */
 class TlsBoundTest {
     private static final int MOST = 2;
     private static final int TIMEOUT_MILLIS = 20_000;
@@ -45,7 +45,7 @@ class TlsBoundTest {
     private final Level levelBefore = logger.getLevel();
     private final ListAppender<ILoggingEvent> log = new ListAppender<>();
     private Cache cache;
-    private ServerContext server;
+    private ServerState server;
     private TlsLoans loans;
     private NetworkServer network;
 
@@ -64,9 +64,9 @@ class TlsBoundTest {
                 .with("tls-cert-file", certificates.certificate("ca").toString())
                 .with("tls-key-file", certificates.key("ca").toString());
         cache = Cache.open(config.cacheConfig());
-        server = new ServerContext(cache, config, config.cacheConfig().ticker(), _ -> {});
+        server = new ServerState(cache, config, config.cacheConfig().ticker(), _ -> {});
         loans = new TlsLoans(server.argumentMemory(), MOST);
-        network = NetworkServer.startWith(server, Families.table(server), loans);
+        network = NetworkServer.startWith(server, CommandFamilies.table(server), loans);
     }
 
     @AfterEach
@@ -115,7 +115,7 @@ class TlsBoundTest {
                 isServed(second);
                 isClosed();
                 isClosed();
-                assertThat(server.connectionsRejected()).isEqualTo(2);
+                assertThat(server.telemetry().connectionsRejected()).isEqualTo(2);
                 assertThat(loans.taken()).isEqualTo(MOST);
                 isServed(first);
                 isServed(second);
@@ -128,16 +128,16 @@ class TlsBoundTest {
         }
         await().until(() -> loans.taken() == 0);
         await().until(() -> server.argumentMemory().takenBytes() == 0);
-        assertThat(server.connectionsRejected()).isEqualTo(3);
+        assertThat(server.telemetry().connectionsRejected()).isEqualTo(3);
         assertThat(logged().getFirst()).startsWith("tls-port ")
-                .contains(": no more than 2 encrypted connections at a time (maxclients 10000), as each takes 50 KB");
+                .contains(": at most 2 encrypted connections at a time (maxclients 10000), because each needs 50 KB");
         assertThat(logged().get(1))
-                .contains(" is closed: the heap has no room for another encrypted connection (and 0 others");
+                .contains(" is closed: the heap budget for encrypted connections is used up (and 0 others");
     }
 
     /** Nobody has to shake hands, nor speak TLS, to take an engine: neither keeps it from others. */
     @Test
-    void whoDoesNotShakeHandsIsCountedUntilTheyGo() throws IOException {
+    void clientsWithoutAHandshakeCountUntilTheyDisconnect() throws IOException {
         try (SSLSocket first = connect()) {
             isServed(first);
             try (Socket silent = new Socket(InetAddress.getLoopbackAddress(), network.tlsPort())) {

@@ -7,41 +7,41 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.netty.channel.embedded.EmbeddedChannel;
-import io.varve.server.resp.ArgumentMemory;
+import io.varve.server.resp.RequestHeapBudget;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** What encrypted connections have of the heap. Confined to the test's thread. */
+/** Tests the heap budget of encrypted connections. Confined to the test's thread. */
 class TlsLoansTest {
-    private final ArgumentMemory heap = new ArgumentMemory(3 * TlsLoans.BYTES);
+    private final RequestHeapBudget heap = new RequestHeapBudget(3 * TlsLoans.BYTES);
     private final TlsLoans loans = TlsLoans.of(heap);
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final Queue<Runnable> tasks = new ArrayDeque<>();
 
     /** What had been received may still hold a part of the handshake when the connection is closed. */
     @Test
-    void whatWasGivenBackIsNotGivenBackOnceMore() {
-        TlsLoan loan = take(channel, tasks::add);
+    void aReservationIsReleasedOnce() {
+        TlsHeapReservation reservation = take(channel, tasks::add);
         channel.close().syncUninterruptibly();
-        assertThatThrownBy(() -> loan.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
+        assertThatThrownBy(() -> reservation.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
         assertThat(tasks).isEmpty();
         assertThat(loans.taken()).isZero();
         assertThat(heap.takenBytes()).isZero();
     }
 
-    private TlsLoan take(EmbeddedChannel by, Executor handshakes) {
-        TlsLoan loan = loans.take(by, handshakes);
-        assertThat(loan).isNotNull();
-        return java.util.Objects.requireNonNull(loan);
+    private TlsHeapReservation take(EmbeddedChannel by, Executor handshakes) {
+        TlsHeapReservation reservation = loans.take(by, handshakes);
+        assertThat(reservation).isNotNull();
+        return java.util.Objects.requireNonNull(reservation);
     }
 
     @Test
     void twoThirdsAreForThem() {
         assertThat(loans.most()).isEqualTo(2);
-        assertThat(TlsLoans.of(new ArgumentMemory(0)).most()).isZero();
-        assertThat(TlsLoans.of(new ArgumentMemory(Long.MAX_VALUE)).most()).isEqualTo(Integer.MAX_VALUE);
+        assertThat(TlsLoans.of(new RequestHeapBudget(0)).most()).isZero();
+        assertThat(TlsLoans.of(new RequestHeapBudget(Long.MAX_VALUE)).most()).isEqualTo(Integer.MAX_VALUE);
         EmbeddedChannel another = new EmbeddedChannel();
         take(channel, Runnable::run);
         take(another, Runnable::run);
@@ -54,7 +54,7 @@ class TlsLoansTest {
     }
 
     @Test
-    void whatOthersHaveIsNotThere() {
+    void reservedMemoryIsNotAvailableToOthers() {
         assertThat(heap.take(2 * TlsLoans.BYTES + 1)).isTrue();
         assertThat(loans.take(channel, Runnable::run)).isNull();
         assertThat(loans.taken()).isZero();
@@ -67,11 +67,11 @@ class TlsLoansTest {
     }
 
     @Test
-    void aHandshakeThatWaitsKeepsItAfterItsConnection() {
+    void aPendingHandshakeKeepsItsReservation() {
         AtomicInteger ran = new AtomicInteger();
-        TlsLoan loan = take(channel, tasks::add);
-        loan.execute(ran::incrementAndGet);
-        loan.execute(() -> {
+        TlsHeapReservation reservation = take(channel, tasks::add);
+        reservation.execute(ran::incrementAndGet);
+        reservation.execute(() -> {
             throw new IllegalStateException("no such certificate");
         });
         channel.close().syncUninterruptibly();
@@ -86,8 +86,8 @@ class TlsLoansTest {
 
     @Test
     void tasksOfOneThatStaysDoNotGiveItBack() {
-        TlsLoan loan = take(channel, tasks::add);
-        loan.execute(() -> {});
+        TlsHeapReservation reservation = take(channel, tasks::add);
+        reservation.execute(() -> {});
         tasks.remove().run();
         assertThat(loans.taken()).isEqualTo(1);
         channel.close().syncUninterruptibly();
@@ -96,10 +96,10 @@ class TlsLoansTest {
 
     @Test
     void aTaskThatIsRefusedHoldsNothing() {
-        TlsLoan loan = take(channel, _ -> {
+        TlsHeapReservation reservation = take(channel, _ -> {
             throw new RejectedExecutionException("ended");
         });
-        assertThatThrownBy(() -> loan.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
+        assertThatThrownBy(() -> reservation.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
         assertThat(loans.taken()).isEqualTo(1);
         channel.close().syncUninterruptibly();
         assertThat(loans.taken()).isZero();

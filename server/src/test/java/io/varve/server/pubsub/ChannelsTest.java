@@ -10,11 +10,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.varve.memory.Cache;
-import io.varve.memory.CacheConfig;
+import io.varve.memory.config.CacheConfig;
 import io.varve.memory.item.ValueRun;
-import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
+import io.varve.server.resp.RequestHeapBudget;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,20 +23,20 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** Who listens to what, what it is charged, and what becomes of messages. Confined to the test's thread. */
+/** Tests subscriptions, their budget, and the delivery of messages. Confined to the test's thread. */
 class ChannelsTest {
     private static final int NAMES_BYTES = 4096;
     private static final int MESSAGES_BYTES = 2048;
 
     private final Arena arena = Arena.ofConfined();
-    private final ArgumentMemory names = new ArgumentMemory(NAMES_BYTES);
-    private final ArgumentMemory messages = new ArgumentMemory(MESSAGES_BYTES);
-    private final ArgumentMemory lines = new ArgumentMemory(1 << 20);
+    private final RequestHeapBudget names = new RequestHeapBudget(NAMES_BYTES);
+    private final RequestHeapBudget messages = new RequestHeapBudget(MESSAGES_BYTES);
+    private final RequestHeapBudget lines = new RequestHeapBudget(1 << 20);
     private static final long MAX_RUN_BYTES = 400_000;
 
     private final Channels channels = new Channels(names, messages, () -> MAX_RUN_BYTES, lines);
-    private final Backlog backlog = new Backlog(messages, () -> MAX_RUN_BYTES);
-    private final ReplyWriter reply = new ReplyWriter(UnpooledByteBufAllocator.DEFAULT, new ArgumentMemory(1 << 20));
+    private final UndeliveredBytes undelivered = new UndeliveredBytes(messages, () -> MAX_RUN_BYTES);
+    private final ReplyWriter reply = new ReplyWriter(UnpooledByteBufAllocator.DEFAULT, new RequestHeapBudget(1 << 20));
     private final AtomicInteger wakeUps = new AtomicInteger();
 
     @AfterEach
@@ -61,11 +61,11 @@ class ChannelsTest {
     }
 
     private int publish(String channel, String text) {
-        return publish(Scope.CHANNEL, channel, text);
+        return publish(SubscriptionType.CHANNEL, channel, text);
     }
 
     /** A pattern here is what the channel begins with. */
-    private int publish(Scope scope, String channel, String text) {
+    private int publish(SubscriptionType scope, String channel, String text) {
         Content content = Content.at(bytes(text).address(), text.length(), null);
         return channels.publish(scope, name(channel), content, pattern -> channel.startsWith(pattern.toString()));
     }
@@ -82,7 +82,7 @@ class ChannelsTest {
     }
 
     private String mailOf(Subscriptions client) {
-        client.looksIntoMail();
+        client.beginDelivery();
         client.writeAll(reply);
         return written();
     }
@@ -101,8 +101,8 @@ class ChannelsTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Scope.class)
-    void whatIsChargedForNamesComesBack(Scope scope) {
+    @EnumSource(SubscriptionType.class)
+    void memoryChargedForNamesIsReleased(SubscriptionType scope) {
         Subscriptions one = client();
         Subscriptions two = client();
         assertThat(one.add(scope, name("news"))).isTrue();
@@ -113,7 +113,7 @@ class ChannelsTest {
         assertThat(names.takenBytes()).as("the name is there already").isBetween(once + 1, 2 * once - 1);
         assertThat(channels.count(scope)).isOne();
         assertThat(channels.listeners(scope, name("news"))).isEqualTo(2);
-        one.leave(scope, name("news"));
+        one.unsubscribe(scope, name("news"));
         one.remove(scope, name("news"));
         one.remove(scope, name("news"));
         assertThat(names.takenBytes()).isEqualTo(once);
@@ -124,19 +124,19 @@ class ChannelsTest {
     }
 
     @Test
-    void whereTheHeapHasNoRoomForANameNothingIsLeftOfIt() {
+    void aNameThatExceedsTheHeapBudgetLeavesNoTrace() {
         Subscriptions client = client();
         int count = 0;
-        while (client.add(Scope.CHANNEL, name("name " + count))) {
+        while (client.add(SubscriptionType.CHANNEL, name("name " + count))) {
             count++;
         }
         assertThat(count).isPositive();
-        assertThat(channels.count(Scope.CHANNEL)).isEqualTo(count);
-        assertThat(client.told(Scope.CHANNEL)).isEqualTo(count);
-        assertThat(client.add(Scope.CHANNEL, name("name 0"))).as("it listens to it").isTrue();
+        assertThat(channels.count(SubscriptionType.CHANNEL)).isEqualTo(count);
+        assertThat(client.confirmedCount(SubscriptionType.CHANNEL)).isEqualTo(count);
+        assertThat(client.add(SubscriptionType.CHANNEL, name("name 0"))).as("it listens to it").isTrue();
         client.clear();
         assertThat(names.takenBytes()).isZero();
-        assertThat(client.add(Scope.PATTERN, name("x".repeat(NAMES_BYTES)))).isFalse();
+        assertThat(client.add(SubscriptionType.PATTERN, name("x".repeat(NAMES_BYTES)))).isFalse();
         assertThat(names.takenBytes()).isZero();
     }
 
@@ -144,12 +144,13 @@ class ChannelsTest {
     void everyoneGetsAMessageOncePerNameThatItIsFor() {
         Subscriptions one = client();
         Subscriptions two = client();
-        assertThat(one.add(Scope.CHANNEL, name("news")) && one.add(Scope.PATTERN, name("ne"))
-                && two.add(Scope.CHANNEL, name("news")) && two.add(Scope.SHARD_CHANNEL, name("news"))).isTrue();
+        assertThat(one.add(SubscriptionType.CHANNEL, name("news")) && one.add(SubscriptionType.PATTERN, name("ne"))
+                && two.add(SubscriptionType.CHANNEL, name("news"))
+                && two.add(SubscriptionType.SHARD_CHANNEL, name("news"))).isTrue();
         assertThat(publish("news", "hello")).isEqualTo(3);
         assertThat(publish("next", "you")).isOne();
         assertThat(publish("other", "nobody")).isZero();
-        assertThat(publish(Scope.SHARD_CHANNEL, "news", "shard")).isOne();
+        assertThat(publish(SubscriptionType.SHARD_CHANNEL, "news", "shard")).isOne();
         assertThat(channels.undeliveredBytes()).isPositive();
         assertThat(mailOf(one)).isEqualTo("*3 $7 message $4 news $5 hello *4 $8 pmessage $2 ne $4 news $5 hello"
                 + " *4 $8 pmessage $2 ne $4 next $3 you");
@@ -159,53 +160,53 @@ class ChannelsTest {
     }
 
     @Test
-    void theEventLoopIsToldOnceUntilItLooks() {
+    void theEventLoopIsWokenOncePerRead() {
         Subscriptions client = client();
-        client.add(Scope.CHANNEL, name("c"));
+        client.add(SubscriptionType.CHANNEL, name("c"));
         publish("c", "1");
         publish("c", "2");
         assertThat(wakeUps).hasValue(1);
-        client.looksIntoMail();
-        assertThat(client.hasMail()).isTrue();
+        client.beginDelivery();
+        assertThat(client.hasPendingMessages()).isTrue();
         publish("c", "3");
         assertThat(wakeUps).hasValue(2);
         assertThat(mailOf(client)).endsWith("$1 3");
-        assertThat(client.hasMail()).isFalse();
+        assertThat(client.hasPendingMessages()).isFalse();
     }
 
     @Test
-    void whatWasPublishedBeforeASubscriptionEndedStillComesAndNothingAfter() {
+    void messagesPublishedBeforeUnsubscribeAreDeliveredAndNoLaterOnes() {
         Subscriptions client = client();
-        client.add(Scope.CHANNEL, name("c"));
-        client.add(Scope.CHANNEL, name("d"));
+        client.add(SubscriptionType.CHANNEL, name("c"));
+        client.add(SubscriptionType.CHANNEL, name("d"));
         publish("c", "before");
-        client.leave(Scope.CHANNEL, name("c"));
+        client.unsubscribe(SubscriptionType.CHANNEL, name("c"));
         assertThat(publish("c", "behind")).isZero();
         assertThat(mailOf(client)).isEqualTo("*3 $7 message $1 c $6 before");
-        client.remove(Scope.CHANNEL, name("c"));
-        assertThat(client.told(Scope.CHANNEL)).isOne();
+        client.remove(SubscriptionType.CHANNEL, name("c"));
+        assertThat(client.confirmedCount(SubscriptionType.CHANNEL)).isOne();
     }
 
     @Test
-    void whatIsOnItsWayWhenASubscriptionHasEndedIsDropped() {
+    void messagesInFlightAreDroppedAfterUnsubscribe() {
         Subscriptions client = client();
-        client.add(Scope.CHANNEL, name("c"));
-        client.add(Scope.CHANNEL, name("d"));
+        client.add(SubscriptionType.CHANNEL, name("c"));
+        client.add(SubscriptionType.CHANNEL, name("d"));
         publish("c", "1");
         publish("d", "2");
         publish("c", "3");
-        client.leave(Scope.CHANNEL, name("c"));
-        client.remove(Scope.CHANNEL, name("c"));
+        client.unsubscribe(SubscriptionType.CHANNEL, name("c"));
+        client.remove(SubscriptionType.CHANNEL, name("c"));
         assertThat(mailOf(client)).isEqualTo("*3 $7 message $1 d $1 2");
         assertThat(channels.undeliveredBytes()).isZero();
     }
 
     @Test
-    void whoHasLeftHoldsNoMessage() {
+    void anUnsubscribedClientHoldsNoMessage() {
         Subscriptions leaves = client();
         Subscriptions stays = client();
-        leaves.add(Scope.CHANNEL, name("c"));
-        stays.add(Scope.CHANNEL, name("c"));
+        leaves.add(SubscriptionType.CHANNEL, name("c"));
+        stays.add(SubscriptionType.CHANNEL, name("c"));
         assertThat(publish("c", "1")).isEqualTo(2);
         leaves.end();
         assertThat(leaves.waitingBytes()).isZero();
@@ -215,28 +216,28 @@ class ChannelsTest {
     }
 
     @Test
-    void aLetterForOneWhoLeavesMeanwhileIsGivenBack() {
+    void aMessageToALeavingSubscriberIsReleased() {
         Inbox inbox = new Inbox();
-        Recipients to = new Recipients(Scope.CHANNEL, name("c").kept());
+        Subscribers to = new Subscribers(SubscriptionType.CHANNEL, name("c").kept());
         Content content = Content.at(bytes("1").address(), 1, null);
-        Message message = java.util.Objects.requireNonNull(Message.of(name("c"), null, content, 2, backlog));
-        assertThat(inbox.put(new Letter(message, to))).isTrue();
+        Message message = java.util.Objects.requireNonNull(Message.of(name("c"), null, content, 2, undelivered));
+        assertThat(inbox.put(new Delivery(message, to))).isTrue();
         inbox.close();
         assertThat(inbox.isEmpty()).isTrue();
         assertThat(messages.takenBytes()).isPositive();
-        assertThat(inbox.put(new Letter(message, to))).isFalse();
+        assertThat(inbox.put(new Delivery(message, to))).isFalse();
         message.delivered();
         assertThat(messages.takenBytes()).isZero();
     }
 
     /** Runs are charged to maxmemory and not to the heap: without a limit of their own they would take all of it. */
     @Test
-    void whoPublishesLargeMessagesWaitsUntilEverybodyHasThem() {
+    void publishersOfLargeMessagesWaitForDelivery() {
         try (Cache cache = Cache.open(CacheConfig.defaults(16 << 20).withShards(4))) {
             Subscriptions one = client();
             Subscriptions two = client();
-            one.add(Scope.CHANNEL, name("c"));
-            two.add(Scope.CHANNEL, name("c"));
+            one.add(SubscriptionType.CHANNEL, name("c"));
+            two.add(SubscriptionType.CHANNEL, name("c"));
             AtomicInteger woken = new AtomicInteger();
             for (int i = 0; i < 4; i++) {
                 assertThat(channels.areBehind()).isFalse();
@@ -256,17 +257,18 @@ class ChannelsTest {
 
     private void publishRun(Cache cache, int length) {
         ValueRun run = java.util.Objects.requireNonNull(cache.newRun(64, length));
-        assertThat(channels.publish(Scope.CHANNEL, name("c"), Content.at(run.address(), length, run), _ -> false))
+        assertThat(channels.publish(SubscriptionType.CHANNEL, name("c"), Content.at(run.address(), length, run),
+                _ -> false))
                 .isEqualTo(2);
         run.release();
     }
 
     @Test
-    void whereTooMuchIsUndeliveredNobodyGetsAMessage() {
+    void noMessageIsDeliveredOverTheUndeliveredLimit() {
         Subscriptions one = client();
         Subscriptions two = client();
-        one.add(Scope.CHANNEL, name("c"));
-        two.add(Scope.CHANNEL, name("c"));
+        one.add(SubscriptionType.CHANNEL, name("c"));
+        two.add(SubscriptionType.CHANNEL, name("c"));
         int sent = 0;
         while (publish("c", "x".repeat(100)) != Channels.REFUSED) {
             sent++;
@@ -282,14 +284,15 @@ class ChannelsTest {
 
     /** Who is cut off and not gone yet is nobody for whom a message would have to be refused. */
     @Test
-    void forThoseWhoAreCutOffAloneThereIsNoMessage() {
+    void noMessageIsMadeForDisconnectedSubscribersOnly() {
         Subscriptions one = client();
         Subscriptions two = client();
-        assertThat(one.add(Scope.CHANNEL, name("c")) && two.add(Scope.PATTERN, name("c"))).isTrue();
-        one.cutOff();
+        assertThat(one.add(SubscriptionType.CHANNEL, name("c")) && two.add(SubscriptionType.PATTERN, name("c")))
+                .isTrue();
+        one.disconnect();
         assertThat(publish("c", "two")).as("one is there").isOne();
         assertThat(mailOf(two)).endsWith("$3 two");
-        two.cutOff();
+        two.disconnect();
         assertThat(publish("c", "x".repeat(MESSAGES_BYTES))).isZero();
         assertThat(publish("c", "nobody")).isZero();
         assertThat(messages.takenBytes()).isZero();
@@ -297,9 +300,9 @@ class ChannelsTest {
     }
 
     @Test
-    void whoIsToPublishWaitsWhileTheOthersAreBehind() {
+    void publishersWaitForSlowSubscribers() {
         Subscriptions client = client();
-        client.add(Scope.CHANNEL, name("c"));
+        client.add(SubscriptionType.CHANNEL, name("c"));
         AtomicInteger woken = new AtomicInteger();
         channels.whenDelivered(woken::incrementAndGet);
         assertThat(woken).as("nothing is behind").hasValue(1);
@@ -319,9 +322,9 @@ class ChannelsTest {
     @Test
     void aMessageThatCannotBeWrittenStays() {
         Subscriptions client = client();
-        client.add(Scope.CHANNEL, name("c"));
+        client.add(SubscriptionType.CHANNEL, name("c"));
         publish("c", "stays");
-        ReplyWriter refused = new ReplyWriter(new NoMemory(), new ArgumentMemory(0));
+        ReplyWriter refused = new ReplyWriter(new NoMemory(), new RequestHeapBudget(0));
         assertThatThrownBy(() -> client.writeAll(refused)).isInstanceOf(NoBufferException.class);
         assertThat(refused.isEmpty()).isTrue();
         assertThat(mailOf(client)).isEqualTo("*3 $7 message $1 c $5 stays");
@@ -347,20 +350,20 @@ class ChannelsTest {
 
     /** Its event loop then looks for mail before each reply, so that nobody overtakes what was sent before. */
     @Test
-    void whoHasMailOfOthersExpectsMoreOfIt() {
+    void redirectedMessagesSetExpectsMessages() {
         Subscriptions client = client();
-        assertThat(client.expectsMail()).isFalse();
+        assertThat(client.expectsMessages()).isFalse();
         assertThat(client.deliver(new Note())).isTrue();
-        assertThat(client.expectsMail()).isTrue();
-        assertThat(client.add(Scope.CHANNEL, name("a"))).isTrue();
-        client.remove(Scope.CHANNEL, name("a"));
+        assertThat(client.expectsMessages()).isTrue();
+        assertThat(client.add(SubscriptionType.CHANNEL, name("a"))).isTrue();
+        client.remove(SubscriptionType.CHANNEL, name("a"));
         client.tracks(false);
-        assertThat(client.expectsMail()).isTrue();
+        assertThat(client.expectsMessages()).isTrue();
         client.end();
     }
 
     /** Mail that is not a message. Immutable. */
-    private static final class Note implements Mail {
+    private static final class Note implements OutboundMessage {
         @Override
         public long wireBytes() {
             return 0;

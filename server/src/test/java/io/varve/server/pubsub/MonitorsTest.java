@@ -6,23 +6,23 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
-import io.varve.server.resp.ArgumentMemory;
 import io.varve.server.resp.ReplyWriter;
+import io.varve.server.resp.RequestHeapBudget;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Who is told of commands, and what lines that are not delivered yet are charged. Confined to the test's thread. */
+/** Tests monitors, and the budget of undelivered lines. Confined to the test's thread. */
 class MonitorsTest {
     private static final int LINES_BYTES = 2048;
 
-    private final ArgumentMemory names = new ArgumentMemory(4096);
-    private final ArgumentMemory lines = new ArgumentMemory(LINES_BYTES);
-    private final Channels channels = new Channels(names, new ArgumentMemory(4096), () -> 4096, lines);
+    private final RequestHeapBudget names = new RequestHeapBudget(4096);
+    private final RequestHeapBudget lines = new RequestHeapBudget(LINES_BYTES);
+    private final Channels channels = new Channels(names, new RequestHeapBudget(4096), () -> 4096, lines);
     private final Monitors monitors = channels.monitors();
-    private final ReplyWriter reply = new ReplyWriter(UnpooledByteBufAllocator.DEFAULT, new ArgumentMemory(1 << 20));
+    private final ReplyWriter reply = new ReplyWriter(UnpooledByteBufAllocator.DEFAULT, new RequestHeapBudget(1 << 20));
     private final AtomicInteger wakeUps = new AtomicInteger();
 
     @AfterEach
@@ -39,7 +39,7 @@ class MonitorsTest {
     }
 
     private String mailOf(Subscriptions client) {
-        client.looksIntoMail();
+        client.beginDelivery();
         client.writeAll(reply);
         List<ByteBuf> pieces = new ArrayList<>();
         reply.take(pieces::add);
@@ -52,9 +52,9 @@ class MonitorsTest {
     }
 
     @Test
-    void whereNobodyMonitorsNothingIsKept() {
+    void withoutMonitorsNoLineIsKept() {
         assertThat(monitors.isAny()).isFalse();
-        assertThat(monitors.tell("a")).isTrue();
+        assertThat(monitors.publish("a")).isTrue();
         Subscriptions client = monitor();
         assertThat(monitors.isAny()).isTrue();
         client.end();
@@ -65,12 +65,12 @@ class MonitorsTest {
     @Test
     void aLineIsChargedOnceAndUntilAllHaveIt() {
         Subscriptions one = monitor();
-        assertThat(monitors.tell("a")).isTrue();
+        assertThat(monitors.publish("a")).isTrue();
         long alone = lines.takenBytes();
         assertThat(mailOf(one)).isEqualTo("+a");
         Subscriptions two = monitor();
         two.monitor();
-        assertThat(monitors.tell("a")).isTrue();
+        assertThat(monitors.publish("a")).isTrue();
         assertThat(lines.takenBytes()).isEqualTo(channels.undeliveredBytes()).isBetween(alone + 1, 2 * alone - 1);
         assertThat(mailOf(two)).as("told once, although it has asked twice").isEqualTo("+a");
         assertThat(lines.takenBytes()).isPositive();
@@ -81,25 +81,25 @@ class MonitorsTest {
     }
 
     @Test
-    void whereThereIsNoRoomNobodyIsToldUntilThereIs() {
+    void linesAreDroppedWhileMemoryIsExhausted() {
         Subscriptions client = monitor();
         int told = 0;
-        while (monitors.tell("line " + told)) {
+        while (monitors.publish("line " + told)) {
             told++;
         }
         assertThat(told).isBetween(5, 30);
         assertThat(wakeUps).hasValue(1);
         assertThat(mailOf(client)).startsWith("+line 0 +line 1 ").endsWith("+line " + (told - 1));
-        assertThat(monitors.tell("more")).isTrue();
+        assertThat(monitors.publish("more")).isTrue();
         client.end();
         assertThat(lines.takenBytes()).as("what waits is dropped with the client").isZero();
-        assertThat(monitors.tell("x".repeat(LINES_BYTES))).as("nobody listens").isTrue();
+        assertThat(monitors.publish("x".repeat(LINES_BYTES))).as("nobody listens").isTrue();
     }
 
     @Test
-    void whoStopsIsNotToldWhatWaits() {
+    void aRemovedMonitorReceivesNoPendingLine() {
         Subscriptions client = monitor();
-        assertThat(monitors.tell("a")).isTrue();
+        assertThat(monitors.publish("a")).isTrue();
         client.clear();
         assertThat(client.isMonitoring()).isFalse();
         assertThat(mailOf(client)).isEmpty();

@@ -23,8 +23,8 @@ import static io.varve.server.rdb.Payloads.zipmap;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Any bytes to the reader of payloads: it finds a value or refuses them by its one exception, depends on nothing but them, and takes memory
- * in proportion. Confined to the test's thread.
+ * Feeds any bytes to the reader of payloads: it finds a value or throws its one exception, depends only on the bytes,
+ * and takes memory in proportion. Confined to the test's thread.
  */
 public class PayloadFuzzTest {
     /** A number takes three times the bytes that it is written in, LZF makes 88 of one, and both may come together. */

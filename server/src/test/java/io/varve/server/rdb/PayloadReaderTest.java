@@ -6,6 +6,7 @@ import java.util.SplittableRandom;
 
 import io.varve.memory.item.Item;
 import io.varve.memory.offheap.Memory;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,7 +23,7 @@ import static io.varve.server.rdb.Payloads.zipmap;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** What payloads of all types and ages are read as. Confined to the test's thread. */
+/** Tests payloads of all types and versions. Confined to the test's thread. */
 class PayloadReaderTest {
     private static final String LONG = "x".repeat(300);
     private static final String VERY_LONG = "y".repeat(20_000);
@@ -147,7 +148,7 @@ class PayloadReaderTest {
     }
 
     @Test
-    void hashesWhoseFieldsHaveTimesOfAllAges() {
+    void hashPayloadsWithFieldTimesOfAllVersions() {
         String expected = "HASH f=v@1000 g=12 =@70368744177663";
         long last = (1L << 46) - 1;
         String[] triples = {"f", "v", "1000", "g", "12", "0", "", "", Long.toString(last)};
@@ -220,7 +221,10 @@ class PayloadReaderTest {
         }
     }
 
-    /** Whatever is cut off is missed, and whatever is changed is read as something else or as nothing, within its bounds. */
+    /**
+     * Whatever is cut off is missed, and whatever is changed is read as something else or as nothing, within its
+     * bounds.
+     */
     @Test
     void corruptPayloadsEndInTheOneError() {
         String[] good = {payload(0, "\u00c3\u0009\u0017\u0002abc\u0080\u0002\u00e0\u0005\u0000"),
@@ -238,8 +242,7 @@ class PayloadReaderTest {
                 payload(23, listpack("a", "b", "7", "c", "d", "0")),
                 payload(24, little(7, 8) + length(2) + length(1) + texts("a", "b") + length(0) + texts("c", "d")),
                 payload(25, little(7, 8) + listpack("a", "b", "7", "c", "d", "0"))};
-        long seed = System.nanoTime();
-        System.out.println("PayloadReaderTest seed " + seed);
+        long seed = TestBudget.seed("varve.test.seed");
         SplittableRandom random = new SplittableRandom(seed);
         for (String payload : good) {
             String body = payload.substring(0, payload.length() - 10);

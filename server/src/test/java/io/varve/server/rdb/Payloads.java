@@ -2,7 +2,7 @@ package io.varve.server.rdb;
 
 import java.nio.charset.StandardCharsets;
 
-/** Payloads by hand, as ISO 8859-1: each char is a byte. Immutable: static methods only. */
+/** Builds payloads by hand, as ISO 8859-1: each char is a byte. Immutable: static methods only. */
 public final class Payloads {
     private Payloads() {}
 

@@ -1,3 +1,3 @@
-/** Tests of what DUMP and RESTORE carry. */
+/** Tests of the payloads of DUMP and RESTORE. */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.rdb;

@@ -9,6 +9,7 @@ import java.util.SplittableRandom;
 import java.util.function.LongToIntFunction;
 
 import io.varve.memory.offheap.Memory;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -31,8 +32,7 @@ class DoubleTextTest {
 
     @Test
     void fourDecimalsAreRoundedToTheNearest() {
-        long seed = System.nanoTime();
-        System.out.println("DoubleTextTest seed " + seed);
+        long seed = TestBudget.seed("varve.test.seed");
         SplittableRandom random = new SplittableRandom(seed);
         for (int i = 0; i < 200_000; i++) {
             double value = switch (i % 4) {
@@ -62,8 +62,7 @@ class DoubleTextTest {
 
     @Test
     void everyNumberHasItsSeventeenDigits() {
-        long seed = System.nanoTime();
-        System.out.println("DoubleTextTest seed " + seed);
+        long seed = TestBudget.seed("varve.test.seed");
         SplittableRandom random = new SplittableRandom(seed);
         for (int i = 0; i < 400_000; i++) {
             double value = number(random);

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.SplittableRandom;
 
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -12,8 +13,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class NumbersTest {
     @Test
     void smallNaturalsAreThoseLongsThatHaveNoSignAndUpToNineDigits() {
-        long seed = System.nanoTime();
-        System.out.println("NumbersTest seed " + seed);
+        long seed = TestBudget.seed("varve.test.seed");
         SplittableRandom random = new SplittableRandom(seed);
         String alphabet = "0123456789012345678901234567890123456789-+ /:\0";
         try (Arena arena = Arena.ofConfined()) {

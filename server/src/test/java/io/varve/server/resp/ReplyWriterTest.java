@@ -22,10 +22,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** What is written comes out, whatever is cut, put in front or taken back meanwhile. Confined to the test's thread. */
+/**
+ * Tests that all output is flushed, whatever is cut, inserted or rolled back meanwhile. Confined to the test's thread.
+ */
 class ReplyWriterTest {
     private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
-    private final ArgumentMemory heap = new ArgumentMemory(1 << 20);
+    private final RequestHeapBudget heap = new RequestHeapBudget(1 << 20);
     private final Arena arena = Arena.ofConfined();
     private ReplyWriter reply = new ReplyWriter(allocator, heap);
 
@@ -93,7 +95,7 @@ class ReplyWriterTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void whatIsWrittenComesOut(long seed) {
+    void writtenRepliesAreSent(long seed) {
         SplittableRandom random = new SplittableRandom(seed);
         List<TestRun> runs = List.of(run(20_000), run(70_000));
         for (int round = 0; round < 50; round++) {
@@ -224,9 +226,11 @@ class ReplyWriterTest {
         }
     }
 
-    /** Its header is no reason to take it for a short one: with that it is longer than a number of four bytes can tell. */
+    /**
+     * Its header is no reason to take it for a short one: with that it is longer than a number of four bytes can tell.
+     */
     @Test
-    void theLongestBulkIsRefusedWhereThereIsNoRoom() {
+    void theLongestBulkIsRefusedWithoutMemory() {
         TestRun run = run(20_000);
         AbstractByteBufAllocator small = new AbstractByteBufAllocator(true) {
             @Override
@@ -282,14 +286,14 @@ class ReplyWriterTest {
     }
 
     @Test
-    void asManyLargeValuesAsTheHeapHasRoomFor() {
+    void largeValuesUpToTheHeapBudget() {
         TestRun run = run(20_000);
         long mark = reply.mark();
         assertThatThrownBy(() -> {
             for (int i = 0; i < 1_000_000; i++) {
                 reply.bigBulk(run, run.address(), run.length());
             }
-        }).isInstanceOfSatisfying(NoBufferException.class, none -> assertThat(none.roomHelps()).isFalse());
+        }).isInstanceOfSatisfying(NoBufferException.class, none -> assertThat(none.isRecoverable()).isFalse());
         reply.rollback(mark);
         assertThat(run.holders).isOne();
         assertThat(reply.isEmpty()).isTrue();

@@ -1,27 +1,21 @@
 package io.varve.server.resp;
 
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.UnpooledByteBufAllocator;
-import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.fuzz.FuzzCase;
 import io.varve.server.fuzz.FuzzRun;
 import io.varve.server.fuzz.GuardedMemory;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Any bytes to the decoder: in whatever pieces they come, the same requests and the same error are found, nothing behind them is read, and
- * everything is given back. Confined to the test's thread.
+ * Feeds any bytes to the decoder: whatever the fragments, it finds equal requests and errors, reads nothing beyond
+ * them, and releases everything. Confined to the test's thread.
  */
 public class RequestDecoderFuzzTest {
     /** Longer bulks are received in runs. */
@@ -29,7 +23,6 @@ public class RequestDecoderFuzzTest {
     /** Longer ones are refused. */
     private static final int MOST_BYTES = 200;
     private static final long LIMIT_BYTES = 1 << 20;
-    private static final byte CANARY = 0x5a;
 
     private static final GuardedMemory RECEIVED = new GuardedMemory(1 << 16);
     private static final GuardedMemory FRESH = new GuardedMemory(1 << 16);
@@ -41,7 +34,7 @@ public class RequestDecoderFuzzTest {
     }
 
     @Test
-    void anyBytesAreDecodedAlikeInWhateverPieces() {
+    void decodingDoesNotDependOnFragmentation() {
         new FuzzRun(fuzzCase()).run();
     }
 
@@ -60,7 +53,10 @@ public class RequestDecoderFuzzTest {
                         "$16385\r\n", "\0", "\"", "'", "\\x", "0", "00", "+1", " ", "\u00ff"));
     }
 
-    /** What was decoded, and the error behind it, whole and in pieces, of one who has said who they are and of one who has not. */
+    /**
+     * What was decoded, and the error behind it, whole and in pieces, of one who has said who they are and of one who
+     * has not.
+     */
     public static void fuzzerTestOneInput(byte[] input) {
         SplittableRandom random = new SplittableRandom(Arrays.hashCode(input));
         for (boolean authenticated : new boolean[] {true, false}) {
@@ -74,9 +70,9 @@ public class RequestDecoderFuzzTest {
     }
 
     private static List<List<String>> decode(byte[] input, int[] pieces, boolean authenticated, byte front) {
-        ArgumentMemory memory = new ArgumentMemory(LIMIT_BYTES);
-        Runs runs = new Runs();
-        Recorder recorder = new Recorder();
+        RequestHeapBudget memory = new RequestHeapBudget(LIMIT_BYTES);
+        CountedRuns runs = new CountedRuns(THRESHOLD_BYTES, MOST_BYTES);
+        RecordedRequests recorder = new RecordedRequests();
         RequestDecoder decoder = new RequestDecoder(runs, memory, Integer.MAX_VALUE);
         decoder.authenticated(authenticated);
         byte[] kept = {};
@@ -99,115 +95,11 @@ public class RequestDecoderFuzzTest {
             assertThat(memory.takenBytes()).isBetween(0L, LIMIT_BYTES);
             from = to;
         }
-        List<List<String>> decoded = recorder.requests;
+        List<List<String>> decoded = recorder.requests();
         decoded.add(List.of(String.valueOf(decoder.error())));
         decoder.close();
-        assertThat(runs.held).as("runs that are held").isZero();
+        assertThat(runs.held()).as("runs that are held").isZero();
         assertThat(memory.takenBytes()).isZero();
         return decoded;
-    }
-
-    /** Keeps what was decoded as text. */
-    private static final class Recorder implements RequestSink {
-        private final List<List<String>> requests = new ArrayList<>();
-        private List<String> current = new ArrayList<>();
-        private int announced;
-
-        @Override
-        public void beginRequest(int arguments) {
-            assertThat(arguments).isPositive();
-            announced = arguments;
-            current = new ArrayList<>();
-        }
-
-        @Override
-        public void argument(long address, int length) {
-            current.add(new String(Memory.toArray(address, length), StandardCharsets.ISO_8859_1));
-        }
-
-        @Override
-        public void runArgument(ValueRun run) {
-            argument(run.address(), run.length());
-            run.release();
-        }
-
-        @Override
-        public void endRequest(Shortage shortage) {
-            assertThat(current).hasSize(announced);
-            if (shortage != Shortage.NONE) {
-                current.add("refused");
-            }
-            requests.add(current);
-        }
-
-        @Override
-        public void abandonRequest() {
-            current = new ArrayList<>();
-        }
-
-        @Override
-        public boolean isFull() {
-            return false;
-        }
-    }
-
-    /** Gives out runs, and counts them. */
-    private static final class Runs implements LargeBulks {
-        private int held;
-
-        @Override
-        public int thresholdBytes() {
-            return THRESHOLD_BYTES;
-        }
-
-        @Override
-        public @Nullable ValueRun open(Earlier earlier, int longestArgument, int length) {
-            assertThat(length).isGreaterThan(THRESHOLD_BYTES);
-            if (length > MOST_BYTES) {
-                return null;
-            }
-            held++;
-            return new CountedRun(this, length);
-        }
-    }
-
-    /** A run with a byte behind it that nobody may change. */
-    private static final class CountedRun implements ValueRun {
-        private final Runs runs;
-        private final ByteBuf buffer;
-
-        CountedRun(Runs runs, int length) {
-            this.runs = runs;
-            buffer = UnpooledByteBufAllocator.DEFAULT.directBuffer(length + 1).writerIndex(length).setByte(length,
-                    CANARY);
-        }
-
-        @Override
-        public int headRoom() {
-            return 0;
-        }
-
-        @Override
-        public long address() {
-            return ReplyWriter.addressOf(buffer);
-        }
-
-        @Override
-        public int length() {
-            return buffer.writerIndex();
-        }
-
-        @Override
-        public void retain() {
-            buffer.retain();
-        }
-
-        @Override
-        public void release() {
-            assertThat(buffer.getByte(length())).isEqualTo(CANARY);
-            if (buffer.release()) {
-                runs.held--;
-            }
-        }
     }
 }

@@ -2,123 +2,35 @@ package io.varve.server.resp;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.offheap.Regions;
+import io.varve.testing.TestBudget;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The decoder over a buffer that is filled in pieces and moved at every piece. Confined to the test's thread. */
+/** Tests the decoder over a buffer that is filled in pieces and moved at every piece. Confined to the test's thread. */
 class RequestDecoderTest {
     private static final int THRESHOLD_BYTES = 100;
     private static final Regions REGIONS = new Regions();
-    /** What a connection has received: no buffer of Netty's, of which every access is recorded here, to find those that leak. */
+    /**
+     * What a connection has received: no buffer of Netty's, of which every access is recorded here, to find those that
+     * leak.
+     */
     private static final long RECEIVED = REGIONS.allocate(1 << 21);
-    private static final AtomicInteger HELD_RUNS = new AtomicInteger();
-
-    /** Keeps what was decoded as text. */
-    private static final class Recorder implements RequestSink {
-        private final List<List<String>> requests = new ArrayList<>();
-        private List<String> current = new ArrayList<>();
-
-        @Override
-        public void beginRequest(int arguments) {
-            current = new ArrayList<>();
-        }
-
-        @Override
-        public void argument(long address, int length) {
-            current.add(new String(Memory.toArray(address, length), StandardCharsets.ISO_8859_1));
-        }
-
-        @Override
-        public void runArgument(ValueRun run) {
-            argument(run.address(), run.length());
-            run.release();
-        }
-
-        @Override
-        public void endRequest(Shortage shortage) {
-            if (shortage != Shortage.NONE) {
-                current.add("refused: " + shortage);
-            }
-            requests.add(current);
-        }
-
-        @Override
-        public void abandonRequest() {
-            current = new ArrayList<>();
-        }
-
-        @Override
-        public boolean isFull() {
-            return false;
-        }
-    }
-
-    /** A run in a direct buffer. */
-    private static final class BufferRun implements ValueRun {
-        private final ByteBuf buffer;
-
-        BufferRun(int length) {
-            buffer = UnpooledByteBufAllocator.DEFAULT.directBuffer(length);
-            buffer.writerIndex(length);
-            HELD_RUNS.incrementAndGet();
-        }
-
-        @Override
-        public int headRoom() {
-            return 0;
-        }
-
-        @Override
-        public long address() {
-            return ReplyWriter.addressOf(buffer);
-        }
-
-        @Override
-        public int length() {
-            return buffer.writerIndex();
-        }
-
-        @Override
-        public void retain() {
-            buffer.retain();
-        }
-
-        @Override
-        public void release() {
-            if (buffer.release()) {
-                HELD_RUNS.decrementAndGet();
-            }
-        }
-    }
-
-    private static final class Runs implements LargeBulks {
-        @Override
-        public int thresholdBytes() {
-            return THRESHOLD_BYTES;
-        }
-
-        @Override
-        public @Nullable ValueRun open(Earlier earlier, int longestArgument, int length) {
-            return length > 1 << 20 ? null : new BufferRun(length);
-        }
-    }
+    private static final CountedRuns RUNS = new CountedRuns(THRESHOLD_BYTES, 1 << 20);
 
     /** Feeds the decoder piece by piece, as a connection does. */
     private static final class Feed {
-        private final RequestDecoder decoder = new RequestDecoder(new Runs(), new ArgumentMemory(1 << 20), 1 << 24);
-        private final Recorder recorder = new Recorder();
+        private final RequestDecoder decoder = new RequestDecoder(RUNS, new RequestHeapBudget(1 << 20), 1 << 24);
+        private final RecordedRequests recorder = new RecordedRequests();
         private byte[] kept = new byte[0];
 
         void piece(byte[] bytes, int from, int to) {
@@ -161,11 +73,11 @@ class RequestDecoderTest {
             Feed feed = new Feed();
             feed.piece(bytes, 0, split);
             feed.piece(bytes, split, bytes.length);
-            assertThat(feed.recorder.requests).as("split at %d", split).isEqualTo(EXPECTED);
+            assertThat(feed.recorder.requests()).as("split at %d", split).isEqualTo(EXPECTED);
             assertThat(feed.decoder.error()).isNull();
             assertThat(feed.kept).isEmpty();
         }
-        assertThat(HELD_RUNS.get()).isZero();
+        assertThat(RUNS.held()).isZero();
     }
 
     @Test
@@ -175,8 +87,8 @@ class RequestDecoderTest {
         for (int i = 0; i < bytes.length; i++) {
             feed.piece(bytes, i, i + 1);
         }
-        assertThat(feed.recorder.requests).isEqualTo(EXPECTED);
-        assertThat(HELD_RUNS.get()).isZero();
+        assertThat(feed.recorder.requests()).isEqualTo(EXPECTED);
+        assertThat(RUNS.held()).isZero();
     }
 
     @Test
@@ -190,7 +102,7 @@ class RequestDecoderTest {
                 feed.piece(bytes, i, Math.min(bytes.length, i + step));
                 assertThat(feed.kept.length).isLessThan(1100);
             }
-            assertThat(feed.recorder.requests)
+            assertThat(feed.recorder.requests())
                     .isEqualTo(List.of(List.of("SET", "k", "", "refused: MAXMEMORY"), List.of("PING")));
         }
     }
@@ -200,15 +112,14 @@ class RequestDecoderTest {
         Feed feed = new Feed();
         byte[] bytes = latin1("*4\r\n$4\r\nMSET\r\n$200\r\n" + "x".repeat(200) + "\r\n$300\r\nab");
         feed.piece(bytes, 0, bytes.length);
-        assertThat(HELD_RUNS.get()).isEqualTo(2);
+        assertThat(RUNS.held()).isEqualTo(2);
         feed.decoder.close();
-        assertThat(HELD_RUNS.get()).isZero();
+        assertThat(RUNS.held()).isZero();
     }
 
     @Test
     void randomBytesNeverHangOrLeak() {
-        long seed = System.nanoTime();
-        System.out.println("RequestDecoderTest seed " + seed);
+        long seed = TestBudget.seed("varve.test.seed");
         SplittableRandom random = new SplittableRandom(seed);
         String alphabet = "*$\r\n0123456789-+ab\"'\\x ";
         for (int round = 0; round < 20_000; round++) {
@@ -224,15 +135,14 @@ class RequestDecoderTest {
             }
             List<List<String>> whole = decode(bytes, bytes.length);
             assertThat(decode(bytes, 1 + random.nextInt(7))).isEqualTo(whole);
-            assertThat(HELD_RUNS.get()).isZero();
+            assertThat(RUNS.held()).isZero();
         }
     }
 
     /** What is whole and short is found in one pass, and nothing of it in the other: both have to say the same. */
     @Test
     void requestsWithAFlawAreDecodedWholeAsByteByByte() {
-        long seed = System.nanoTime();
-        System.out.println("RequestDecoderTest seed " + seed);
+        long seed = TestBudget.seed("varve.test.seed");
         SplittableRandom random = new SplittableRandom(seed);
         String[] flaws = {"*", "$", "\r", "\n", "0", "9", "-", "+", ":", "/", "\0", "\u00ff", " "};
         for (int round = 0; round < 1500; round++) {
@@ -251,19 +161,19 @@ class RequestDecoderTest {
             }
             byte[] bytes = latin1(text.substring(0, text.length() - random.nextInt(3)));
             assertThat(decode(bytes, bytes.length)).as("%s", text).isEqualTo(decode(bytes, 1));
-            assertThat(HELD_RUNS.get()).isZero();
+            assertThat(RUNS.held()).isZero();
         }
     }
 
     /** How far the search for a line's end has come is of one request, whichever way it is found. */
     @Test
-    void aShortRequestThatCameInPiecesLeavesNothingToTheInlineOneBehindIt() {
+    void aFragmentedShortRequestDoesNotAffectTheInlineRequestBehindIt() {
         byte[] bytes = latin1("*1\r\n$4\r\nPING\r\nX\nECHO y\r\n");
         for (int split = 0; split <= bytes.length; split++) {
             Feed feed = new Feed();
             feed.piece(bytes, 0, split);
             feed.piece(bytes, split, bytes.length);
-            assertThat(feed.recorder.requests).as("split at %d", split)
+            assertThat(feed.recorder.requests()).as("split at %d", split)
                     .isEqualTo(List.of(List.of("PING"), List.of("X"), List.of("ECHO", "y")));
         }
     }
@@ -283,13 +193,13 @@ class RequestDecoderTest {
                 public @Nullable ValueRun open(Earlier earlier, int longestArgument, int bulkLength) {
                     throw new AssertionError("none is large");
                 }
-            }, new ArgumentMemory(1 << 20), 1 << 24);
+            }, new RequestHeapBudget(1 << 20), 1 << 24);
             ByteBuf in = UnpooledByteBufAllocator.DEFAULT.directBuffer(bytes.length);
             in.writeBytes(bytes);
             int reached = decoder.decode(ReplyWriter.addressOf(in), 0, bytes.length, Integer.MAX_VALUE, feed.recorder);
             in.release();
             assertThat(reached).isEqualTo(bytes.length);
-            assertThat(feed.recorder.requests).containsExactly(List.of("ECHO", "e".repeat(length)));
+            assertThat(feed.recorder.requests()).containsExactly(List.of("ECHO", "e".repeat(length)));
         }
     }
 
@@ -298,17 +208,17 @@ class RequestDecoderTest {
         for (int i = 0; i < bytes.length && feed.decoder.error() == null; i += step) {
             feed.piece(bytes, i, Math.min(bytes.length, i + step));
         }
-        List<List<String>> requests = feed.recorder.requests;
+        List<List<String>> requests = feed.recorder.requests();
         requests.add(List.of(String.valueOf(feed.decoder.error())));
         feed.decoder.close();
         return requests;
     }
 
     @Test
-    void whatIsAnnouncedTakesNoMemoryAndWhatArrivesIsCharged() {
-        ArgumentMemory memory = new ArgumentMemory(1 << 20);
-        RequestDecoder decoder = new RequestDecoder(new Runs(), memory, 1 << 24);
-        Recorder recorder = new Recorder();
+    void onlyReceivedBytesAreCharged() {
+        RequestHeapBudget memory = new RequestHeapBudget(1 << 20);
+        RequestDecoder decoder = new RequestDecoder(RUNS, memory, 1 << 24);
+        RecordedRequests recorder = new RecordedRequests();
         int count = 20_000;
         byte[] bytes = ("*100000\r\n" + "$0\r\n\r\n".repeat(100_000) + "*" + count + "\r\n"
                 + "$0\r\n\r\n".repeat(count)).getBytes(StandardCharsets.ISO_8859_1);
@@ -323,11 +233,11 @@ class RequestDecoderTest {
             assertThat(decoder.decode(address, 0, bytes.length, 1, recorder)).isEqualTo(second);
             assertThat(decoder.error()).isNull();
             assertThat(memory.takenBytes()).as("of a request that is refused").isZero();
-            assertThat(recorder.requests.getFirst()).hasSize(ArgumentMemory.FREE_ENTRIES + 1)
+            assertThat(recorder.requests().getFirst()).hasSize(RequestHeapBudget.FREE_ENTRIES + 1)
                     .endsWith("refused: ARGUMENT_MEMORY");
 
             assertThat(decoder.decode(address, second, bytes.length, 1, recorder)).isEqualTo(bytes.length);
-            assertThat(recorder.requests.getLast()).hasSize(count);
+            assertThat(recorder.requests().getLast()).hasSize(count);
             assertThat(memory.takenBytes()).as("until it has been executed").isPositive();
             decoder.executed();
             assertThat(memory.takenBytes()).isZero();

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Whom a buffer belongs to. Confined to the test's thread. */
+/** Tests the ownership of buffers. Confined to the test's thread. */
 class ReusedBufferTest {
     private static final int BYTES = 64;
 
@@ -23,7 +23,7 @@ class ReusedBufferTest {
     }
 
     @Test
-    void whatIsReleasedIsTakenAgainAndEmpty() {
+    void releasedBuffersAreReusedEmpty() {
         ByteBuf first = reused.take();
         long address = first.memoryAddress();
         first.writeLong(1).readByte();
@@ -37,7 +37,7 @@ class ReusedBufferTest {
     }
 
     @Test
-    void whatIsKeptIsNeverWrittenOver() {
+    void retainedBytesAreNeverOverwritten() {
         ByteBuf kept = reused.take();
         kept.writeCharSequence("unfinished", StandardCharsets.US_ASCII);
         ByteBuf other = reused.take();
@@ -65,7 +65,7 @@ class ReusedBufferTest {
     }
 
     @Test
-    void whatWasTakenOutlivesTheEnd() {
+    void takenBuffersOutliveTheirOwner() {
         ByteBuf taken = reused.take();
         reused.close();
         assertThat(taken.refCnt()).isEqualTo(1);

@@ -9,7 +9,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 
-/** The socket on which systemd hears of its services. Confined to one thread. Linux only. */
+/** The socket on which systemd receives its services' notifications. Confined to one thread. Linux only. */
 public final class NotifySocket implements AutoCloseable {
     private static final int LONGEST = 4096;
     private static final int DONT_WAIT = 0x40;

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What systemd hears, on a socket as it has them. Confined to the test's thread. */
+/** Tests the notifications to systemd, on a socket like its own. Confined to the test's thread. */
 class SupervisorTest {
     private static final String PID = Long.toString(ProcessHandle.current().pid());
 
@@ -40,7 +40,7 @@ class SupervisorTest {
         return log.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
     }
 
-    private void assertToldAt(String setting, String name) throws IOException {
+    private void assertNotifiedAt(String setting, String name) throws IOException {
         try (NotifySocket systemd = new NotifySocket(name)) {
             Supervisor supervisor = Supervisor.of(setting, Map.of("NOTIFY_SOCKET", name));
             assertThat(supervisor).hasToString("systemd");
@@ -56,10 +56,10 @@ class SupervisorTest {
 
     @ParameterizedTest
     @CsvSource({"systemd", "auto"})
-    void systemdIsToldOnASocketInTheFileSystem(String setting) throws IOException {
+    void systemdIsNotifiedOnAFileSystemSocket(String setting) throws IOException {
         Path folder = Files.createTempDirectory("varve");
         try {
-            assertToldAt(setting, folder.resolve("n").toString());
+            assertNotifiedAt(setting, folder.resolve("n").toString());
         } finally {
             Files.deleteIfExists(folder.resolve("n"));
             Files.delete(folder);
@@ -68,12 +68,12 @@ class SupervisorTest {
 
     @ParameterizedTest
     @CsvSource({"systemd", "auto"})
-    void systemdIsToldOnAnAbstractName(String setting) throws IOException {
-        assertToldAt(setting, "@varve-test-" + PID + "/" + System.nanoTime());
+    void systemdIsNotifiedOnAnAbstractSocket(String setting) throws IOException {
+        assertNotifiedAt(setting, "@varve-test-" + PID + "/" + System.nanoTime());
     }
 
     @Test
-    void aSocketThatIsNotThereIsLogged_andTheServerGoesOn() {
+    void aMissingSocketIsLogged_andTheServerContinues() {
         Supervisor supervisor = Supervisor.of("systemd", Map.of("NOTIFY_SOCKET", "/no/such/socket"));
         supervisor.ready();
         supervisor.stopping();
@@ -85,7 +85,7 @@ class SupervisorTest {
             "systemd,vsock:2:1,NOTIFY_SOCKET vsock:2:1: allowed is a path",
             "auto,vsock:2:1,NOTIFY_SOCKET vsock:2:1: allowed is a path",
             "upstart,/s,supervised upstart: the environment has no UPSTART_JOB"})
-    void whoeverCannotBeToldIsNamedOnceInTheLog(String setting, String socket, String why) {
+    void anUnreachableManagerIsLoggedOnce(String setting, String socket, String why) {
         Supervisor supervisor = Supervisor.of(setting, socket == null ? Map.of() : Map.of("NOTIFY_SOCKET", socket));
         assertThat(supervisor).hasToString("no");
         supervisor.ready();
@@ -96,7 +96,7 @@ class SupervisorTest {
 
     @ParameterizedTest
     @CsvSource({"no,/s", "auto,"})
-    void nobodyIsToldWhereNobodyAsks(String setting, String socket) {
+    void withoutASocketNoNotificationIsSent(String setting, String socket) {
         Supervisor supervisor = Supervisor.of(setting, socket == null ? Map.of() : Map.of("NOTIFY_SOCKET", socket));
         assertThat(supervisor).hasToString("no");
         supervisor.ready();

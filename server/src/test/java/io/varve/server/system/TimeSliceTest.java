@@ -9,7 +9,7 @@ import org.junit.jupiter.api.condition.OS;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The system knows the slice that was asked for. Confined to a thread for each test. */
+/** Tests that the system reports the requested slice. Confined to a thread for each test. */
 class TimeSliceTest {
     private record Asked(boolean taken, long before, long after) {}
 
@@ -29,7 +29,7 @@ class TimeSliceTest {
     }
 
     @Test
-    void withoutOneNothingIsAskedFor() throws Exception {
+    void withoutASliceNoRequestIsMade() throws Exception {
         Asked nothing = ask(0);
         assertThat(nothing.taken()).isFalse();
         assertThat(nothing.after()).isEqualTo(nothing.before());

@@ -31,7 +31,7 @@ class CipherSuitesTest {
     }
 
     @Test
-    void listsAreInTheirOrderAndLeaveOutWhatTheySay() {
+    void listsKeepTheirOrderAndExclusions() {
         assertThat(CipherSuites.ofTls12("", SUPPORTED)).hasSize(5);
         assertThat(CipherSuites.ofTls12("DEFAULT:!aNULL:!kRSA:!SHA1:@STRENGTH", SUPPORTED)).containsExactly(
                 "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
@@ -46,7 +46,7 @@ class CipherSuitesTest {
     }
 
     @Test
-    void whatIsNotThereIsToldSo() {
+    void unknownCipherSuitesAreReported() {
         for (String list : List.of("nosuch", "DEFAULT:!nosuch", "TLS_AES_256_GCM_SHA384",
                 "DEFAULT:!kRSA:-ECDHE:-DHE")) {
             assertThatThrownBy(() -> CipherSuites.ofTls12(list, SUPPORTED)).as(list).isInstanceOf(ConfigException.class)

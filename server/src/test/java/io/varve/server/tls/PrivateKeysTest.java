@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** The forms in which a key may lie in its file. Confined to the test's thread. */
+/** Tests the formats of a key file. Confined to the test's thread. */
 class PrivateKeysTest {
     @TempDir
     Path folder;
@@ -57,7 +57,10 @@ class PrivateKeysTest {
         assertThat(PrivateKeys.belongTogether(key, pair(algorithm.equals("EC") ? "RSA" : "EC").getPublic())).isFalse();
     }
 
-    /** As OpenSSL 3 writes them: a key, and the same one encrypted by {@code right} in its default way and in its old one. */
+    /**
+     * As OpenSSL 3 writes them: a key, and the same one encrypted by {@code right} in its default way and in its old
+     * one.
+     */
     private static final String PLAIN = """
             -----BEGIN PRIVATE KEY-----
             MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg7CDXv9UL6CGoqTrI
@@ -119,10 +122,11 @@ class PrivateKeysTest {
     }
 
     @Test
-    void whatIsNoKeyIsToldSo() throws Exception {
-        assertThatThrownBy(() -> PrivateKeys.read(write("nothing"), "")).hasMessageContaining("holds no private key");
+    void filesWithoutAKeyAreReported() throws Exception {
+        assertThatThrownBy(() -> PrivateKeys.read(write("nothing"), ""))
+                .hasMessageContaining("contains no private key");
         assertThatThrownBy(() -> PrivateKeys.read(file("DSA PRIVATE KEY", new byte[8]), ""))
-                .hasMessageContaining("not supported: DSA PRIVATE KEY");
+                .hasMessageContaining("unsupported type: DSA PRIVATE KEY");
         assertThatThrownBy(
                 () -> PrivateKeys.read(write("""
                         -----BEGIN RSA PRIVATE KEY-----

@@ -12,18 +12,19 @@ import java.util.Set;
 import java.util.SplittableRandom;
 
 import io.varve.memory.Cache;
-import io.varve.memory.CacheConfig;
+import io.varve.memory.config.CacheConfig;
 import io.varve.memory.offheap.Memory;
-import io.varve.server.StubCache;
 import io.varve.server.pubsub.Channels;
 import io.varve.server.pubsub.Subscriptions;
-import io.varve.server.resp.ArgumentMemory;
+import io.varve.server.resp.RequestHeapBudget;
+import io.varve.server.testing.StubCache;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Who may have cached which keys, what that takes, and that it is counted. Confined to the test's thread. */
+/** Tests the table of keys and clients, its memory, and its counters. Confined to the test's thread. */
 class TrackedKeysTest {
     private static final TrackingOptions PLAIN = new TrackingOptions(0, false, false, false, false, List.of());
     private static final int OPERATIONS = 30_000;
@@ -31,7 +32,7 @@ class TrackedKeysTest {
 
     private final Arena arena = Arena.ofConfined();
     private final long text = arena.allocate(64).address();
-    private final ArgumentMemory memory = new ArgumentMemory(64 << 20);
+    private final RequestHeapBudget memory = new RequestHeapBudget(64 << 20);
     private final Cache cache = StubCache.create(CacheConfig.defaults(1 << 20));
     private final Tracking tracking = new Tracking(cache, memory, _ -> null, 0);
     private final Subscriptions client = new Subscriptions(new Channels(memory, memory, () -> 0, memory), () -> {});
@@ -62,19 +63,18 @@ class TrackedKeysTest {
     }
 
     private Set<Tracker> remove(String key) {
-        Readers readers = keys.remove(text, write(key));
+        TrackingClients trackingClients = keys.remove(text, write(key));
         Set<Tracker> who = new HashSet<>();
-        if (readers != null) {
-            readers.forEach(tracker -> assertThat(who.add(tracker)).isTrue());
-            assertThat(readers.size()).isEqualTo(who.size());
+        if (trackingClients != null) {
+            trackingClients.forEach(tracker -> assertThat(who.add(tracker)).isTrue());
+            assertThat(trackingClients.size()).isEqualTo(who.size());
         }
         return who;
     }
 
     @Test
-    void whatIsRememberedIsWhatAMapWouldRemember() {
-        long seed = System.nanoTime();
-        System.out.println("TrackedKeysTest seed " + seed);
+    void trackedKeysMatchAMap() {
+        long seed = TestBudget.seed("varve.test.seed");
         SplittableRandom random = new SplittableRandom(seed);
         Map<String, Set<Tracker>> model = new HashMap<>();
         List<Tracker> trackers = new ArrayList<>();
@@ -144,8 +144,8 @@ class TrackedKeysTest {
     }
 
     @Test
-    void whereThereIsNoRoomForOneMoreNothingIsCounted() {
-        ArgumentMemory little = new ArgumentMemory(1000);
+    void aRefusedKeyIsNotCounted() {
+        RequestHeapBudget little = new RequestHeapBudget(1000);
         TrackedKeys few = new TrackedKeys(little);
         int items = 0;
         int names = 0;
@@ -191,7 +191,7 @@ class TrackedKeysTest {
 
     /** Each of them may be told of; the others go on being so. */
     @Test
-    void theOldestGoFirst() {
+    void theOldestKeysAreRemovedFirst() {
         Tracker tracker = tracker();
         for (int i = 0; i < MANY; i++) {
             add("key" + i, tracker);

@@ -10,6 +10,8 @@ import java.util.Vector;
 
 import io.varve.flash.FlashCache;
 import io.varve.flash.store.StoreException;
+import io.varve.ycsb.connection.RefusedException;
+import io.varve.ycsb.record.PackedRecord;
 import org.jspecify.annotations.Nullable;
 import site.ycsb.ByteArrayByteIterator;
 import site.ycsb.ByteIterator;
@@ -18,12 +20,12 @@ import site.ycsb.DBException;
 import site.ycsb.Status;
 
 /**
- * YCSB's view of the paper's prototype (TBF, section IV): a cache on flash before a database on disk, both in this process;
- * {@link FlashTierOptions} has its properties. Confined to one YCSB thread, as YCSB makes one for each; all of them share one
- * cache, and what it has done is told when the last of them ends.
+ * A YCSB binding for the paper's prototype (TBF, section IV): a cache on flash in front of a database on disk, both in
+ * this process; {@link FlashTierOptions} has its properties. Confined to one YCSB thread, as YCSB creates one for each.
+ * All clients share one cache, and the last one that ends prints its counters.
  *
- * <p>A record is one value, all fields packed. The table is not looked at. Scans are not implemented: neither database has all
- * records with write-back.
+ * <p>A record is one value with all fields packed. The table is ignored. Scans are not implemented: with write-back,
+ * neither database has all records.
  */
 public final class FlashTierClient extends DB {
     private static final SharedFlashCache SHARED = new SharedFlashCache();
@@ -31,7 +33,7 @@ public final class FlashTierClient extends DB {
     private @Nullable FlashCache cache;
     private long failures;
 
-    /** Made by YCSB, all of them before the first is started. */
+    /** Called by YCSB for all clients before the first is started. */
     public FlashTierClient() {
         SHARED.join();
     }
@@ -45,7 +47,8 @@ public final class FlashTierClient extends DB {
     /**
      * Opens the cache, if no other client has.
      *
-     * @throws DBException that names the property, its value and what is allowed, or the directory that cannot be opened
+     * @throws DBException that names the property, its value and the allowed values, or the directory that cannot be
+     *                     opened
      */
     @Override
     public void init() throws DBException {
@@ -119,7 +122,7 @@ public final class FlashTierClient extends DB {
         return Status.NOT_IMPLEMENTED;
     }
 
-    /** The one place where an operation fails. */
+    /** The only place where an operation fails. */
     private Status run(String name, String key, Operation operation) {
         FlashCache open = cache;
         if (open == null) {
@@ -128,16 +131,16 @@ public final class FlashTierClient extends DB {
         try {
             return operation.run(open, key.getBytes(StandardCharsets.UTF_8));
         } catch (StoreException failed) {
-            tellFirst(name, failed);
+            reportFirst(name, failed);
             return Status.ERROR;
         } catch (IllegalArgumentException stranger) {
-            // What was read is no record of ours.
-            tellFirst(name, stranger);
+            // The value is not one of our records.
+            reportFirst(name, stranger);
             return Status.UNEXPECTED_STATE;
         }
     }
 
-    private void tellFirst(String name, RuntimeException failed) {
+    private void reportFirst(String name, RuntimeException failed) {
         failures++;
         if (failures == 1) {
             System.err.println("varve: " + name + " failed (further failures of this thread are only counted): "

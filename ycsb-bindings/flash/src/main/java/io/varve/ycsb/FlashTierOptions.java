@@ -6,17 +6,18 @@ import java.util.Properties;
 
 import io.varve.flash.FlashCacheSettings;
 import io.varve.flash.policy.Policies;
+import io.varve.ycsb.option.PropertyReader;
 
 /**
  * The settings of {@link FlashTierClient}, read from YCSB's properties. Immutable.
  *
- * @param policy          of replacement
- * @param settings        of the cache
- * @param flashDirectory  of the database on flash
- * @param diskDirectory   of the database behind it
- * @param store           both databases' library
- * @param flashCacheBytes of heap for the one on flash
- * @param diskCacheBytes  of heap for the one behind
+ * @param policy          the replacement policy
+ * @param settings        the settings of the cache
+ * @param flashDirectory  directory of the database on flash
+ * @param diskDirectory   directory of the database behind it
+ * @param store           the library of both databases
+ * @param flashCacheBytes heap for the database on flash
+ * @param diskCacheBytes  heap for the database behind it
  */
 public record FlashTierOptions(Policies policy, FlashCacheSettings settings, Path flashDirectory, Path diskDirectory,
         Library store, long flashCacheBytes, long diskCacheBytes) {
@@ -63,7 +64,7 @@ public record FlashTierOptions(Policies policy, FlashCacheSettings settings, Pat
     /**
      * Reads the binding's settings.
      *
-     * @throws IllegalArgumentException with a line that names the property, its value and what is allowed
+     * @throws IllegalArgumentException with a line that names the property, its value and the allowed values
      */
     public static FlashTierOptions parse(Properties properties) {
         PropertyReader reader = new PropertyReader(properties, NAMES);

@@ -16,8 +16,8 @@ import io.varve.flash.store.FlashStore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one cache of all clients of a process: the first that needs it opens it, the last that leaves closes it. Guarded by
- * itself.
+ * The cache that all clients of a process share: the first client that needs it opens it, and the last one that ends
+ * closes it. Guarded by {@code this}.
  */
 final class SharedFlashCache {
     private static final long SEED = 1;
@@ -28,7 +28,7 @@ final class SharedFlashCache {
     /** An open cache and where its policy's memory comes from. Immutable. */
     private record Opened(FlashCache cache, Arena arena) {}
 
-    /** A client was made. Called before it is used, so that a fast client does not close what a slow one is to open. */
+    /** Registers a client before its use, so that a fast client does not close the cache before a slow one opens it. */
     synchronized void join() {
         clients++;
     }
@@ -65,7 +65,7 @@ final class SharedFlashCache {
         };
     }
 
-    /** A client has ended; after the last it is told what the cache has done. */
+    /** Ends a client's use; the last one prints the counters of the cache and closes it. */
     synchronized void leave(PrintStream to) {
         clients--;
         Opened last = opened;
@@ -79,11 +79,11 @@ final class SharedFlashCache {
         } finally {
             last.arena.close();
         }
-        tell(to, stats);
+        print(to, stats);
     }
 
     /** In the form of YCSB's own measurements. */
-    private static void tell(PrintStream to, FlashCacheStats stats) {
+    private static void print(PrintStream to, FlashCacheStats stats) {
         to.println("[FLASH], Items, " + stats.items());
         to.println("[FLASH], Hits, " + stats.hits());
         to.println("[FLASH], Misses, " + stats.misses());

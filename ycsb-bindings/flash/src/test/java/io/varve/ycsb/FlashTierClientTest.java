@@ -73,7 +73,7 @@ class FlashTierClientTest {
 
     @Test
     @SuppressWarnings("JdkObsolete") // The types are YCSB's.
-    void whatIsDeletedIsNotFound() {
+    void deletedKeyIsNotFound() {
         client.insert("t", "user1", values("a", "1"));
         assertThat(client.delete("t", "user1")).isEqualTo(Status.OK);
         assertThat(client.delete("t", "user1")).isEqualTo(Status.NOT_FOUND);
@@ -96,7 +96,7 @@ class FlashTierClientTest {
     }
 
     @Test
-    void aPropertyThatIsWrongIsToldInALine() {
+    void invalidPropertyIsReportedInOneLine() {
         FlashTierClient wrong = new FlashTierClient();
         Properties properties = properties();
         properties.setProperty("varve.flash.policy", "best");

@@ -1,5 +1,11 @@
 package io.varve.ycsb;
 
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Properties;
 
 import io.varve.flash.policy.Policies;
@@ -51,9 +57,21 @@ class FlashTierOptionsTest {
     @CsvSource({"varve.flash.policy,best,tbf", "varve.flash.items,0,from 1", "varve.flash.write,both,through or back",
             "varve.flash.sync,maybe,false or true", "varve.flash.store,files,je or mvstore",
             "varve.flash.polcy,tbf,varve.flash.policy", "varve.disk.dir,a,another directory"})
-    void whatIsWrongIsRefusedByName(String name, String value, String says) {
+    void invalidPropertyIsRefusedByName(String name, String value, String says) {
         assertThatThrownBy(() -> FlashTierOptions.parse(properties(name, value)))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining(name).hasMessageContaining(says);
+    }
+
+    @Test
+    void everyPropertyIsDocumented() throws IOException, IllegalAccessException {
+        String readme = Files.readString(Path.of("..", "..", "workloads", "README.md"));
+        String section = readme.substring(readme.indexOf("## A cache on flash"));
+        List<String> names = new ArrayList<>();
+        for (Field field : FlashTierOptions.class.getFields()) {
+            names.add((String) field.get(null));
+        }
+        assertThat(names).hasSize(9).allSatisfy(name -> assertThat(section).contains("\n| `" + name + "` | "));
+        assertThat(section).contains("JDK 25");
     }
 
     @Test

@@ -17,8 +17,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The stock {@code site.ycsb.Client} in a JVM of its own: the lib folder of YCSB 0.17.0 and the binding's {@code -all} jar,
- * nothing else.
+ * The stock {@code site.ycsb.Client} in a JVM of its own: the lib folder of YCSB 0.17.0 and the binding's {@code -all}
+ * jar, nothing else.
  */
 class StockFlashClientIT {
     private static final long TIMEOUT_SECONDS = 60;
@@ -48,7 +48,7 @@ class StockFlashClientIT {
     }
 
     @Test
-    void theAllJarHasWhatItNeedsAndNoWire() throws IOException {
+    void allJarHasItsDependenciesAndNoNetworkClient() throws IOException {
         try (JarFile jar = new JarFile(property("all-jar"))) {
             assertThat(jar.getEntry("io/varve/ycsb/FlashTierClient.class")).isNotNull();
             assertThat(jar.stream().map(entry -> entry.getName())

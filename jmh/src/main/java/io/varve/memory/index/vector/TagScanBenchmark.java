@@ -22,9 +22,10 @@ import org.openjdk.jmh.annotations.Warmup;
  * How long does one search of an index bucket for a tag take, in vector and in scalar code? Confined to the thread that
  * measures.
  *
- * <p>The buckets stay in the first-level cache, so it cannot see the cache miss that dominates a real lookup; every
- * search finds one slot, which another run may predict better than real traffic does. Each benchmark has a scanner
- * field of its own type, as a server has one scanner: it does not see the price of two scanners at one call.
+ * <p>The buckets stay in the first-level cache, so the benchmark cannot see the cache miss that dominates a real
+ * lookup. Every search finds one slot, which the core may predict better than in real traffic. Each benchmark has a
+ * scanner field of its own type, as a server has one scanner, so it cannot see the cost of two scanners at one call
+ * site.
  *
  * <p>Run: {@code ./varve jmh TagScanBenchmark}
  */

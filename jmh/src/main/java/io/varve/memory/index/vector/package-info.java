@@ -1,5 +1,5 @@
 /**
- * What a search of one index bucket costs, in vector and in scalar code.
+ * Benchmarks of the search of one index bucket, in vector and in scalar code.
  *
  * <p>Mirrors the package that it measures. Must not live here: anything that another module calls.
  */

@@ -4,9 +4,9 @@ import static io.varve.memory.collection.hyperloglog.HyperLogLogLayout.INDEX_BIT
 import static io.varve.memory.collection.hyperloglog.HyperLogLogLayout.REGISTERS;
 
 /**
- * How many different elements there were, told by how often each register value is there: the improved raw estimator of
- * Otmar Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", 2017, section 4. Immutable: static
- * methods only.
+ * Estimates the number of different elements from the histogram of register values. Immutable: static methods only. It
+ * is the improved raw estimator of Otmar Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", 2017,
+ * section 4.
  */
 final class CardinalityEstimate {
     /** One more than the largest value of a register. */
@@ -27,7 +27,7 @@ final class CardinalityEstimate {
             z *= 0.5;
         }
         z += m * sigma(histogram[0] / m);
-        // Half is rounded away from zero, as C does it.
+        // Half is rounded away from zero, as in C.
         return (long) Math.floor(ALPHA * m * m / z + 0.5);
     }
 

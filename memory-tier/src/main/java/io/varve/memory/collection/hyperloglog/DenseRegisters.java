@@ -34,7 +34,7 @@ final class DenseRegisters {
         }
     }
 
-    /** Raises a register to a value; false if it is as high. */
+    /** Raises a register to a value; false if it is already as high. */
     static boolean raise(long hll, int index, int value) {
         if (get(hll, index) >= value) {
             return false;
@@ -43,14 +43,14 @@ final class DenseRegisters {
         return true;
     }
 
-    /** Counts how often each value is there. */
+    /** Adds the registers to a histogram of values. */
     static void count(long hll, int[] histogram) {
         for (int i = 0; i < REGISTERS; i++) {
             histogram[get(hll, i)]++;
         }
     }
 
-    /** Raises bytes, one for each register, to the registers. */
+    /** Raises byte registers to these registers. */
     static void raiseAll(long hll, long bytes) {
         for (int i = 0; i < REGISTERS; i++) {
             RegisterBytes.raise(bytes, i, get(hll, i));

@@ -2,7 +2,10 @@ package io.varve.memory.collection.hyperloglog;
 
 import io.varve.memory.offheap.Memory;
 
-/** Austin Appleby's MurmurHash2 in its 64-bit form for 64-bit machines, with Redis's seed. Immutable: static methods only. */
+/**
+ * Austin Appleby's MurmurHash2 in its 64-bit form for 64-bit machines, with Redis's seed. Immutable: static methods
+ * only.
+ */
 final class ElementHash {
     private static final long SEED = 0xadc83b19L;
     private static final long MULTIPLIER = 0xc6a4a7935bd1e995L;

@@ -9,18 +9,18 @@ import static io.varve.memory.collection.hyperloglog.HyperLogLogLayout.REGISTERS
 import static io.varve.memory.collection.hyperloglog.HyperLogLogLayout.SPARSE;
 
 /**
- * A HyperLogLog in native memory, byte for byte as Redis would have it. Immutable: static methods only; the caller holds the
- * lock of the item's shard, or has a copy.
+ * A HyperLogLog in native memory, byte for byte as in Redis. Immutable: static methods only; the caller holds the lock
+ * of the item's shard, or has a copy.
  *
- * <p>It is named by its address and its length in bytes. A sparse one grows while it is changed, and may become dense: it
- * is changed in a copy with {@link #workBytes}. A dense one is changed where it lies.
+ * <p>It is named by its address and its length in bytes. A sparse one grows during a change and may become dense, so
+ * the caller changes it in a copy with {@link #workBytes}. A dense one is changed in place.
  */
 public final class HyperLogLog {
-    /** What {@link #add} and {@link #raise} answer if the opcodes make no sense. */
+    /** The result of {@link #add} and {@link #raise} for invalid opcodes. */
     public static final int CORRUPT = SparseRegisters.CORRUPT;
-    /** What they answer if nothing has changed. */
+    /** Their result if nothing has changed. */
     public static final int UNCHANGED = SparseRegisters.UNCHANGED;
-    /** How many registers there are. */
+    /** The number of registers. */
     public static final int REGISTERS = HyperLogLogLayout.REGISTERS;
     /** Bytes of a dense one. */
     public static final int DENSE_BYTES = HyperLogLogLayout.DENSE_BYTES;
@@ -29,9 +29,9 @@ public final class HyperLogLog {
 
     private HyperLogLog() {}
 
-    // --- one as it is
+    // --- reading
 
-    /** Whether the bytes begin as those of a HyperLogLog do, and a dense one's are as many as they must be. */
+    /** Whether the bytes have the header of a HyperLogLog, and a dense one has the right length. */
     public static boolean isOne(long address, int length) {
         if (length < REGISTERS_OFFSET || Memory.getInt(address) != MAGIC) {
             return false;
@@ -44,7 +44,7 @@ public final class HyperLogLog {
         return HyperLogLogLayout.encoding(hll) == DENSE;
     }
 
-    /** The estimate that was kept; -1 if it is out of date. */
+    /** The stored estimate; -1 if it is out of date. */
     public static long keptEstimate(long hll) {
         long kept = HyperLogLogLayout.estimate(hll);
         return kept < 0 ? -1 : kept;
@@ -54,12 +54,12 @@ public final class HyperLogLog {
         HyperLogLogLayout.estimate(hll, estimate);
     }
 
-    /** Tells that the estimate that was kept is out of date. */
+    /** Marks the stored estimate as out of date. */
     public static void outdate(long hll) {
         HyperLogLogLayout.outdate(hll);
     }
 
-    /** How many different elements there were; -1 if the opcodes make no sense. */
+    /** The estimated number of different elements; -1 if the opcodes are invalid. */
     public static long estimate(long hll, int length) {
         int[] histogram = new int[CardinalityEstimate.VALUES];
         if (isDense(hll)) {
@@ -75,20 +75,20 @@ public final class HyperLogLog {
         return DenseRegisters.get(hll, index);
     }
 
-    /** The opcodes of a sparse one in words. */
+    /** The opcodes of a sparse one as text. */
     public static String describe(long hll, int length) {
         return SparseRegisters.describe(hll, length);
     }
 
-    // --- change
+    // --- changes
 
-    /** Makes an empty one of {@link #EMPTY_BYTES}. */
+    /** Writes an empty one of {@link #EMPTY_BYTES}. */
     public static void create(long hll) {
         HyperLogLogLayout.begin(hll, SPARSE);
         HyperLogLogLayout.putZeros(hll + REGISTERS_OFFSET, REGISTERS);
     }
 
-    /** Bytes that a copy needs to be changed in, so many registers of it at most. */
+    /** Bytes of a copy in which at most this number of registers can be changed. */
     public static long workBytes(int length, int changes) {
         return DENSE_BYTES + (long) length + SparseRegisters.MOST_MORE_BYTES * Math.min((long) changes, REGISTERS);
     }
@@ -102,7 +102,7 @@ public final class HyperLogLog {
     public static int add(long hll, int length, long element, int elementLength, long maxSparseBytes) {
         long hash = ElementHash.of(element, elementLength);
         int index = (int) hash & REGISTERS - 1;
-        // The rank of the first bit that is set, one behind the last if none is.
+        // The rank of the first set bit, or one past the last bit if none is set.
         long rest = hash >>> HyperLogLogLayout.INDEX_BITS | 1L << Long.SIZE - HyperLogLogLayout.INDEX_BITS;
         return raise(hll, length, index, Long.numberOfTrailingZeros(rest) + 1, maxSparseBytes);
     }
@@ -124,12 +124,12 @@ public final class HyperLogLog {
     }
 
     /**
-     * Makes a sparse one dense, in memory of {@link #workBytes}.
+     * Converts a sparse one to dense, in memory of {@link #workBytes}.
      *
-     * @return the new length, or {@link #CORRUPT}: it is then as it was
+     * @return the new length, or {@link #CORRUPT}, with nothing changed
      */
     public static int makeDense(long hll, int length) {
-        // The opcodes are read from behind the room for the registers.
+        // The opcodes are read from a copy behind the space for the registers.
         long opcodes = hll + DENSE_BYTES;
         Memory.copy(hll, opcodes, length);
         Memory.fill(hll + REGISTERS_OFFSET, DENSE_BYTES - (long) REGISTERS_OFFSET, (byte) 0);
@@ -146,14 +146,14 @@ public final class HyperLogLog {
         return DENSE_BYTES;
     }
 
-    // --- several
+    // --- merging
 
-    /** Makes {@link #REGISTERS} bytes ready to join others in: a byte for each register. */
+    /** Prepares {@link #REGISTERS} bytes for merging: a byte for each register. */
     public static void clearJoined(long bytes) {
         RegisterBytes.clear(bytes);
     }
 
-    /** Raises the joined registers to this one's; false if its opcodes make no sense. */
+    /** Merges this one's registers; false if its opcodes are invalid. */
     public static boolean join(long hll, int length, long bytes) {
         if (isDense(hll)) {
             DenseRegisters.raiseAll(hll, bytes);
@@ -166,12 +166,12 @@ public final class HyperLogLog {
         });
     }
 
-    /** A joined register. */
+    /** A merged register. */
     public static int joinedRegister(long bytes, int index) {
         return RegisterBytes.get(bytes, index);
     }
 
-    /** How many different elements there were in all that was joined. */
+    /** The estimated number of different elements in all merged ones. */
     public static long joinedEstimate(long bytes) {
         int[] histogram = new int[CardinalityEstimate.VALUES];
         RegisterBytes.count(bytes, histogram);

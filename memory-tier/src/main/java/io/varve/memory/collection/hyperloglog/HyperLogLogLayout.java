@@ -3,7 +3,7 @@ package io.varve.memory.collection.hyperloglog;
 import io.varve.memory.offheap.Memory;
 
 /**
- * The header of a HyperLogLog, and what follows it in either encoding. Immutable: static methods only.
+ * The byte layout of a HyperLogLog: its header, and the registers in either encoding. Immutable: static methods only.
  *
  * <pre>
  *  0        4          5         8                  16
@@ -20,7 +20,7 @@ import io.varve.memory.offheap.Memory;
  *    1vvvvvll           VAL    l + 1 registers are v + 1
  * </pre>
  *
- * <p>The highest bit of the estimate says that it is out of date.
+ * <p>The highest bit of the estimate marks it as out of date.
  */
 final class HyperLogLogLayout {
     static final int MAGIC = 'H' | 'Y' << 8 | 'L' << 16 | 'L' << 24;
@@ -70,7 +70,7 @@ final class HyperLogLogLayout {
         Memory.putByte(at, (byte) (Memory.getByte(at) | OUT_OF_DATE));
     }
 
-    /** Makes a header; the estimate is 0 and up to date. */
+    /** Writes a header; the estimate is 0 and up to date. */
     static void begin(long hll, int encoding) {
         Memory.putInt(hll, MAGIC);
         Memory.putInt(hll + ENCODING_OFFSET, encoding);
@@ -78,10 +78,6 @@ final class HyperLogLogLayout {
     }
 
     // --- opcodes
-
-    static boolean isZero(int opcode) {
-        return (opcode & 0xC0) == 0;
-    }
 
     static boolean isXzero(int opcode) {
         return (opcode & 0xC0) == 0x40;
@@ -91,7 +87,7 @@ final class HyperLogLogLayout {
         return (opcode & 0x80) != 0;
     }
 
-    /** How many registers the opcode at an address stands for. What is cut off at the end reads as 0. */
+    /** The number of registers of the opcode at an address. A truncated byte at the end reads as 0. */
     static int length(long at, long end) {
         int opcode = Memory.getByte(at);
         if (isValue(opcode)) {
@@ -105,7 +101,7 @@ final class HyperLogLogLayout {
         return length + 1;
     }
 
-    /** The register of a VAL opcode. */
+    /** The register value of a VAL opcode. */
     static int value(int opcode) {
         return (opcode >> 2 & 0x1F) + 1;
     }
@@ -114,7 +110,7 @@ final class HyperLogLogLayout {
         return isXzero(opcode) ? 2 : 1;
     }
 
-    /** Writes the shortest opcode for registers that are 0; returns where it ends. */
+    /** Writes the shortest opcode for registers that are 0; returns its end. */
     static long putZeros(long at, int length) {
         if (length > MAX_ZERO_LENGTH) {
             Memory.putByte(at, (byte) (length - 1 >> Byte.SIZE | 0x40));
@@ -125,7 +121,7 @@ final class HyperLogLogLayout {
         return at + 1;
     }
 
-    /** Writes a VAL opcode; returns where it ends. */
+    /** Writes a VAL opcode; returns its end. */
     static long putValue(long at, int value, int length) {
         Memory.putByte(at, (byte) (value - 1 << 2 | length - 1 | 0x80));
         return at + 1;

@@ -4,7 +4,7 @@ import io.varve.memory.offheap.Memory;
 
 import static io.varve.memory.collection.hyperloglog.HyperLogLogLayout.REGISTERS;
 
-/** Registers with a byte for each, in which several HyperLogLogs are joined. Immutable: static methods only. */
+/** Registers of one byte each, into which several HyperLogLogs are merged. Immutable: static methods only. */
 final class RegisterBytes {
     private RegisterBytes() {}
 

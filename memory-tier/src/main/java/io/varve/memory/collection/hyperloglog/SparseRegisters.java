@@ -7,18 +7,18 @@ import static io.varve.memory.collection.hyperloglog.HyperLogLogLayout.REGISTERS
 import static io.varve.memory.collection.hyperloglog.HyperLogLogLayout.REGISTERS_OFFSET;
 
 /**
- * The registers of a sparse HyperLogLog: a row of opcodes. Immutable: static methods only.
+ * The registers of a sparse HyperLogLog: a sequence of opcodes. Immutable: static methods only.
  *
- * <p>The bytes are those that Redis would have written, so opcodes are split and joined by its rules: a register that
- * changes within an opcode splits it in up to three; then, from the opcode in front of it, five steps are made, each of
- * which joins two neighbours of the same value or passes on.
+ * <p>The bytes equal those that Redis would write, so opcodes are split and merged by its rules. A register that
+ * changes within an opcode splits it in up to three. Then five steps follow, starting at the opcode before it; each
+ * merges two neighbours of the same value or moves on.
  */
 final class SparseRegisters {
     static final int CORRUPT = -1;
     static final int UNCHANGED = -2;
-    /** The register needs the dense encoding: there is no room, or it is too large. */
+    /** The register needs the dense encoding: there is no space, or its value is too large. */
     static final int TOO_LONG = -3;
-    /** A change takes so many bytes more at most. */
+    /** The most additional bytes of a change. */
     static final int MOST_MORE_BYTES = 3;
 
     private static final int JOINING_STEPS = 5;
@@ -28,8 +28,8 @@ final class SparseRegisters {
     /**
      * Raises a register to a value.
      *
-     * @param length   of the whole HyperLogLog, whose memory has {@link #MOST_MORE_BYTES} more
-     * @param maxBytes it may not grow beyond
+     * @param length the length of the whole HyperLogLog, whose memory has {@link #MOST_MORE_BYTES} more
+     * @param maxBytes the longest permitted length
      * @return the new length, or one of the negative constants
      */
     static int raise(long hll, int length, int index, int value, long maxBytes) {
@@ -72,7 +72,7 @@ final class SparseRegisters {
         return join(hll, before, end + more);
     }
 
-    /** Bytes of the opcodes in which one is split at a register. */
+    /** Bytes of the opcodes that result from splitting one at a register. */
     private static int splitBytes(int opcode, int span, int place) {
         return partBytes(opcode, place) + 1 + partBytes(opcode, span - place - 1);
     }
@@ -116,7 +116,7 @@ final class SparseRegisters {
         return (int) (end - hll);
     }
 
-    /** The length of two VAL opcodes as one; 0 if they cannot be one. */
+    /** The length of two VAL opcodes merged; 0 if they cannot be merged. */
     private static int joinedLength(int opcode, int next) {
         if (!HyperLogLogLayout.isValue(opcode) || !HyperLogLogLayout.isValue(next)
                 || HyperLogLogLayout.value(opcode) != HyperLogLogLayout.value(next)) {
@@ -128,7 +128,7 @@ final class SparseRegisters {
 
     // --- walks
 
-    /** Counts how often each value is there; false if the opcodes stand for more or fewer registers than there are. */
+    /** Adds the registers to a histogram of values; false if the opcodes have the wrong number of registers. */
     static boolean count(long hll, int length, int[] histogram) {
         long end = hll + length;
         long registers = 0;
@@ -141,12 +141,12 @@ final class SparseRegisters {
         return registers == REGISTERS;
     }
 
-    /** Takes registers of the same value. */
+    /** A callback for a run of registers with one value. Called by {@link #forEach}. */
     interface Run {
         void take(int index, int length, int value);
     }
 
-    /** Hands on all registers that are not 0; false if the opcodes stand for more or fewer registers than there are. */
+    /** Passes on all runs of registers that are not 0; false if the opcodes have the wrong number of registers. */
     static boolean forEach(long hll, int length, Run run) {
         long end = hll + length;
         long index = 0;
@@ -164,7 +164,7 @@ final class SparseRegisters {
         return index == REGISTERS;
     }
 
-    /** The opcodes in words, as PFDEBUG DECODE tells them. */
+    /** The opcodes as text, in the format of PFDEBUG DECODE. */
     static String describe(long hll, int length) {
         long end = hll + length;
         StringBuilder text = new StringBuilder();

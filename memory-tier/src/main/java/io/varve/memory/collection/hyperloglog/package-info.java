@@ -1,8 +1,8 @@
 /**
- * HyperLogLogs as Redis keeps them in a string: estimates of how many different elements there were.
+ * HyperLogLogs in the string format of Redis: estimates of the number of different elements.
  *
- * <p>A line belongs here if it knows a bit of that string, or the mathematics of the estimate. Must not live here: items,
- * commands.
+ * <p>Code belongs here if it knows a bit of that string, or the mathematics of the estimate. Items and commands must
+ * not live here.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.memory.collection.hyperloglog;

@@ -9,12 +9,12 @@ public final class TagScanners {
 
     private TagScanners() {}
 
-    /** The vector scanner where the Vector API's module is resolved, the scalar one elsewhere. */
+    /** The vector scanner if the Vector API's module is resolved, else the scalar one. */
     public static TagScanner best() {
         return ModuleLayer.boot().findModule(VECTOR_MODULE).isEmpty() ? new ScalarTagScanner() : vector();
     }
 
-    /** In a method of its own, so that the class which needs the module is loaded only after it was found. */
+    /** A separate method, so that the class that needs the module is loaded only after the module was found. */
     private static TagScanner vector() {
         return new VectorTagScanner();
     }

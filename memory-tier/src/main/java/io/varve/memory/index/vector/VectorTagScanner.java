@@ -10,7 +10,7 @@ import jdk.incubator.vector.VectorOperators;
 /**
  * Compares the 16-byte head of an index bucket with a tag in one 128-bit operation. Immutable.
  *
- * <p>Lane 0 holds num and flag; its answer is shifted out. Redis++, section 4.
+ * <p>Lane 0 holds num and flag; a shift removes its result. Redis++, section 4.
  */
 public final class VectorTagScanner implements TagScanner {
     private static final int SLOTS_MASK = 0x7F;

@@ -1,7 +1,8 @@
 /**
- * The Vector API's answer to {@link io.varve.memory.index.TagScanner}, and the chooser between it and the scalar twin.
+ * The Vector API implementation of {@link io.varve.memory.index.TagScanner}, and the choice between it and the scalar
+ * twin.
  *
- * <p>The only room that imports {@code jdk.incubator.vector}.
+ * <p>No other package imports {@code jdk.incubator.vector}.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.memory.index.vector;

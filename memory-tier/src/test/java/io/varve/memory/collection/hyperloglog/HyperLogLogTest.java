@@ -10,6 +10,7 @@ import java.util.SplittableRandom;
 
 import io.varve.memory.offheap.LiveRanges;
 import io.varve.memory.offheap.Memory;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -18,7 +19,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** HyperLogLogs as Redis 7.0.15 wrote them, and random ones against a plain array of registers. Confined to the test thread. */
+/**
+ * Tests HyperLogLogs against bytes that Redis 7.0.15 wrote, and random ones against a plain array of registers.
+ * Confined to the test thread.
+ */
 class HyperLogLogTest {
     private static final int MAX_SPARSE_BYTES = 3000;
     private static final int ROOM_BYTES = 1 << 17;
@@ -71,7 +75,7 @@ class HyperLogLogTest {
     }
 
     @Test
-    void fewElementsAreAsRedisWritesThem() {
+    void fewElements_haveTheBytesOfRedis() {
         for (String element : new String[] {"a", "b", "c", ""}) {
             add(element);
         }
@@ -81,7 +85,7 @@ class HyperLogLogTest {
     }
 
     @Test
-    void elementsOfAllLengthsAreAsRedisWritesThem() {
+    void elementsOfAllLengths_haveTheBytesOfRedis() {
         add("x".repeat(7));
         add("y".repeat(8));
         add("z".repeat(9));
@@ -90,7 +94,7 @@ class HyperLogLogTest {
     }
 
     @Test
-    void manyElementsAreAsRedisWritesThem() throws NoSuchAlgorithmException {
+    void manyElements_haveTheBytesOfRedis() throws NoSuchAlgorithmException {
         Map<Integer, String> digests = Map.of(10, "771d194bc0a419552a28bb34101cac65f9c44a11", 100,
                 "18420c79b357dc712f947d5ad9adaea69c07abc3", 1000, "cbc102f9193974f0f609b05e8422f2284dd5caad", 1500,
                 "4b60d3648cf58f537de9e724c19a1daa609278ce", 2000, "d09bab20de396d27c8de1cd3021483ab6ba7cb9b", 6000,
@@ -113,9 +117,8 @@ class HyperLogLogTest {
 
     @ParameterizedTest
     @ValueSource(ints = {18, 40, 3000, 40_000})
-    void randomRegistersAreThoseOfTheModel(int maxSparseBytes) {
-        long seed = System.nanoTime();
-        System.out.println("HyperLogLogTest seed " + seed);
+    void randomRegisters_agreeWithTheModel(int maxSparseBytes) {
+        long seed = TestBudget.seed("varve.test.seed");
         SplittableRandom random = new SplittableRandom(seed);
         int[] model = new int[HyperLogLog.REGISTERS];
         // Few registers, so that opcodes meet, are split and joined; corners of the row among them.
@@ -156,7 +159,7 @@ class HyperLogLogTest {
     }
 
     @Test
-    void theLargestRegisterOfTheSparseEncodingIsThirtyTwo() {
+    void theLargestSparseRegisterIsThirtyTwo() {
         changed(HyperLogLog.raise(hll, length, 5, 32, MAX_SPARSE_BYTES));
         assertThat(HyperLogLog.isDense(hll)).isFalse();
         changed(HyperLogLog.raise(hll, length, 5, 33, MAX_SPARSE_BYTES));
@@ -165,7 +168,7 @@ class HyperLogLogTest {
     }
 
     @Test
-    void opcodesThatMakeNoSenseAreNoticed() {
+    void invalidOpcodesAreDetected() {
         add("a");
         for (int cut = 1; cut <= length - HyperLogLog.EMPTY_BYTES; cut++) {
             assertThat(HyperLogLog.estimate(hll, length - cut)).isEqualTo(HyperLogLog.CORRUPT);
@@ -182,7 +185,7 @@ class HyperLogLogTest {
     }
 
     @Test
-    void otherBytesAreNone() {
+    void otherBytesAreNoHyperLogLog() {
         assertThat(HyperLogLog.isOne(hll, length)).isTrue();
         assertThat(HyperLogLog.isOne(hll, 15)).isFalse();
         Memory.putByte(hll + 4, (byte) 2);

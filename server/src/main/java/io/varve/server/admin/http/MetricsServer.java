@@ -17,19 +17,19 @@ import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.GlobalEventExecutor;
-import io.varve.server.admin.Health;
-import io.varve.server.admin.Metrics;
+import io.varve.server.admin.metrics.Health;
+import io.varve.server.admin.metrics.Metrics;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Listens for HTTP: {@code /metrics}, {@code /health/live}, {@code /health/ready}. Confined to the thread that starts and closes it; its
- * one event loop, which executes no commands, owns the connections and the metrics.
+ * The HTTP endpoint: {@code /metrics}, {@code /health/live}, {@code /health/ready}. Confined to the thread that starts
+ * and closes it; its one event loop executes no commands and owns the connections and the metrics.
  */
 public final class MetricsServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(MetricsServer.class);
 
-    /** So many connections at a time: who scrapes needs one for a moment. */
+    /** Maximum number of concurrent connections: a scraper needs one for a moment. */
     static final int MOST_CONNECTIONS = 16;
     private static final int BACKLOG = 64;
     private static final int CLOSE_SECONDS = 2;
@@ -47,11 +47,11 @@ public final class MetricsServer implements AutoCloseable {
     }
 
     /**
-     * Listens from now on.
+     * Starts to listen.
      *
      * @param metrics closed with the server, and if it cannot listen
-     * @param bind    an address; empty or {@code *}: all of the machine's
-     * @param port    0: any that is free
+     * @param bind an address; empty or {@code *}: all of the machine's
+     * @param port 0: any free port
      * @throws IOException if it cannot listen there
      */
     public static MetricsServer start(Metrics metrics, Health health, String bind, int port) throws IOException {
@@ -73,14 +73,14 @@ public final class MetricsServer implements AutoCloseable {
         if (!bound.isSuccess()) {
             end(loop, metrics);
             throw new IOException("Could not listen on " + bind + ":" + port + " for metrics: "
-                    + (where.isUnresolved() ? "no address has this name" : bound.cause().getMessage()));
+                    + (where.isUnresolved() ? "this name has no address" : bound.cause().getMessage()));
         }
         MetricsServer server = new MetricsServer(metrics, loop, bound.channel(), connections);
         LOG.info("Metrics at http://{}:{}/metrics", bind, server.port());
         return server;
     }
 
-    // A connection that is one too many is closed: nobody needs to know when.
+    // A connection over the limit is closed: no caller needs the future.
     @SuppressWarnings("FutureReturnValueIgnored")
     private static void connect(Channel channel, ChannelGroup connections, Metrics metrics, Health health) {
         if (connections.size() >= MOST_CONNECTIONS) {
@@ -91,7 +91,7 @@ public final class MetricsServer implements AutoCloseable {
         OneRequest.serve(channel.pipeline(), metrics, health);
     }
 
-    /** The port that is listened on. */
+    /** The listening port. */
     public int port() {
         return ((InetSocketAddress) listening.localAddress()).getPort();
     }
@@ -104,13 +104,13 @@ public final class MetricsServer implements AutoCloseable {
         end(loop, metrics);
     }
 
-    /** The metrics are the event loop's: they are closed when it has ended. */
+    /** The event loop owns the metrics: they are closed after its end. */
     private static void end(EventLoopGroup loop, Metrics metrics) {
         if (loop.shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly(2 * CLOSE_SECONDS,
                 TimeUnit.SECONDS)) {
             metrics.close();
         } else {
-            LOG.warn("The thread of the metrics has not ended within {} s", 2 * CLOSE_SECONDS);
+            LOG.warn("The thread of the metrics server has not ended within {} s", 2 * CLOSE_SECONDS);
         }
     }
 }

@@ -30,39 +30,39 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.ScheduledFuture;
-import io.varve.server.admin.Health;
-import io.varve.server.admin.Metrics;
+import io.varve.server.admin.metrics.Health;
+import io.varve.server.admin.metrics.Metrics;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection, which brings one request and gets one answer. Confined to its event loop.
+ * An HTTP connection that serves one request and sends one response. Confined to its event loop.
  *
- * <p>One, because then a client that sends many and reads none of the answers takes no more memory than any other. It has
- * {@link #RECEIVE_SECONDS} to send it, and {@link #SEND_SECONDS} to read the answer. After the answer what still comes is dropped until
- * the client closes, so that the answer is not lost to a reset.
+ * <p>With one request, a client that sends many and reads no response takes no more memory than any other. The client
+ * has {@link #RECEIVE_SECONDS} to send the request, and {@link #SEND_SECONDS} to read the response. After the response
+ * the server drops further input until the client closes: a reset would lose the response.
  */
-// What was written, or could not be, shows when the channel closes: nobody needs the futures.
+// The channel's close shows the result of a write: no caller needs the futures.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class OneRequest extends ChannelInboundHandlerAdapter {
     private static final Logger LOG = LoggerFactory.getLogger(OneRequest.class);
 
-    /** A request is whole within so many seconds, or it is refused. */
+    /** A request that is not complete within this time, in seconds, is refused. */
     static final int RECEIVE_SECONDS = 10;
-    /** An answer is taken within so many seconds, or the connection is closed. */
+    /** A connection whose client has not read the response within this time, in seconds, is closed. */
     static final int SEND_SECONDS = 10;
-    /** So long, and for so many bytes, it is listened on after the answer. */
+    /** After the response, input is dropped for at most this time and this number of bytes. */
     static final int LINGER_SECONDS = 2;
     private static final int LINGER_BYTES = 1 << 20;
-    /** A longer first line, or longer headers together, are too big. */
+    /** A longer first line, or larger headers in total, are refused. */
     private static final int MAX_LINE_BYTES = 2 << 10;
     private static final int MAX_HEADER_BYTES = 8 << 10;
-    /** Nothing that is asked here has a body. */
+    /** No supported request has a body. */
     static final int MAX_BODY_BYTES = 8 << 10;
 
     private static final String PLAIN = "text/plain; charset=utf-8";
-    /** A scrape of a server in use fits. */
+    /** Large enough for a scrape of a server in use. */
     private static final int METRICS_BYTES = 128 << 10;
 
     private final Metrics metrics;
@@ -78,7 +78,7 @@ final class OneRequest extends ChannelInboundHandlerAdapter {
         this.health = health;
     }
 
-    /** Makes a fresh channel bring one request and get one answer. */
+    /** Sets up a new channel to serve one request. */
     static void serve(ChannelPipeline pipeline, Metrics metrics, Health health) {
         HttpDecoderConfig limits = new HttpDecoderConfig().setMaxInitialLineLength(MAX_LINE_BYTES)
                 .setMaxHeaderSize(MAX_HEADER_BYTES).setMaxChunkSize(MAX_HEADER_BYTES);
@@ -140,7 +140,7 @@ final class OneRequest extends ChannelInboundHandlerAdapter {
                 return;
             }
             if (HttpUtil.is100ContinueExpected(head)) {
-                // It waits to be told to send its body, which nobody needs.
+                // The client waits for permission to send its body, which no request needs.
                 answer(ctx, head);
                 return;
             }
@@ -169,14 +169,14 @@ final class OneRequest extends ChannelInboundHandlerAdapter {
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
         if (cause instanceof IOException) {
-            LOG.debug("A connection for metrics broke: {}", cause.toString());
+            LOG.debug("A connection to the metrics server failed: {}", cause.toString());
         } else {
-            LOG.error("A connection for metrics is closed because of an unexpected error", cause);
+            LOG.error("A connection to the metrics server is closed because of an unexpected error", cause);
         }
         ctx.close();
     }
 
-    // --- the answer
+    // --- the response
 
     private void answer(ChannelHandlerContext ctx, HttpRequest asked) {
         String path = pathOf(asked.uri());
@@ -213,7 +213,7 @@ final class OneRequest extends ChannelInboundHandlerAdapter {
             metrics.scrape(new ByteBufOutputStream(body));
         } catch (IOException | RuntimeException failed) {
             body.release();
-            LOG.error("The metrics could not be gathered", failed);
+            LOG.error("Cannot collect the metrics", failed);
             answer(ctx, HttpResponseStatus.INTERNAL_SERVER_ERROR);
             return;
         }
@@ -237,7 +237,7 @@ final class OneRequest extends ChannelInboundHandlerAdapter {
 
     private void send(ChannelHandlerContext ctx, HttpResponseStatus status, String contentType, ByteBuf body) {
         answered = true;
-        // What still comes is dropped as it is.
+        // Further input is dropped without decoding.
         ctx.pipeline().remove(HttpRequestDecoder.class);
         int length = body.readableBytes();
         if (request != null && request.method().equals(HttpMethod.HEAD)) {
@@ -257,7 +257,7 @@ final class OneRequest extends ChannelInboundHandlerAdapter {
         sent.addListener(_ -> linger(ctx));
     }
 
-    /** Says that nothing more comes, and waits a little for the client to close. */
+    /** Closes the output, and waits briefly for the client to close. */
     private void linger(ChannelHandlerContext ctx) {
         if (!ctx.channel().isActive()) {
             return;

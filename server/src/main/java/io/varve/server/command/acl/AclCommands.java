@@ -18,29 +18,29 @@ import io.varve.server.acl.Passwords;
 import io.varve.server.acl.RuleException;
 import io.varve.server.acl.Selector;
 import io.varve.server.acl.User;
-import io.varve.server.command.Arguments;
-import io.varve.server.command.Client;
 import io.varve.server.command.CommandBuilder;
-import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandContext;
+import io.varve.server.command.CommandNameIndex;
 import io.varve.server.command.CommandTable;
-import io.varve.server.command.EmbeddedArguments;
 import io.varve.server.command.HelpText;
-import io.varve.server.command.Invocation;
-import io.varve.server.command.RequestedAccess;
-import io.varve.server.command.ServerContext;
-import io.varve.server.command.TableNames;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.access.RequestedAccess;
 import io.varve.server.command.pubsub.ListenedChannels;
+import io.varve.server.command.session.Client;
+import io.varve.server.command.spec.Arguments;
+import io.varve.server.command.spec.CommandSpec;
+import io.varve.server.command.spec.EmbeddedArguments;
 import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import static io.varve.server.command.CommandFlag.ADMIN;
-import static io.varve.server.command.CommandFlag.LOADING;
-import static io.varve.server.command.CommandFlag.NOSCRIPT;
-import static io.varve.server.command.CommandFlag.STALE;
+import static io.varve.server.command.spec.CommandFlag.ADMIN;
+import static io.varve.server.command.spec.CommandFlag.LOADING;
+import static io.varve.server.command.spec.CommandFlag.NOSCRIPT;
+import static io.varve.server.command.spec.CommandFlag.STALE;
 
-/** ACL: users and their rules. Immutable. Names, rules and patterns are bytes, in ISO 8859-1. */
+/** ACL: users and their rules. Immutable. Names, rules and patterns are bytes, decoded as ISO 8859-1. */
 public final class AclCommands {
     private static final Logger LOG = LoggerFactory.getLogger(AclCommands.class);
 
@@ -49,47 +49,50 @@ public final class AclCommands {
     private static final int DEFAULT_BITS = 256;
     private static final long DEFAULT_ENTRIES = 10;
 
-    private final ServerContext server;
+    private final ServerState server;
 
-    public AclCommands(ServerContext server) {
+    public AclCommands(ServerState server) {
         this.server = server;
     }
 
-    /** Adds the family. */
+    /** Adds this family's commands. */
     public void register(CommandTable.Builder table) {
-        table.add(CommandSpec.named("acl").arity(-2).group("server").since("6.0.0")
-                .complexity("Depends on subcommand.").summary("Users, and what they may do.")
-                .subcommand(plain("cat", -2, "The categories of commands, or the commands of one.")
+        table.add(CommandBuilder.named("acl").arity(-2).group("server").since("6.0.0")
+                .complexity("Depends on subcommand.").summary("A container for Access Control List commands")
+                .subcommand(plain("cat", -2, "Lists the ACL categories, or the commands of a category")
                         .handler(this::categories))
-                .subcommand(admin("deluser", -3, "Deletes users and disconnects them.").handler(this::deleteUsers))
-                .subcommand(admin("dryrun", -4, "Tells whether a user may run a command, without running it.")
+                .subcommand(
+                        admin("deluser", -3, "Deletes users and closes their connections").handler(this::deleteUsers))
+                .subcommand(admin("dryrun", -4, "Checks whether a user may run a command, without running it")
                         .since("7.0.0").secrets(this::isSecretOfDryRun).handler(this::dryRun))
-                .subcommand(plain("genpass", -2, "Makes up a password.").handler(AclCommands::generatePassword))
-                .subcommand(admin("getuser", 3, "The rules of a user.").handler(this::getUser))
-                .subcommand(admin("list", 2, "The rules of all users, as in a file of them.").handler(this::list))
-                .subcommand(admin("load", 2, "Reads the file of users again.").handler(this::load))
-                .subcommand(admin("log", -2, "What was denied last.").handler(this::log))
-                .subcommand(admin("save", 2, "Writes the users to their file.").handler(this::save))
-                .subcommand(admin("setuser", -3, "Makes a user, or changes one's rules.")
+                .subcommand(plain("genpass", -2, "Generates a random password").handler(AclCommands::generatePassword))
+                .subcommand(admin("getuser", 3, "Returns the rules of a user").handler(this::getUser))
+                .subcommand(admin("list", 2, "Lists the rules of all users in the format of an ACL file")
+                        .handler(this::list))
+                .subcommand(admin("load", 2, "Reloads the users from the ACL file").handler(this::load))
+                .subcommand(admin("log", -2, "Lists the latest denials").handler(this::log))
+                .subcommand(admin("save", 2, "Saves the users to the ACL file").handler(this::save))
+                .subcommand(admin("setuser", -3, "Creates or modifies a user")
                         .secrets((_, index) -> index >= 2).handler(this::setUser))
-                .subcommand(admin("users", 2, "The names of all users.").handler(this::users))
-                .subcommand(plain("whoami", 2, "The name of this connection's user.")
+                .subcommand(admin("users", 2, "Lists the names of all users").handler(this::users))
+                .subcommand(plain("whoami", 2, "Returns the name of this connection's user")
                         .handler(call -> bulk(call.reply(), call.client().account().name())))
                 .subcommand(HelpText.describe("server", "6.0.0").handler(AclCommands::help)));
     }
 
     private static CommandBuilder plain(String name, int arity, String summary) {
-        return CommandSpec.named(name).arity(arity).group("server").since("6.0.0").summary(summary)
-                .complexity("O(N) in what is told or changed").flags(NOSCRIPT, LOADING, STALE);
+        return CommandBuilder.named(name).arity(arity).group("server").since("6.0.0").summary(summary)
+                .complexity("O(N) where N is the number of users, rules or entries returned or changed")
+                .flags(NOSCRIPT, LOADING, STALE);
     }
 
     private static CommandBuilder admin(String name, int arity, String summary) {
         return plain(name, arity, summary).flags(ADMIN);
     }
 
-    // --- text that is bytes
+    // --- byte strings
 
-    private static String text(Invocation call, int argument) {
+    private static String text(CommandContext call, int argument) {
         return new String(call.argumentBytes(argument), StandardCharsets.ISO_8859_1);
     }
 
@@ -97,13 +100,13 @@ public final class AclCommands {
         reply.bulk(bytes.getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    private static void error(Invocation call, String bytes) {
+    private static void error(CommandContext call, String bytes) {
         call.reply().errorOfBytes("ERR " + bytes);
     }
 
     // --- users
 
-    private void setUser(Invocation call) {
+    private void setUser(CommandContext call) {
         String name = text(call, 2);
         if (name.chars().anyMatch(c -> c == ' ' || c >= '\t' && c <= '\r' || c == 0)) {
             error(call, "Usernames can't contain spaces or null characters");
@@ -122,7 +125,7 @@ public final class AclCommands {
         }
     }
 
-    private void deleteUsers(Invocation call) {
+    private void deleteUsers(CommandContext call) {
         for (int i = 2; i < call.argumentCount(); i++) {
             if (text(call, i).equals(AccessControl.DEFAULT)) {
                 error(call, "The 'default' user cannot be removed");
@@ -140,16 +143,16 @@ public final class AclCommands {
         disconnect(call, gone);
     }
 
-    private void disconnect(Invocation call, Collection<Account> gone) {
+    private void disconnect(CommandContext call, Collection<Account> gone) {
         Set<Account> accounts = Set.copyOf(gone);
-        for (Client client : server.clients().unordered()) {
+        for (Client client : server.lifecycle().clients().unordered()) {
             if (accounts.contains(client.account())) {
                 client.closeFor(call.client());
             }
         }
     }
 
-    private void getUser(Invocation call) {
+    private void getUser(CommandContext call) {
         Account account = server.access().find(text(call, 2));
         if (account == null) {
             call.reply().nil();
@@ -182,11 +185,11 @@ public final class AclCommands {
         bulk(reply, selector.channelRules());
     }
 
-    private void list(Invocation call) {
+    private void list(CommandContext call) {
         bulks(call.reply(), server.access().lines());
     }
 
-    private void users(Invocation call) {
+    private void users(CommandContext call) {
         bulks(call.reply(), server.access().all().stream().map(Account::name).toList());
     }
 
@@ -197,7 +200,7 @@ public final class AclCommands {
 
     // --- commands
 
-    private void categories(Invocation call) {
+    private void categories(CommandContext call) {
         if (call.argumentCount() > 3) {
             subcommandError(call);
         } else if (call.argumentCount() == 2) {
@@ -210,28 +213,28 @@ public final class AclCommands {
         }
     }
 
-    private static void subcommandError(Invocation call) {
+    private static void subcommandError(CommandContext call) {
         error(call, "unknown subcommand or wrong number of arguments for '" + text(call, 1) + "'. Try ACL HELP.");
     }
 
-    /** What is a secret where the command is run. */
+    /** Whether an argument of the embedded command is a secret of that command. */
     private boolean isSecretOfDryRun(Arguments arguments, int index) {
         if (index <= RULES_AT) {
             return false;
         }
         EmbeddedArguments command = new EmbeddedArguments(arguments, RULES_AT);
-        CommandSpec spec = TableNames.find(server.commands(), command);
+        CommandSpec spec = CommandNameIndex.find(server.commands(), command);
         return spec != null && spec.isSecret(command, index - RULES_AT);
     }
 
-    private void dryRun(Invocation call) {
+    private void dryRun(CommandContext call) {
         Account account = server.access().find(text(call, 2));
         if (account == null) {
             error(call, "User '" + RuleException.shown(text(call, 2)) + "' not found");
             return;
         }
         EmbeddedArguments command = new EmbeddedArguments(call, RULES_AT);
-        CommandSpec spec = TableNames.find(server.commands(), command);
+        CommandSpec spec = CommandNameIndex.find(server.commands(), command);
         if (spec == null) {
             error(call, "Command '" + RuleException.shown(text(call, RULES_AT)) + "' not found");
             return;
@@ -253,7 +256,7 @@ public final class AclCommands {
         });
     }
 
-    private static void generatePassword(Invocation call) {
+    private static void generatePassword(CommandContext call) {
         long bits = DEFAULT_BITS;
         if (call.argumentCount() > 3) {
             subcommandError(call);
@@ -275,7 +278,7 @@ public final class AclCommands {
 
     // --- the file
 
-    private @Nullable Path file(Invocation call) {
+    private @Nullable Path file(CommandContext call) {
         Path file = server.config().aclFile();
         if (file == null) {
             error(call, "This Redis instance is not configured to use an ACL file. You may want to specify users via"
@@ -285,7 +288,7 @@ public final class AclCommands {
         return file;
     }
 
-    private void load(Invocation call) {
+    private void load(CommandContext call) {
         Path file = file(call);
         if (file == null) {
             return;
@@ -295,14 +298,14 @@ public final class AclCommands {
         if (errors.isEmpty()) {
             call.reply().ok();
             disconnect(call, gone);
-            // All the others are gone.
+            // All other accounts are gone.
             ListenedChannels.disconnectBeyond(call, server.access().defaultAccount());
         } else {
             error(call, String.join(" ", errors));
         }
     }
 
-    private void save(Invocation call) {
+    private void save(CommandContext call) {
         Path file = file(call);
         if (file == null) {
             return;
@@ -319,7 +322,7 @@ public final class AclCommands {
 
     // --- the log
 
-    private void log(Invocation call) {
+    private void log(CommandContext call) {
         long count = DEFAULT_ENTRIES;
         if (call.argumentCount() > 3) {
             subcommandError(call);
@@ -368,17 +371,18 @@ public final class AclCommands {
         bulk(reply, value);
     }
 
-    private static void help(Invocation call) {
+    private static void help(CommandContext call) {
         HelpText.reply(call.reply(), "ACL", "CAT [<category>]",
-                "    The categories of commands, or the commands of a category.", "DELUSER <username> [<username> ...]",
+                "    List the ACL categories, or the commands of a category.", "DELUSER <username> [<username> ...]",
                 "    Delete users.", "DRYRUN <username> <command> [<arg> ...]",
-                "    Whether the user may run the command, which is not run.", "GETUSER <username>",
-                "    The rules of a user.", "GENPASS [<bits>]",
-                "    A random password in hexadecimal digits, of 256 bits unless others are asked for.", "LIST",
-                "    The rules of all users, as the file of users has them.", "LOAD",
-                "    Read the file of users again.", "LOG [<count> | RESET]", "    What was denied last.", "SAVE",
-                "    Write the file of users.", "SETUSER <username> <attribute> [<attribute> ...]",
-                "    Make or change a user by rules.", "USERS", "    The names of all users.", "WHOAMI",
-                "    The name of the user of this connection.");
+                "    Check whether a user may run a command, without running it.", "GETUSER <username>",
+                "    Return the rules of a user.", "GENPASS [<bits>]",
+                "    Generate a random password in hexadecimal digits. The default size is 256 bits.", "LIST",
+                "    List the rules of all users in the format of an ACL file.", "LOAD",
+                "    Reload the users from the ACL file.", "LOG [<count> | RESET]", "    List the latest denials.",
+                "SAVE",
+                "    Save the users to the ACL file.", "SETUSER <username> <attribute> [<attribute> ...]",
+                "    Create or modify a user with rules.", "USERS", "    List the names of all users.", "WHOAMI",
+                "    Return the name of this connection's user.");
     }
 }

@@ -6,28 +6,29 @@ import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
-import io.varve.server.command.Invocation;
+import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.command.value.Encodings;
 import io.varve.server.command.value.KeyLookup;
 import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.command.value.Operands;
 import io.varve.server.events.KeyEvent;
 
-import static io.varve.server.command.CommandFlag.DENYOOM;
-import static io.varve.server.command.CommandFlag.WRITE;
 import static io.varve.server.command.bitmap.BitmapCommands.bitmap;
+import static io.varve.server.command.spec.CommandFlag.DENYOOM;
+import static io.varve.server.command.spec.CommandFlag.WRITE;
 
 /**
- * BITOP: the bits of several strings, one by one. Immutable: static handlers.
+ * BITOP: bitwise operations on several strings. Immutable: static handlers.
  *
- * <p>The result is made piece by piece in scratch memory, and each piece is written once all strings were read so far:
- * so the target may be one of them.
+ * <p>The result is computed piece by piece in scratch memory. Each piece is written only after that part of all strings
+ * was read, so the target may be one of the operands.
  */
 final class BitOperationCommand {
     private static final int PIECE_BYTES = 4096;
 
-    /** What is done with two bits, or with one. */
+    /** The operations on two bits, or on one. */
     private enum Operation {
         AND, OR, XOR, NOT
     }
@@ -35,27 +36,29 @@ final class BitOperationCommand {
     private BitOperationCommand() {}
 
     static void addTo(CommandTable.Builder table) {
-        table.add(bitmap("bitop", -4, "2.6.0", "Stores what an operation makes of the bits of several strings")
-                .keys(2, -1, 1).access("OW update", "RO access").flags(WRITE, DENYOOM).allOrNothing()
-                .complexity("O(N) in the bytes").handler(Operands.releasing(BitOperationCommand::run)));
+        table.add(bitmap("bitop", -4, "2.6.0", "Performs a bitwise operation on strings and stores the result")
+                .keys(2, -1, 1).access("OW update", "RO access").flags(WRITE, DENYOOM)
+                .traits(CommandTrait.ALL_OR_NOTHING)
+                .complexity("O(N) where N is the number of bytes")
+                .handler(Operands.releasing(BitOperationCommand::run)));
     }
 
-    private static void run(Invocation call) {
-        Operation operation = operation(call);
+    private static void run(CommandContext context) {
+        Operation operation = operation(context);
         if (operation == null) {
-            call.syntaxError();
+            context.syntaxError();
             return;
         }
-        if (operation == Operation.NOT && call.argumentCount() != 4) {
-            call.reply().error("ERR BITOP NOT must be called with a single source key.");
+        if (operation == Operation.NOT && context.argumentCount() != 4) {
+            context.reply().error("ERR BITOP NOT must be called with a single source key.");
             return;
         }
-        Operands operands = Operands.of(call);
-        operands.clear(call.cache(), call.keyCount());
-        Item item = call.item();
+        Operands operands = Operands.of(context);
+        operands.clear(context.cache(), context.keyCount());
+        Item item = context.item();
         int length = 0;
-        for (int i = 1; i < call.keyCount(); i++) {
-            Found found = KeyLookup.find(call, call.keyAt(i), item, ItemType.STRING);
+        for (int i = 1; i < context.keyCount(); i++) {
+            Found found = KeyLookup.find(context, context.keyAt(i), item, ItemType.STRING);
             if (found == Found.WRONG_TYPE) {
                 return;
             }
@@ -67,29 +70,29 @@ final class BitOperationCommand {
             }
         }
         if (length == 0) {
-            if (call.session().delete(call.keyAt(0))) {
-                call.events().tell(KeyEvent.DEL, call.keyAt(0));
-                call.countChanges(1);
+            if (context.session().delete(context.keyAt(0))) {
+                context.events().emit(KeyEvent.DEL, context.keyAt(0));
+                context.countChanges(1);
             }
         } else {
-            store(call, operation, operands, length);
+            store(context, operation, operands, length);
         }
-        call.reply().integer(length);
+        context.reply().integer(length);
     }
 
-    private static @org.jspecify.annotations.Nullable Operation operation(Invocation call) {
+    private static @org.jspecify.annotations.Nullable Operation operation(CommandContext context) {
         for (Operation each : Operation.values()) {
-            if (call.argumentIs(1, each.name())) {
+            if (context.argumentIs(1, each.name())) {
                 return each;
             }
         }
         return null;
     }
 
-    private static void store(Invocation call, Operation operation, Operands operands, int length) {
-        CacheSession session = call.session();
-        Key target = call.keyAt(0);
-        Item item = call.item();
+    private static void store(CommandContext context, Operation operation, Operands operands, int length) {
+        CacheSession session = context.session();
+        Key target = context.keyAt(0);
+        Item item = context.item();
         boolean isOperand = session.findForWriting(target, item) && operands.have(item.valueAddress());
         if (isOperand) {
             long before = item.valueAddress();
@@ -98,7 +101,7 @@ final class BitOperationCommand {
         } else {
             session.put(target, item, ItemType.STRING, Encodings.STRING_RAW, length, length, Item.NEVER);
         }
-        long piece = call.scratch(PIECE_BYTES);
+        long piece = context.scratch(PIECE_BYTES);
         long result = item.valueAddress();
         for (int at = 0; at < length; at += PIECE_BYTES) {
             int bytes = Math.min(PIECE_BYTES, length - at);
@@ -109,8 +112,8 @@ final class BitOperationCommand {
             session.expire(target, item, Item.NEVER);
         }
         session.changed(target, Change.SET);
-        call.events().tell(KeyEvent.SET, target);
-        call.countChanges(1);
+        context.events().emit(KeyEvent.SET, target);
+        context.countChanges(1);
     }
 
     private static void combine(Operation operation, Operands operands, int at, int bytes, long piece) {
@@ -132,13 +135,13 @@ final class BitOperationCommand {
                 }
                 case OR -> or(piece, operand, shared);
                 case XOR -> xor(piece, operand, shared);
-                case NOT -> throw new IllegalStateException("NOT has one operand");
+                case NOT -> throw new IllegalStateException("NOT takes one operand");
             }
         }
     }
 
     private static void invert(long piece, int bytes) {
-        // The piece has room for whole words.
+        // The piece has space for whole words.
         for (int i = 0; i < bytes; i += Long.BYTES) {
             Memory.putLong(piece + i, ~Memory.getLong(piece + i));
         }

@@ -2,9 +2,7 @@ package io.varve.server.command.bitmap;
 
 import io.varve.memory.offheap.Memory;
 
-/**
- * The bits of a string: bit 0 is the highest of the first byte. Immutable: static methods only.
- */
+/** Bit access to a string; bit 0 is the highest bit of the first byte. Immutable: static methods only. */
 final class BitString {
     private static final int ALL = 0xFF;
 
@@ -23,9 +21,9 @@ final class BitString {
     }
 
     /**
-     * Up to 64 bits from an offset on, the first of them the highest; what lies behind the end is 0.
+     * Up to 64 bits from an offset on, the first one as the highest; bits after the end are 0.
      *
-     * @param length of the string, bytes
+     * @param length length of the string, bytes
      */
     static long get(long address, int length, long bit, int bits) {
         long value = 0;
@@ -42,7 +40,7 @@ final class BitString {
         return value;
     }
 
-    /** Puts the lowest bits of a value, the highest of them first, from an offset on, all within the string. */
+    /** Writes the lowest bits of a value, the highest of them first, from an offset on; all are within the string. */
     static void put(long address, long bit, int bits, long value) {
         long at = bit;
         for (int left = bits; left > 0;) {
@@ -60,7 +58,7 @@ final class BitString {
 
     // --- count
 
-    /** How many bits are set, from one to another, both included; 0 if the first stands behind the last. */
+    /** Number of set bits from first to last, both included; 0 if the first is after the last. */
     static long count(long address, long first, long last) {
         if (first > last) {
             return 0;
@@ -87,7 +85,7 @@ final class BitString {
 
     // --- find
 
-    /** The first bit of this value from one to another, both included; -1 if there is none. */
+    /** The first bit of this value from first to last, both included; -1 if there is none. */
     static long find(long address, int value, long first, long last) {
         long at = first;
         while (at <= last && (at & 7) != 0) {
@@ -96,7 +94,7 @@ final class BitString {
             }
             at++;
         }
-        // Words, then bytes, in which none is of the value.
+        // Skip words, then bytes, without a bit of this value.
         long none = value == 0 ? -1 : 0;
         while (at + Long.SIZE - 1 <= last && Memory.getLong(address + (at >>> 3)) == none) {
             at += Long.SIZE;

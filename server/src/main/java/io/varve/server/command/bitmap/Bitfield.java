@@ -1,16 +1,14 @@
 package io.varve.server.command.bitmap;
 
-/**
- * Integers of 1 to 64 bits: what becomes of one that does not fit. Immutable: static methods only.
- */
+/** Overflow rules for integers of 1 to 64 bits. Immutable: static methods only. */
 final class Bitfield {
-    /** What is done with a number that its bits cannot hold. */
+    /** The handling of a number that does not fit its bits. */
     enum Overflow {
-        /** The bits that fit are kept. */
+        /** Keeps the bits that fit. */
         WRAP,
-        /** The nearest number that fits is taken. */
+        /** Takes the nearest number that fits. */
         SAT,
-        /** Nothing is done. */
+        /** Changes nothing. */
         FAIL
     }
 
@@ -27,9 +25,9 @@ final class Bitfield {
     }
 
     /**
-     * Whether the sum of a number and an increment does not fit.
+     * Whether the sum of a number and an increment overflows.
      *
-     * @param value    within its bits, or any where the increment is 0; an unsigned one has 63 bits at most
+     * @param value fits its bits, or is any number if the increment is 0; an unsigned one has at most 63 bits
      * @return 1 if it is too large, -1 if it is too small, 0 if it fits
      */
     static int excess(long value, long increment, boolean signed, int bits) {
@@ -39,7 +37,7 @@ final class Bitfield {
     private static int signedExcess(long value, long increment, int bits) {
         long greatest = greatest(true, bits);
         long least = -greatest - 1;
-        // As in Redis the difference may wrap, so that SET takes a number for too large that is by far too small.
+        // As in Redis, the difference may wrap, so SET treats a number that is far too small as too large.
         if (value > greatest || bits < Long.SIZE && increment > greatest - value
                 || value >= 0 && increment > 0 && increment > greatest - value) {
             return 1;
@@ -59,7 +57,7 @@ final class Bitfield {
         return increment < 0 && increment < -value ? -1 : 0;
     }
 
-    /** What is taken for a sum that does not fit. */
+    /** The number to store for a sum that does not fit. */
     static long fitted(long value, long increment, boolean signed, int bits, Overflow overflow, int excess) {
         if (overflow == Overflow.SAT) {
             long greatest = greatest(signed, bits);

@@ -1,16 +1,16 @@
 package io.varve.server.command.bitmap;
 
 import io.varve.memory.offheap.Memory;
-import io.varve.server.command.Invocation;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.bitmap.Bitfield.Overflow;
 import io.varve.server.resp.Numbers;
 
 /**
- * Reads the operations among the arguments of BITFIELD one by one. Confined to one command. An operation is read twice,
- * to check it and to run it, so that none has to be kept.
+ * Parses the operations of BITFIELD one at a time. Confined to one command. Each operation is parsed twice, to check it
+ * and to run it, so none has to be stored.
  */
 final class BitfieldOperation {
-    /** What is done. */
+    /** The subcommands of BITFIELD. */
     enum Kind {
         GET, SET, INCRBY
     }
@@ -18,7 +18,7 @@ final class BitfieldOperation {
     private static final String INVALID_TYPE = "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is "
             + "not supported but i64 is.";
 
-    private final Invocation call;
+    private final CommandContext context;
     private int next = 2;
     private Kind kind = Kind.GET;
     private Overflow overflow = Overflow.WRAP;
@@ -28,20 +28,21 @@ final class BitfieldOperation {
     private long value;
     private boolean failed;
 
-    BitfieldOperation(Invocation call) {
-        this.call = call;
+    BitfieldOperation(CommandContext context) {
+        this.context = context;
     }
 
-    /** Reads the next one; false at the end, or after an error was replied. */
+    /** Parses the next operation; false at the end, or after an error was replied. */
     boolean read() {
-        while (next < call.argumentCount() && call.argumentIs(next, "OVERFLOW") && next + 1 < call.argumentCount()) {
+        while (next < context.argumentCount() && context.argumentIs(next, "OVERFLOW")
+                && next + 1 < context.argumentCount()) {
             if (!readOverflow(next + 1)) {
                 failed = true;
                 return false;
             }
             next += 2;
         }
-        if (next == call.argumentCount()) {
+        if (next == context.argumentCount()) {
             return false;
         }
         failed = !readOperation();
@@ -55,47 +56,47 @@ final class BitfieldOperation {
 
     private boolean readOverflow(int argument) {
         for (Overflow each : Overflow.values()) {
-            if (call.argumentIs(argument, each.name())) {
+            if (context.argumentIs(argument, each.name())) {
                 overflow = each;
                 return true;
             }
         }
-        call.reply().error("ERR Invalid OVERFLOW type specified");
+        context.reply().error("ERR Invalid OVERFLOW type specified");
         return false;
     }
 
     private boolean readOperation() {
-        int more = call.argumentCount() - next - 1;
-        if (more >= 2 && call.argumentIs(next, "GET")) {
+        int more = context.argumentCount() - next - 1;
+        if (more >= 2 && context.argumentIs(next, "GET")) {
             kind = Kind.GET;
-        } else if (more >= 3 && call.argumentIs(next, "SET")) {
+        } else if (more >= 3 && context.argumentIs(next, "SET")) {
             kind = Kind.SET;
-        } else if (more >= 3 && call.argumentIs(next, "INCRBY")) {
+        } else if (more >= 3 && context.argumentIs(next, "INCRBY")) {
             kind = Kind.INCRBY;
         } else {
-            call.syntaxError();
+            context.syntaxError();
             return false;
         }
         if (!readType(next + 1)) {
             return false;
         }
-        offset = BitmapCommands.offset(call, next + 2, bits);
+        offset = BitmapCommands.offset(context, next + 2, bits);
         if (offset < 0) {
             return false;
         }
         if (kind != Kind.GET) {
-            if (!call.requireLong(next + 3)) {
+            if (!context.requireLong(next + 3)) {
                 return false;
             }
-            value = call.longValue();
+            value = context.longValue();
         }
         next += kind == Kind.GET ? 3 : 4;
         return true;
     }
 
     private boolean readType(int argument) {
-        long address = call.argumentAddress(argument);
-        int length = call.argumentLength(argument);
+        long address = context.argumentAddress(argument);
+        int length = context.argumentLength(argument);
         int letter = length == 0 ? 0 : Memory.getByte(address);
         signed = letter == 'i';
         if ((signed || letter == 'u') && Numbers.isLong(address + 1, length - 1)) {
@@ -105,7 +106,7 @@ final class BitfieldOperation {
                 return true;
             }
         }
-        call.reply().error(INVALID_TYPE);
+        context.reply().error(INVALID_TYPE);
         return false;
     }
 
@@ -113,36 +114,36 @@ final class BitfieldOperation {
         return kind;
     }
 
-    /** The last bit that it looks at or changes. */
+    /** The last bit that the operation reads or writes. */
     long lastBit() {
         return offset + bits - 1;
     }
 
     /**
-     * Runs it on a string, which has all bits that it changes, and replies.
+     * Runs the operation on a string that contains all bits it writes, and replies.
      *
-     * @param fresh whether some of the bits are new
+     * @param fresh whether the string was extended
      * @return whether the string has changed
      */
     boolean run(long string, int length, boolean fresh) {
         long stored = BitString.get(string, length, offset, bits);
         long old = signed ? Bitfield.signed(stored, bits) : stored;
         if (kind == Kind.GET) {
-            call.reply().integer(old);
+            context.reply().integer(old);
             return false;
         }
         long base = kind == Kind.SET ? value : old;
         long increment = kind == Kind.SET ? 0 : value;
         int excess = Bitfield.excess(base, increment, signed, bits);
         if (excess != 0 && overflow == Overflow.FAIL) {
-            call.reply().nil();
+            context.reply().nil();
             return false;
         }
         long written = excess == 0
                 ? base + increment
                 : Bitfield.fitted(base, increment, signed, bits, overflow, excess);
         BitString.put(string, offset, bits, written);
-        call.reply().integer(kind == Kind.SET ? old : written);
+        context.reply().integer(kind == Kind.SET ? old : written);
         return fresh || old != written;
     }
 }

@@ -1,7 +1,8 @@
 /**
- * Bits of a string: SETBIT, BITCOUNT, BITPOS, BITOP, BITFIELD.
+ * Commands on the bits of a string: SETBIT, BITCOUNT, BITPOS, BITOP, BITFIELD.
  *
- * <p>Lives here: what addresses a string by bits. Must not live here: how long a string may become (room {@code string}).
+ * <p>This package holds the bit addressing of strings. It must not hold the maximum length of a string (package
+ * {@code string}).
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.command.bitmap;

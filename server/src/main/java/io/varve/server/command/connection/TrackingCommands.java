@@ -3,11 +3,11 @@ package io.varve.server.command.connection;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.varve.server.command.Client;
 import io.varve.server.command.CommandBuilder;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.Errors;
-import io.varve.server.command.Invocation;
-import io.varve.server.command.ServerContext;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.session.Client;
 import io.varve.server.pubsub.Name;
 import io.varve.server.resp.ReplyWriter;
 import io.varve.server.tracking.Tracker;
@@ -15,97 +15,103 @@ import io.varve.server.tracking.Tracking;
 import io.varve.server.tracking.TrackingOptions;
 import org.jspecify.annotations.Nullable;
 
-/** The subcommands of CLIENT for clients that cache what they read. Immutable. */
+/** The CLIENT subcommands for client-side caching. Immutable. */
 final class TrackingCommands {
     private static final String OTHER_MODE = "before disabling tracking for this client, and then re-enabling it with "
             + "a different mode.";
 
     private static final String OVERLAP = ". Prefixes for a single client must not overlap.";
-    /** What a prefix takes on the heap, here and where it is looked for, beside its bytes. */
+    /** Heap bytes of a prefix, here and in the prefix index, beside its own bytes. */
     private static final int PREFIX_HEAP_BYTES = 512;
 
-    private final ServerContext server;
+    private final ServerState server;
     private final Tracking tracking;
 
-    TrackingCommands(ServerContext server) {
+    TrackingCommands(ServerState server) {
         this.server = server;
-        tracking = server.tracking();
+        tracking = server.notifications().tracking();
     }
 
     void addTo(CommandBuilder client) {
         client.subcommand(
-                ClientCommands.plain("tracking", -3, "6.0.0", "Tells this connection of keys that it may have cached.")
+                ClientCommands
+                        .plain("tracking", -3, "6.0.0", "Enables or disables client-side caching for this connection")
                         .complexity("O(1). Some options may introduce additional complexity.").handler(this::tracking))
                 .subcommand(
-                        ClientCommands.plain("caching", 3, "6.0.0", "Whether the next command's keys may be cached.")
+                        ClientCommands
+                                .plain("caching", 3, "6.0.0",
+                                        "Sets whether the server tracks the keys of the next command")
                                 .handler(TrackingCommands::caching))
                 .subcommand(
-                        ClientCommands.plain("getredir", 2, "6.0.0", "Which connection is told in place of this one.")
-                                .handler(call -> call.reply().integer(call.client().redirection())))
-                .subcommand(ClientCommands.plain("trackinginfo", 2, "6.2.0", "How this connection is told of keys.")
+                        ClientCommands
+                                .plain("getredir", 2, "6.0.0",
+                                        "Returns the client ID to which invalidation messages are redirected")
+                                .handler(context -> context.reply().integer(context.client().redirection())))
+                .subcommand(ClientCommands
+                        .plain("trackinginfo", 2, "6.2.0", "Returns the client-side caching state of this connection")
                         .handler(TrackingCommands::info));
     }
 
     // --- CLIENT TRACKING
 
-    private void tracking(Invocation call) {
+    private void tracking(CommandContext context) {
         long redirect = 0;
         boolean broadcasts = false;
         boolean optIn = false;
         boolean optOut = false;
         boolean noLoop = false;
         List<Name> prefixes = new ArrayList<>();
-        for (int i = 3; i < call.argumentCount(); i++) {
-            boolean isLast = i + 1 == call.argumentCount();
-            if (call.argumentIs(i, "REDIRECT") && !isLast) {
+        for (int i = 3; i < context.argumentCount(); i++) {
+            boolean isLast = i + 1 == context.argumentCount();
+            if (context.argumentIs(i, "REDIRECT") && !isLast) {
                 i++;
                 if (redirect != 0) {
-                    call.reply().error("ERR A client can only redirect to a single other client");
+                    context.reply().error("ERR A client can only redirect to a single other client");
                     return;
                 }
-                if (!call.requireLong(i)) {
+                if (!context.requireLong(i)) {
                     return;
                 }
-                redirect = call.longValue();
-                if (server.clients().find(redirect) == null) {
-                    call.reply().error("ERR The client ID you want redirect to does not exist");
+                redirect = context.longValue();
+                if (server.lifecycle().clients().find(redirect) == null) {
+                    context.reply().error("ERR The client ID you want redirect to does not exist");
                     return;
                 }
-            } else if (call.argumentIs(i, "BCAST")) {
+            } else if (context.argumentIs(i, "BCAST")) {
                 broadcasts = true;
-            } else if (call.argumentIs(i, "OPTIN")) {
+            } else if (context.argumentIs(i, "OPTIN")) {
                 optIn = true;
-            } else if (call.argumentIs(i, "OPTOUT")) {
+            } else if (context.argumentIs(i, "OPTOUT")) {
                 optOut = true;
-            } else if (call.argumentIs(i, "NOLOOP")) {
+            } else if (context.argumentIs(i, "NOLOOP")) {
                 noLoop = true;
-            } else if (call.argumentIs(i, "PREFIX") && !isLast) {
-                prefixes.add(Name.at(call.argumentAddress(i + 1), call.argumentLength(i + 1)));
+            } else if (context.argumentIs(i, "PREFIX") && !isLast) {
+                prefixes.add(Name.at(context.argumentAddress(i + 1), context.argumentLength(i + 1)));
                 i++;
             } else {
-                call.syntaxError();
+                context.syntaxError();
                 return;
             }
         }
-        Client client = call.client();
-        if (call.argumentIs(2, "ON")) {
+        Client client = context.client();
+        if (context.argumentIs(2, "ON")) {
             TrackingOptions asked = new TrackingOptions(redirect, broadcasts, optIn, optOut, noLoop, prefixes);
             String error = error(asked, client.tracker());
             if (error != null) {
-                call.reply().error(error);
+                context.reply().error(error);
                 return;
             }
             if (!begin(client, asked)) {
-                call.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
+                context.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
                 return;
             }
-        } else if (call.argumentIs(2, "OFF")) {
-            server.stopTracking(client);
+        } else if (context.argumentIs(2, "OFF")) {
+            server.lifecycle().stopTracking(client);
         } else {
-            call.syntaxError();
+            context.syntaxError();
             return;
         }
-        call.reply().ok();
+        context.reply().ok();
     }
 
     private static @Nullable String error(TrackingOptions asked, @Nullable Tracker tracker) {
@@ -149,7 +155,7 @@ final class TrackingCommands {
         return a.isPrefixOf(b) || b.isPrefixOf(a);
     }
 
-    /** @return false if the heap has no room for the prefixes */
+    /** @return false if the heap budget is exhausted */
     private boolean begin(Client client, TrackingOptions asked) {
         Tracker tracker = client.tracker();
         List<Name> prefixes = new ArrayList<>(tracker == null ? List.of() : tracker.options().prefixes());
@@ -182,40 +188,40 @@ final class TrackingCommands {
 
     // --- CLIENT CACHING
 
-    private static void caching(Invocation call) {
-        Tracker tracker = call.client().tracker();
+    private static void caching(CommandContext context) {
+        Tracker tracker = context.client().tracker();
         if (tracker == null) {
-            call.reply()
+            context.reply()
                     .error("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or "
                             + "OPTOUT mode enabled");
             return;
         }
-        boolean yes = call.argumentIs(2, "YES");
+        boolean yes = context.argumentIs(2, "YES");
         if (yes && !tracker.options().optIn()) {
-            call.reply().error("ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.");
-        } else if (!yes && !call.argumentIs(2, "NO")) {
-            call.syntaxError();
+            context.reply().error("ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.");
+        } else if (!yes && !context.argumentIs(2, "NO")) {
+            context.syntaxError();
         } else if (!yes && !tracker.options().optOut()) {
-            call.reply().error("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.");
+            context.reply().error("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.");
         } else {
             tracker.caching(true);
-            call.reply().ok();
+            context.reply().ok();
         }
     }
 
     // --- CLIENT TRACKINGINFO
 
-    private static void info(Invocation call) {
-        Tracker tracker = call.client().tracker();
+    private static void info(CommandContext context) {
+        Tracker tracker = context.client().tracker();
         TrackingOptions options = tracker == null ? null : tracker.options();
-        ReplyWriter reply = call.reply();
+        ReplyWriter reply = context.reply();
         reply.map(3);
         reply.bulkAscii("flags");
         List<String> flags = flags(tracker);
         reply.set(flags.size());
         flags.forEach(reply::bulkAscii);
         reply.bulkAscii("redirect");
-        reply.integer(call.client().redirection());
+        reply.integer(context.client().redirection());
         reply.bulkAscii("prefixes");
         List<Name> prefixes = options == null ? List.of() : options.prefixes();
         reply.array(prefixes.size());

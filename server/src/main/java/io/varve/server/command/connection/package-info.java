@@ -1,7 +1,7 @@
 /**
- * HELLO, AUTH, SELECT and CLIENT: what a client says of itself and of other connections, and client-side caching.
+ * HELLO, AUTH, SELECT and CLIENT: the state of this and other connections, and client-side caching.
  *
- * <p>Lives here: the commands. Must not live here: what is known of a client (room {@code command}).
+ * <p>This package holds the commands. It must not hold the state of a client (package {@code command}).
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.command.connection;

@@ -3,27 +3,27 @@ package io.varve.server.command.dispatch;
 import io.varve.memory.CacheSession;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
-import io.varve.server.command.Batch;
-import io.varve.server.command.Client;
-import io.varve.server.command.CommandSpec;
-import io.varve.server.command.Transaction;
+import io.varve.server.command.batch.Batch;
+import io.varve.server.command.session.Client;
+import io.varve.server.command.session.Transaction;
+import io.varve.server.command.spec.CommandSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys that eviction spares while room is made for a command and until it ends. Confined to its event loop.
+ * The keys that no thread evicts while memory is freed for a command and until it ends. Confined to its event loop.
  *
- * <p>These are the keys that the command names. Inside MULTI they include the keys that its client has queued and watches, because EXEC
- * will work on them.
+ * <p>These are the keys that the command names. Inside MULTI they include the keys that its client has queued and
+ * watches, because EXEC will use them.
  */
 final class CommandPins {
-    /** The bytes of so many keys are added up; commands with more of them have small values. */
+    /** Maximum number of keys whose item sizes are summed; commands with more keys have small values. */
     private static final int MOST_KEYS = 64;
 
     private final CacheSession session;
     private final Item item = new Item();
     private final long[] seen = new long[MOST_KEYS];
     private boolean pinned;
-    /** Where the pinned keys are; null if there are too many to be added up. */
+    /** The batch of the pinned keys; null if nothing is pinned. */
     private @Nullable Batch batch;
     private int first;
     private int count;
@@ -32,7 +32,7 @@ final class CommandPins {
         this.session = session;
     }
 
-    /** Pins the keys of a command in place of what was pinned. */
+    /** Pins the keys of a command and releases the previous pins. */
     void pin(Batch ofCommand, int command, Client client) {
         Transaction transaction = client.transaction();
         if (transaction != null && !transaction.failed()) {
@@ -47,7 +47,7 @@ final class CommandPins {
         count = ofCommand.keyCount(command);
         if (count == 0) {
             session.unpin();
-        } else if (ofCommand.bindsInTurn(first)) {
+        } else if (ofCommand.bindsOnDemand(first)) {
             int from = first;
             session.pin(count, i -> ofCommand.key(from + i).hash());
         } else {
@@ -73,7 +73,7 @@ final class CommandPins {
         session.pin(transaction.batch().keys(), 0, count, others);
     }
 
-    /** The command has ended, or is parked and will start anew. */
+    /** Releases the pins when the command has ended, or is parked and will restart. */
     void unpin() {
         if (pinned) {
             pinned = false;
@@ -82,7 +82,7 @@ final class CommandPins {
         }
     }
 
-    /** Bytes of the items that are pinned, as far as they are few. No shard is locked. */
+    /** Size of the pinned items, bytes; 0 if there are more than {@link #MOST_KEYS}. No shard is locked. */
     long bytes() {
         Batch keys = batch;
         if (keys == null || count > MOST_KEYS) {

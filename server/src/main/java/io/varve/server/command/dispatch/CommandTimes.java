@@ -6,45 +6,46 @@ import java.util.List;
 
 import io.varve.memory.item.Ticker;
 import io.varve.server.admin.LoopCounters;
-import io.varve.server.admin.SlowLog;
-import io.varve.server.command.Arguments;
-import io.varve.server.command.Batch;
-import io.varve.server.command.BatchArguments;
-import io.varve.server.command.Client;
-import io.varve.server.command.CommandFlag;
-import io.varve.server.command.CommandSpec;
-import io.varve.server.command.ServerContext;
+import io.varve.server.admin.latency.SlowLog;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.batch.Batch;
+import io.varve.server.command.batch.BatchArguments;
+import io.varve.server.command.session.Client;
+import io.varve.server.command.spec.Arguments;
+import io.varve.server.command.spec.CommandFlag;
+import io.varve.server.command.spec.CommandSpec;
 import io.varve.server.config.ServerConfig;
 
 /**
- * How long commands take: for the statistics, the slow log and the latency monitor. Confined to its event loop.
+ * Measures command durations for the statistics, the slow log and the latency monitor. Confined to its event loop.
  *
- * <p>Reading the clock takes a tenth of the time of a GET. So short commands on one key ({@link CommandSpec#sharesClock}),
- * one after the other in a batch, share a reading, and each counts with an equal part. One that has to wait, for a lock or until there is
- * room, is timed alone: {@link #aside} is called before it does. What stalls the thread from outside meanwhile counts for
- * the last of those that share. Where the slow log asks for less than a millisecond, none share.
+ * <p>Reading the clock takes a tenth of the time of a GET. So consecutive short commands on one key
+ * ({@link io.varve.server.command.spec.CommandTrait#SHARES_CLOCK}) share a reading, and each counts with an equal part.
+ * A command that has to wait for a lock or for memory is timed alone: {@link #timeSeparately} is called before the
+ * wait. An outside stall of the thread counts for the last of the commands that share. If the slow log threshold is
+ * below a millisecond, no commands share.
  */
 final class CommandTimes {
-    /** So many share a reading at most. */
+    /** Maximum number of commands that share a reading. */
     private static final int MOST_TOGETHER = 8;
     private static final long LEAST_SHARED_MICROS = 1000;
 
-    private final ServerContext server;
+    private final ServerState server;
     private final Ticker ticker;
     private final LoopCounters counters;
     private boolean sharing;
     private long started;
-    /** How many commands in front of the one that runs share a reading. */
+    /** Number of commands before the running one that share its reading. */
     private int together;
     private boolean alone;
 
-    CommandTimes(ServerContext server, LoopCounters counters) {
+    CommandTimes(ServerState server, LoopCounters counters) {
         this.server = server;
         this.counters = counters;
         ticker = server.ticker();
     }
 
-    /** Before the first command of a run. */
+    /** Starts before the first command of a run. */
     void begin() {
         long slowlogMicros = server.config().slowlogMicros();
         sharing = slowlogMicros < 0 || slowlogMicros >= LEAST_SHARED_MICROS;
@@ -52,7 +53,7 @@ final class CommandTimes {
         started = ticker.nanoTime();
     }
 
-    /** Before a command runs: one that does not share the clock ends what was shared. */
+    /** Prepares for a command: if it does not share the clock, settles the commands that did. */
     void before(Batch batch, int command, boolean sharesClock, Client client, long nowMillis) {
         alone = !sharing || !sharesClock;
         if (alone) {
@@ -60,15 +61,15 @@ final class CommandTimes {
         }
     }
 
-    /** The command that runs is about to wait: the time so far is that of those in front of it. */
-    void aside(Batch batch, int command, Client client, long nowMillis) {
+    /** Settles the commands in front, because the running command is about to wait. */
+    void timeSeparately(Batch batch, int command, Client client, long nowMillis) {
         if (!alone) {
             settle(batch, command, client, nowMillis);
             alone = true;
         }
     }
 
-    /** A command ran. */
+    /** Records that a command ran. */
     void ran(Batch batch, int command, boolean failed, Client client, long nowMillis) {
         together++;
         if (failed) {
@@ -79,14 +80,14 @@ final class CommandTimes {
         }
     }
 
-    /** A command was refused before its handler ran: it takes no time of its own. */
+    /** Records that a command was refused before its handler ran: it takes no time of its own. */
     void refused(Batch batch, int command, CommandSpec spec, Client client, long nowMillis) {
         settle(batch, command, client, nowMillis);
         counters.rejected(spec.id());
         started = ticker.nanoTime();
     }
 
-    /** A command ran in a transaction. */
+    /** Records a command that ran in a transaction. */
     void ranWithin(Batch batch, int command, long nanos, boolean failed, Client client, long nowMillis) {
         int id = spec(batch, command).id();
         ServerConfig config = server.config();
@@ -96,7 +97,7 @@ final class CommandTimes {
         }
         long micros = nanos / 1000;
         if (isSlow(micros, config)) {
-            tellSlow(batch, command, micros, client, nowMillis, config);
+            logSlow(batch, command, micros, client, nowMillis, config);
         }
     }
 
@@ -105,21 +106,24 @@ final class CommandTimes {
                 || config.latencyThresholdMillis() > 0 && micros >= config.latencyThresholdMillis() * 1000;
     }
 
-    /** A command was queued: it is counted when it runs. */
+    /** Settles the time when a command is queued; the command counts when it runs. */
     void queued(Batch batch, int command, Client client, long nowMillis) {
         settle(batch, command, client, nowMillis);
         started = ticker.nanoTime();
     }
 
-    /** What took the time since is no command's: a name that none has, messages that were written. */
+    /**
+     * Drops the time since the last reading, which belongs to no command: an unknown name, or messages that were
+     * written.
+     */
     void skip() {
         started = ticker.nanoTime();
     }
 
     /**
-     * Reads the clock, and counts the time since for the commands that share it.
+     * Reads the clock and divides the time since the last reading between the commands that share it.
      *
-     * @param end number of the command behind the last of them
+     * @param end number of the command after the last of them
      */
     void settle(Batch batch, int end, Client client, long nowMillis) {
         int count = together;
@@ -144,19 +148,20 @@ final class CommandTimes {
         long micros = elapsed / 1000;
         ServerConfig config = server.config();
         if (isSlow(micros, config)) {
-            tellSlow(batch, end - 1, micros, client, nowMillis, config);
+            logSlow(batch, end - 1, micros, client, nowMillis, config);
         }
     }
 
-    private void tellSlow(Batch batch, int command, long micros, Client client, long nowMillis, ServerConfig config) {
+    private void logSlow(Batch batch, int command, long micros, Client client, long nowMillis, ServerConfig config) {
         CommandSpec spec = spec(batch, command);
         if (config.slowlogMicros() >= 0 && micros >= config.slowlogMicros() && !spec.has(CommandFlag.SKIP_SLOWLOG)) {
-            server.slowLog().add(nowMillis / 1000, micros, slowArguments(batch, command, spec), client.address(),
+            server.telemetry().slowLog().add(nowMillis / 1000, micros, slowArguments(batch, command, spec),
+                    client.address(),
                     client.name(), config.number("slowlog-max-len"));
         }
         if (config.latencyThresholdMillis() > 0 && micros >= config.latencyThresholdMillis() * 1000) {
             String event = spec.has(CommandFlag.FAST) ? "fast-command" : "command";
-            server.latencies().add(event, nowMillis / 1000, micros / 1000);
+            server.telemetry().latencies().add(event, nowMillis / 1000, micros / 1000);
         }
     }
 

@@ -3,58 +3,58 @@ package io.varve.server.command.dispatch;
 import java.util.Locale;
 
 import io.varve.memory.offheap.Memory;
-import io.varve.server.command.Arguments;
-import io.varve.server.command.Batch;
-import io.varve.server.command.BatchArguments;
-import io.varve.server.command.Client;
-import io.varve.server.command.CommandFlag;
-import io.varve.server.command.CommandSpec;
-import io.varve.server.command.ServerContext;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.batch.Batch;
+import io.varve.server.command.batch.BatchArguments;
+import io.varve.server.command.session.Client;
+import io.varve.server.command.spec.Arguments;
+import io.varve.server.command.spec.CommandFlag;
+import io.varve.server.command.spec.CommandSpec;
 import io.varve.server.pubsub.Monitors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What MONITOR shows: a line for each command that was executed, but for those of administrators, and without secrets. Immutable; each
+ * The lines of MONITOR: one for each executed command, except administrative ones, and without secrets. Immutable; each
  * event loop's dispatcher has one.
  *
- * <p>While nobody monitors, a command pays for one look at an array's length. A line is made before the command runs, because its
- * arguments may be gone afterwards, and told after it. What is longer than {@link #MAX_ARGUMENT_BYTES} or {@link #MAX_LINE_CHARS} is cut, as
- * in the slow log: Redis shows it, and keeps it for each monitor.
+ * <p>Without monitors, a command pays for one read of an array's length. The line is built before the command runs,
+ * because its arguments may be released by its end, and sent after it. Text longer than {@link #MAX_ARGUMENT_BYTES} or
+ * {@link #MAX_LINE_CHARS} is cut, as in the slow log; Redis shows all of it, and keeps it for each monitor.
  */
 final class MonitorFeed {
     static final String NOT_FOR_MONITORS = "ERR Replica can't interact with the keyspace";
 
     private static final Logger LOG = LoggerFactory.getLogger(MonitorFeed.class);
-    /** Of an argument no more is shown. */
+    /** Maximum bytes shown of an argument. */
     static final int MAX_ARGUMENT_BYTES = 16 << 10;
-    /** Once a line is as long, no further argument is shown. */
+    /** A line of this length shows no further argument. */
     static final int MAX_LINE_CHARS = 64 << 10;
     private static final long MICROS_PER_SECOND = 1_000_000;
     private static final char FIRST_PRINTABLE = ' ';
     private static final char LAST_PRINTABLE = '~';
     private static final String HEX = "0123456789abcdef";
 
-    private final ServerContext server;
+    private final ServerState server;
     private final Monitors monitors;
 
-    MonitorFeed(ServerContext server) {
+    MonitorFeed(ServerState server) {
         this.server = server;
-        monitors = server.channels().monitors();
+        monitors = server.notifications().channels().monitors();
     }
 
-    /** Whether there is anybody to be told. */
+    /** Whether any client monitors. */
     boolean isAny() {
         return monitors.isAny();
     }
 
-    /** Whether a client may not send this because it monitors. */
+    /** Whether a client must not send this command because it monitors. */
     static boolean isKeptFrom(Client client, CommandSpec spec) {
         return client.isMonitor() && (spec.isWrite() || spec.has(CommandFlag.READONLY));
     }
 
-    /** A command's arguments, quoted; null if it is not shown. */
+    /** A command's arguments, quoted; null if MONITOR does not show the command. */
     @Nullable
     String describe(Batch batch, int command, CommandSpec spec) {
         if (spec.has(CommandFlag.ADMIN) || spec.has(CommandFlag.SKIP_MONITOR)) {
@@ -105,36 +105,36 @@ final class MonitorFeed {
         }
     }
 
-    /** A command was refused or queued. As in Redis only an EXEC is told of all the same: its transaction is over. */
-    void tellRefused(Batch batch, int command, @Nullable CommandSpec spec, Client client) {
+    /** Sends a refused command's line. As in Redis, only an EXEC is shown, because its transaction is over. */
+    void publishRefused(Batch batch, int command, @Nullable CommandSpec spec, Client client) {
         if (spec != null && spec.fullName().equals("exec")) {
-            tell(java.util.Objects.requireNonNull(describe(batch, command, spec)), client);
+            publish(java.util.Objects.requireNonNull(describe(batch, command, spec)), client);
         }
     }
 
-    /** A command has been executed that is not described beforehand. */
-    void tellIfShown(Batch batch, int command, CommandSpec spec, Client client) {
+    /** Sends the line of an executed command that has not been described yet. */
+    void publishIfShown(Batch batch, int command, CommandSpec spec, Client client) {
         String described = describe(batch, command, spec);
         if (described != null) {
-            tell(described, client);
+            publish(described, client);
         }
     }
 
-    /** A command that was described has been executed. */
-    void tell(String described, Client client) {
+    /** Sends the line of an executed command. */
+    void publish(String described, Client client) {
         long micros = server.ticker().wallMicros();
         String head = String.format(Locale.ROOT, "%d.%06d [%d %s] ", micros / MICROS_PER_SECOND,
                 micros % MICROS_PER_SECOND, client.database(), client.address());
-        if (!monitors.tell(head + described)) {
-            cutOff();
+        if (!monitors.publish(head + described)) {
+            disconnect();
         }
     }
 
-    /** One that would miss a line and not know it is of no use. */
-    private void cutOff() {
-        for (Client client : server.clients().unordered()) {
+    /** Closes all monitors, because a monitor must not silently miss a line. */
+    private void disconnect() {
+        for (Client client : server.lifecycle().clients().unordered()) {
             if (client.isMonitor()) {
-                LOG.warn("Monitor {} is closed: too much that was told is not delivered yet", client.address());
+                LOG.warn("Monitor {} is closed: its undelivered lines exceed the limit", client.address());
                 client.kill();
             }
         }

@@ -3,15 +3,16 @@ package io.varve.server.command.dispatch;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
-import io.varve.server.command.Batch;
-import io.varve.server.command.Client;
-import io.varve.server.command.CommandSpec;
-import io.varve.server.command.ServerContext;
-import io.varve.server.command.Transaction;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.batch.Batch;
+import io.varve.server.command.session.Client;
+import io.varve.server.command.session.Transaction;
+import io.varve.server.command.spec.CommandSpec;
+import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
 
-/** The errors for commands that are not run. Immutable: static methods only. */
+/** Error replies for commands that are not run. Immutable: static methods only. */
 final class Refusal {
     static final String NO_AUTH = "NOAUTH Authentication required.";
     static final String NOT_IN_TRANSACTION = "ERR Command not allowed inside a transaction";
@@ -25,20 +26,20 @@ final class Refusal {
 
     private Refusal() {}
 
-    /** Why the command cannot be run at all. */
+    /** The error for a command that cannot be run at all. */
     static String of(Batch batch, int command, @Nullable CommandSpec spec, boolean mayDebug) {
         if (spec == null) {
             StringBuilder text = new StringBuilder("ERR unknown command '").append(text(batch, command, 0, 128))
                     .append("', with args beginning with: ");
-            int room = 128;
-            for (int i = 1; i < batch.argumentCount(command) && room > 0; i++) {
-                String argument = text(batch, command, i, room);
+            int left = 128;
+            for (int i = 1; i < batch.argumentCount(command) && left > 0; i++) {
+                String argument = text(batch, command, i, left);
                 text.append('\'').append(argument).append("' ");
-                room -= argument.length() + 3;
+                left -= argument.length() + 3;
             }
             return text.toString();
         }
-        if (spec.isForDebugging() && batch.argumentCount(command) > 1 && !mayDebug) {
+        if (spec.has(CommandTrait.DEBUG_ONLY) && batch.argumentCount(command) > 1 && !mayDebug) {
             return DEBUG_REFUSED;
         }
         if (spec.hasSubcommands() && batch.argumentCount(command) > 1) {
@@ -48,7 +49,7 @@ final class Refusal {
         return "ERR wrong number of arguments for '" + spec.fullName() + "' command";
     }
 
-    /** The name of a command, or of a subcommand, that there is none of; null if it is refused for another reason. */
+    /** The unknown command or subcommand name; null if the command is refused for another reason. */
     static @Nullable String unknownName(Batch batch, int command, @Nullable CommandSpec spec) {
         if (spec == null) {
             return text(batch, command, 0, NAME_BYTES);
@@ -63,13 +64,13 @@ final class Refusal {
         return new String(bytes, StandardCharsets.UTF_8);
     }
 
-    /** Why a client that listens, in RESP2, may not send it. */
+    /** The error for a command that RESP2 subscriber mode does not allow. */
     static String notWhileListening(CommandSpec spec) {
         return "ERR Can't execute '" + spec.fullName() + NOT_WHILE_LISTENING;
     }
 
     /** Whether {@code enable-debug-command} allows the client DEBUG. */
-    static boolean mayDebug(ServerContext server, Client client) {
+    static boolean mayDebug(ServerState server, Client client) {
         return switch (server.config().text("enable-debug-command")) {
             case "yes" -> true;
             case "local" -> client.isLocal();
@@ -77,7 +78,10 @@ final class Refusal {
         };
     }
 
-    /** Replies an error to a command that is not run. A transaction that it should have been a part of will not be run either. */
+    /**
+     * Replies the error of a command that is not run. If it belongs to a transaction, the transaction will not run
+     * either.
+     */
     static void reply(Client client, @Nullable CommandSpec spec, ReplyWriter reply, String error) {
         Transaction transaction = client.transaction();
         if (transaction != null) {

@@ -4,44 +4,48 @@ import java.util.HashMap;
 import java.util.Map;
 
 import io.varve.memory.CacheSession;
-import io.varve.memory.Looks;
-import io.varve.memory.ShardSet;
+import io.varve.memory.report.HitMissSnapshot;
+import io.varve.memory.shard.ShardSet;
 import io.varve.server.admin.ErrorCounts;
-import io.varve.server.command.Batch;
-import io.varve.server.command.Client;
-import io.varve.server.command.ServerContext;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.batch.Batch;
+import io.varve.server.command.session.Client;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the commands of a transaction count for in the statistics. Confined to its event loop; reused from transaction to transaction.
+ * The statistics of a transaction's commands. Confined to its event loop; reused from transaction to transaction.
  *
- * <p>As long as they may run again, because there was no room for one of them, it is only noted: what they do the last time counts.
+ * <p>While the commands may run again, because one of them ran out of memory, the results are only recorded: the last
+ * attempt counts.
  */
 final class TransactionCounts {
-    /** Most transactions have no more commands: what more of them take is what {@link io.varve.server.command.Transaction} has been charged with. */
+    /**
+     * Most transactions have no more commands. Memory for more is charged to
+     * {@link io.varve.server.command.session.Transaction}.
+     */
     private static final int KEPT = 128;
 
-    private final ServerContext server;
+    private final ServerState server;
     private final CacheSession session;
     private final CommandTimes times;
-    private final Looks before;
+    private final HitMissSnapshot before;
     private final long[] kept = new long[KEPT];
-    /** How long each command has taken, ns; the complement of it if it has replied an error. */
+    /** Duration of each command, ns; its complement if the command replied an error. */
     private long[] nanos = kept;
-    /** Prefixes of errors, of which there are few. */
+    /** Error counts by prefix; there are few prefixes. */
     private final Map<String, Integer> errors = new HashMap<>();
     private int noted;
     private int counted;
     private boolean settled;
 
-    TransactionCounts(ServerContext server, CacheSession session, CommandTimes times, int shardCount) {
+    TransactionCounts(ServerState server, CacheSession session, CommandTimes times, int shardCount) {
         this.server = server;
         this.session = session;
         this.times = times;
-        before = new Looks(shardCount);
+        before = new HitMissSnapshot(shardCount);
     }
 
-    /** Commands are going to run, for the first time or again, under the locks of these shards. */
+    /** Starts an attempt, the first or a later one, under the locks of these shards. */
     void begin(int commands, ShardSet locked) {
         nanos = commands <= KEPT ? kept : new long[commands];
         noted = 0;
@@ -52,10 +56,10 @@ final class TransactionCounts {
     }
 
     /**
-     * The next command has run.
+     * Records that the next command has run.
      *
-     * @param took  ns
-     * @param error the last that it has replied; null if it has not
+     * @param took duration, ns
+     * @param error the last error that it replied; null if there is none
      */
     void ran(Batch batch, Client client, long took, @Nullable String error) {
         nanos[noted++] = error == null ? took : ~took;
@@ -67,7 +71,7 @@ final class TransactionCounts {
         }
     }
 
-    /** None of the commands that have run, or will, runs again. */
+    /** Counts all recorded and later commands for good, because none of them runs again. */
     void settle(Batch batch, Client client) {
         settled = true;
         count(batch, client);
@@ -83,18 +87,18 @@ final class TransactionCounts {
             times.ranWithin(batch, counted, took < 0 ? ~took : took, took < 0, client, session.now());
         }
         if (!errors.isEmpty()) {
-            errors.forEach(server.errors()::add);
+            errors.forEach(server.telemetry().errors()::add);
             errors.clear();
         }
     }
 
-    /** They run again: what they have looked for in these shards, which are locked still, is looked for once more. */
+    /** Discards the hits and misses of an attempt that is repeated. The shards are still locked. */
     void takeBack(ShardSet locked) {
-        assert !settled : "what has been counted is not taken back";
+        assert !settled : "counters of a transaction do not decrease";
         session.forgetSince(locked, before);
     }
 
-    /** The transaction is over, or waits. */
+    /** Ends the attempt when the transaction is over, or waits. */
     void end() {
         nanos = kept;
     }

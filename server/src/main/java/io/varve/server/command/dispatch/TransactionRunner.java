@@ -2,25 +2,27 @@ package io.varve.server.command.dispatch;
 
 import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
-import io.varve.memory.ShardSet;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Ticker;
+import io.varve.memory.shard.ShardSet;
 import io.varve.server.admin.LoopCounters;
-import io.varve.server.command.Arguments;
-import io.varve.server.command.Batch;
-import io.varve.server.command.BatchPreparation;
-import io.varve.server.command.Below;
-import io.varve.server.command.Client;
-import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandContext;
+import io.varve.server.command.CommandTable;
 import io.varve.server.command.Errors;
-import io.varve.server.command.Invocation;
-import io.varve.server.command.KeyBelowException;
-import io.varve.server.command.Promises;
-import io.varve.server.command.ServerContext;
-import io.varve.server.command.Transaction;
-import io.varve.server.command.TransactionMemory;
+import io.varve.server.command.ServerState;
 import io.varve.server.command.Transactions;
-import io.varve.server.command.Watch;
+import io.varve.server.command.batch.Batch;
+import io.varve.server.command.batch.KeyPrefetcher;
+import io.varve.server.command.blocking.KeyReservations;
+import io.varve.server.command.flash.FlashKeyFetcher;
+import io.varve.server.command.flash.KeyNotResidentException;
+import io.varve.server.command.session.Client;
+import io.varve.server.command.session.Transaction;
+import io.varve.server.command.session.TransactionMemory;
+import io.varve.server.command.session.Watch;
+import io.varve.server.command.spec.Arguments;
+import io.varve.server.command.spec.CommandSpec;
+import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
 import io.varve.server.tracking.Tracker;
@@ -29,45 +31,49 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * EXEC: runs what a client has queued, under the locks of all keys that are named in it or watched for it, so that nobody sees
- * a part of it. Confined to its event loop.
+ * EXEC: runs a client's queued commands under the locks of all keys that they name or that the client watches, so that
+ * no other client sees an intermediate state. Confined to its event loop.
  *
- * <p>Each command goes through its own handler; one that takes locks finds that they are held already. Room is made for all of them
- * before. If a command finds none all the same and nothing has been changed, the locks are let go of, room is made, and all are run
- * again; later ones are answered with the OOM error in their place, as nothing can be evicted while the locks are held. Each command
- * counts once, whatever the attempts ({@link TransactionCounts}).
+ * <p>Each command goes through its own handler; a handler that takes locks finds them held already. Memory for all
+ * commands is freed first. If a command still runs out of memory and nothing has changed, the runner unlocks the
+ * shards, frees memory and runs all commands again. Later failures get the OOM error in their place, because nothing
+ * can be evicted under the locks. Each command counts once, whatever the number of attempts
+ * ({@link TransactionCounts}).
  */
 final class TransactionRunner implements Transactions {
     static final String ABORTED = "EXECABORT Transaction discarded because of previous errors.";
     private static final String ABORTED_BECAUSE = "EXECABORT Transaction discarded because of: ";
     private static final Logger LOG = LoggerFactory.getLogger(TransactionRunner.class);
 
-    private final ServerContext server;
+    private final ServerState server;
+    private final CommandTable table;
     private final Cache cache;
     private final CacheSession session;
-    private final @Nullable Below below;
+    private final @Nullable FlashKeyFetcher keyFetcher;
     private final Ticker ticker;
     private final LoopCounters counters;
     private final TransactionCounts counts;
     private final MonitorFeed monitors;
-    private final CommandRoom room;
-    private final Invocation inner;
+    private final OomGuard oomGuard;
+    private final CommandContext inner;
     private final TransactionMemory memory;
     private final ShardSet shards;
-    private final HeldShards held;
+    private final ShardWaiters shardWaiters;
 
-    TransactionRunner(ServerContext server, CacheSession session, @Nullable Below below, LoopCounters counters,
-            CommandTimes times, MonitorFeed monitors, CommandRoom room, HeldShards held) {
+    TransactionRunner(ServerState server, CommandTable table, CacheSession session,
+            @Nullable FlashKeyFetcher keyFetcher, LoopCounters counters, CommandTimes times, MonitorFeed monitors,
+            OomGuard oomGuard, ShardWaiters shardWaiters) {
         this.monitors = monitors;
-        this.held = held;
-        this.room = room;
+        this.shardWaiters = shardWaiters;
+        this.oomGuard = oomGuard;
         this.server = server;
+        this.table = table;
         this.session = session;
-        this.below = below;
+        this.keyFetcher = keyFetcher;
         this.counters = counters;
         cache = server.cache();
         ticker = server.ticker();
-        inner = new Invocation(cache, session, server, below, null, counters);
+        inner = new CommandContext(cache, session, server, keyFetcher, null, counters);
         shards = new ShardSet(cache.shardCount());
         counts = new TransactionCounts(server, session, times, cache.shardCount());
         memory = new TransactionMemory(cache, server.argumentMemory());
@@ -75,7 +81,7 @@ final class TransactionRunner implements Transactions {
 
     /** The transaction that the command runs; null if it is not EXEC. */
     static @Nullable Transaction executed(CommandSpec spec, Client client) {
-        return spec.runsAtOnce() && spec.fullName().equals("exec") ? client.transaction() : null;
+        return spec.has(CommandTrait.RUNS_IN_MULTI) && spec.fullName().equals("exec") ? client.transaction() : null;
     }
 
     /** The error for an EXEC that cannot be run: the transaction is over. */
@@ -88,13 +94,13 @@ final class TransactionRunner implements Transactions {
         return memory.begin(database);
     }
 
-    /** The event loop has ended, and with it all transactions. */
+    /** Releases pooled memory after the event loop and all its transactions have ended. */
     void close() {
         memory.close();
     }
 
     @Override
-    public void run(Invocation exec, Transaction queued) {
+    public void run(CommandContext exec, Transaction queued) {
         Client client = exec.client();
         ReplyWriter reply = exec.reply();
         if (queued.failed()) {
@@ -105,28 +111,28 @@ final class TransactionRunner implements Transactions {
         exec.mayHaveChanged(!queued.isRepeatable());
         long refused = 0;
         for (int attempt = 1;; attempt++) {
-            // A transaction of reads needs room too once one of them was refused: for a copy, or for results.
-            if ((queued.writes() || refused > 0) && !room.admit(queued, client, refused) && queued.isDenyOom()) {
+            // A transaction of reads needs memory too once one of them was refused: for a copy, or for results.
+            if ((queued.writes() || refused > 0) && !oomGuard.admit(queued, client, refused) && queued.isDenyOom()) {
                 client.endTransaction();
                 reply.error(abortedBecause(Errors.OUT_OF_MEMORY));
                 return;
             }
             long mark = reply.mark();
             try {
-                if (runLocked(exec, queued, attempt == Dispatcher.MAX_ATTEMPTS)) {
+                if (runLocked(exec, queued, attempt == CommandRunner.MAX_ATTEMPTS)) {
                     client.endTransaction();
                 }
                 return;
             } catch (CacheFullException full) {
-                // Nothing has been changed, and without the locks more room can be made.
+                // Nothing has been changed, and without the locks more memory can be freed.
                 reply.rollback(mark);
-                refused = room.toAskFor(refused, full);
+                refused = oomGuard.nextReservation(refused, full);
             }
         }
     }
 
     /** @return false if it is to run again later */
-    private boolean runLocked(Invocation exec, Transaction queued, boolean isLast) {
+    private boolean runLocked(CommandContext exec, Transaction queued, boolean isLast) {
         Client client = exec.client();
         Batch batch = queued.batch();
         if (batch.keyTotal() > 1 && server.config().touchAhead()) {
@@ -136,13 +142,13 @@ final class TransactionRunner implements Transactions {
             cache.prepareFlushes(queued.flushes());
         }
         gatherShards(queued, client.watch());
-        if (!held.lock(exec, shards)) {
+        if (!shardWaiters.lock(exec, shards)) {
             return false;
         }
         try {
             if (queued.namesNoKey()
-                    ? Promises.holdUpTransaction(exec)
-                    : Promises.holdUp(exec, batch, 0, batch.commandCount())) {
+                    ? KeyReservations.delayTransaction(exec)
+                    : KeyReservations.delay(exec, batch, 0, batch.commandCount())) {
                 return false;
             }
             if (client.watch().isBroken(session.now())) {
@@ -156,8 +162,8 @@ final class TransactionRunner implements Transactions {
         }
     }
 
-    /** Who waits for keys sees what all commands have changed as one. */
-    private void runAsOne(Invocation exec, Transaction queued, boolean isLast) {
+    /** Runs the commands as one cause, so that blocked clients see all their changes at once. */
+    private void runAsOne(CommandContext exec, Transaction queued, boolean isLast) {
         boolean waitedFor = server.blockedKeys().beginCause();
         try {
             runCommands(exec, queued, isLast);
@@ -184,10 +190,11 @@ final class TransactionRunner implements Transactions {
         watch.addShardsTo(shards);
     }
 
-    private void runCommands(Invocation exec, Transaction queued, boolean isLast) {
+    private void runCommands(CommandContext exec, Transaction queued, boolean isLast) {
         Batch batch = queued.batch();
-        if (below != null && (below.isAnyMissing(batch, 0, batch.keyTotal()) || below.noteIfAnyMissing(queued))) {
-            throw new KeyBelowException();
+        if (keyFetcher != null
+                && (keyFetcher.isAnyMissing(batch, 0, batch.keyTotal()) || keyFetcher.deferIfAnyOnFlash(queued))) {
+            throw new KeyNotResidentException();
         }
         int database = exec.client().database();
         counts.begin(batch.commandCount(), shards);
@@ -206,27 +213,27 @@ final class TransactionRunner implements Transactions {
         }
     }
 
-    private void runCounted(Invocation exec, Transaction queued, boolean isLast) {
+    private void runCounted(CommandContext exec, Transaction queued, boolean isLast) {
         Batch batch = queued.batch();
         Client client = exec.client();
         ReplyWriter reply = exec.reply();
         long start = reply.mark();
         reply.array(batch.commandCount());
         NoBufferException lost = null;
-        int epoch = server.counterEpoch();
+        int epoch = server.telemetry().counterEpoch();
         int uncounted = 0;
         for (int i = 0; i < batch.commandCount(); i++) {
             CommandSpec spec = java.util.Objects.requireNonNull(batch.spec(i));
             boolean isRepeatable = Transaction.isRepeatable(spec);
             if (!isRepeatable && batch.keyCount(i) == 0 && !spec.isWrite()) {
-                // It may tell what has been counted (INFO), and needs no room.
+                // It may report counters (INFO), and needs no memory.
                 counts.settle(batch, client);
             }
-            boolean mayRunAgain = !counts.isSettled() && !isLast && room.mayRunAgain(batch, i, spec);
+            boolean mayRunAgain = !counts.isSettled() && !isLast && oomGuard.mayRunAgain(batch, i, spec);
             NoBufferException none = runAndCount(exec, queued, i, spec, mayRunAgain);
-            if (epoch != server.counterEpoch()) {
+            if (epoch != server.telemetry().counterEpoch()) {
                 // As if CONFIG RESETSTAT were the first command.
-                epoch = server.counterEpoch();
+                epoch = server.telemetry().counterEpoch();
                 uncounted = i;
             }
             if (none != null && queued.isRepeatable()) {
@@ -234,7 +241,7 @@ final class TransactionRunner implements Transactions {
             }
             lost = none == null ? lost : none;
             if (lost != null) {
-                // Its client will not be told, but no part of it is left out.
+                // The client gets no replies, but all remaining commands run.
                 reply.rollback(start);
             }
             if (!isRepeatable) {
@@ -248,19 +255,20 @@ final class TransactionRunner implements Transactions {
         }
     }
 
-    /** @return what there was no buffer for; null if all has been replied */
-    private @Nullable NoBufferException runAndCount(Invocation exec, Transaction queued, int command, CommandSpec spec,
+    /** @return the failed buffer allocation; null if everything has been replied */
+    private @Nullable NoBufferException runAndCount(CommandContext exec, Transaction queued, int command,
+            CommandSpec spec,
             boolean mayRunAgain) {
         Batch batch = queued.batch();
         ReplyWriter reply = exec.reply();
         long errors = reply.errors();
-        // A SELECT that was refused left the commands behind it in another database than was thought when they were queued.
-        BatchPreparation.rebind(session, batch, command, exec.client().database());
+        // A denied SELECT leaves the following commands in another database than expected when they were queued.
+        KeyPrefetcher.rebind(session, batch, command, exec.client().database());
         String refusal = exec.client().user().isUnrestricted()
                 ? null
                 : server.accessGuard().refusalInTransaction(exec.client(), batch, command, spec,
-                        command >= queued.told());
-        String toTell = refusal == null && monitors.isAny() && command >= queued.told()
+                        command >= queued.reportedCommands());
+        String monitorLine = refusal == null && monitors.isAny() && command >= queued.reportedCommands()
                 ? monitors.describe(batch, command, spec)
                 : null;
         long begun = ticker.nanoTime();
@@ -272,19 +280,19 @@ final class TransactionRunner implements Transactions {
                 reply.error(refusal);
             }
         } catch (NoBufferException noError) {
-            // There was none for an error either.
+            // There was no buffer for an error either.
             none = noError;
         } finally {
-            // They are its own, not EXEC's, be they taken back.
-            exec.errorsToldOf(reply.errors() - errors);
+            // The errors belong to the command, not to EXEC, even if they are rolled back.
+            exec.countErrors(reply.errors() - errors);
         }
         // After CONFIG RESETSTAT, which counts itself.
-        counters.enter(server.counterEpoch());
+        counters.enter(server.telemetry().counterEpoch());
         counts.ran(batch, exec.client(), ticker.nanoTime() - begun,
                 reply.errors() == errors ? null : reply.lastError());
-        queued.told(command + 1);
-        if (toTell != null) {
-            monitors.tell(toTell, exec.client());
+        queued.reportedCommands(command + 1);
+        if (monitorLine != null) {
+            monitors.publish(monitorLine, exec.client());
         }
         return none;
     }
@@ -294,17 +302,17 @@ final class TransactionRunner implements Transactions {
         long mark = reply.mark();
         inner.begin(client, reply, spec, batch, command);
         try {
-            java.util.Objects.requireNonNull(spec.handler()).run(inner);
-            if (inner.takeSuspension() != null) {
-                throw new IllegalStateException(spec.fullName() + " answers later, and is not told as such");
+            table.handler(spec).run(inner);
+            if (inner.takeParkedCommand() != null) {
+                throw new IllegalStateException(spec.fullName() + " defers its reply without being declared so");
             }
             Tracker tracker = client.tracker();
             if (tracker != null) {
                 TrackedReads.remember(tracker, spec, batch, batch.firstKey(command), batch.keyCount(command));
             }
         } catch (CacheFullException full) {
-            // It may have taken the memory of an argument over since it was asked.
-            if (mayRunAgain && full.roomHelps() && room.mayRunAgain(batch, command, spec)) {
+            // It may have taken over the memory of an argument since the last check.
+            if (mayRunAgain && full.isRecoverable() && oomGuard.mayRunAgain(batch, command, spec)) {
                 throw full;
             }
             reply.rollback(mark);
@@ -312,18 +320,18 @@ final class TransactionRunner implements Transactions {
         } catch (Arguments.TextTooLongException tooLong) {
             reply.rollback(mark);
             reply.error("ERR " + tooLong.getMessage());
-        } catch (KeyBelowException elsewhere) {
-            // Only what looks for keys in another database, or that it does not name, meets one that was not fetched before. It has done
-            // nothing yet.
+        } catch (KeyNotResidentException elsewhere) {
+            // Only a command that uses keys of another database, or keys it does not name, meets a key that was not
+            // fetched before. It has changed nothing yet.
             reply.rollback(mark);
             inner.dropOtherKeys();
             reply.error(spec.otherKeys() == null
-                    ? "ERR the key may be on flash in the other database: not in a transaction"
-                    : "ERR a key that BY or GET leads to may be on flash: not in a transaction");
+                    ? "ERR not allowed in a transaction: the key may be on flash in the other database"
+                    : "ERR not allowed in a transaction: a key selected by BY or GET may be on flash");
         } catch (NoBufferException none) {
             return none;
         } catch (RuntimeException bug) {
-            LOG.error("The command {} failed in a transaction", spec.fullName(), bug);
+            LOG.error("Command {} failed in a transaction", spec.fullName(), bug);
             reply.rollback(mark);
             reply.error("ERR internal error");
         }

@@ -1,10 +1,10 @@
 /**
- * What runs commands: the dispatcher takes them from a batch, asks whether they may run, makes room, locks shards and calls
- * their handlers.
+ * Command execution: the dispatcher takes commands from a batch, checks that they may run, frees memory, locks shards
+ * and calls their handlers.
  *
- * <p>Lives here: what is decided and counted around each command, how those of a transaction run as one, and how one waits whose shards are held for
- * long. Must not live here:
- * what any command does; the dispatcher knows handlers only by their descriptions.
+ * <p>This package holds the checks and counts around each command, the execution of transactions, and the wait for
+ * shards that are locked for long. It must not hold the work of any command; the dispatcher knows handlers only by
+ * their specs.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.command.dispatch;

@@ -4,46 +4,49 @@ import io.varve.memory.CacheSession;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
-import io.varve.server.command.Invocation;
 import io.varve.server.command.key.KeyCommands;
 import io.varve.server.events.KeyEvent;
 import io.varve.server.rdb.CorruptPayloadException;
 import io.varve.server.rdb.PayloadReader;
 
-import static io.varve.server.command.CommandFlag.DENYOOM;
-import static io.varve.server.command.CommandFlag.READONLY;
-import static io.varve.server.command.CommandFlag.WRITE;
+import static io.varve.server.command.spec.CommandFlag.DENYOOM;
+import static io.varve.server.command.spec.CommandFlag.READONLY;
+import static io.varve.server.command.spec.CommandFlag.WRITE;
 
-/** DUMP and RESTORE: values as bytes, in Redis's own form. Immutable: static handlers. */
+/** DUMP and RESTORE: values as bytes, in Redis's RDB format. Immutable: static handlers. */
 public final class DumpCommands {
     private static final int MOST_FREQUENCY = 255;
 
     private DumpCommands() {}
 
-    /** Adds the family. */
+    /** Adds this family's commands. */
     public static void addTo(CommandTable.Builder table) {
-        table.add(KeyCommands.keys("dump", 2, "2.6.0", "Answers a key's value as bytes, for RESTORE").key(1)
-                .access("RO access").flags(READONLY).tips("nondeterministic_output").complexity("O(N) in the value")
+        table.add(KeyCommands.keys("dump", 2, "2.6.0", "Returns a serialized representation of a key's value").key(1)
+                .access("RO access").flags(READONLY).tips("nondeterministic_output")
+                .complexity("O(N) where N is the size of the value")
                 .handler(DumpCommands::dump));
-        table.add(KeyCommands.keys("restore", -4, "2.6.0", "Makes a key of what DUMP has answered").key(1)
+        table.add(KeyCommands
+                .keys("restore", -4, "2.6.0", "Creates a key from the serialized representation of a value").key(1)
                 .access("OW update").flags(WRITE, DENYOOM).categories("@dangerous")
-                .complexity("O(N) in the value, O(N*log(N)) for a sorted set").handler(DumpCommands::restore));
+                .complexity("O(N) where N is the size of the value, O(N*log(N)) for a sorted set")
+                .handler(DumpCommands::restore));
     }
 
-    private static void dump(Invocation call) {
-        Item item = call.item();
-        // The look that counts is left to the view of its type.
-        if (!call.session().peek(call.keyAt(0), item)) {
-            call.session().find(call.keyAt(0), item);
-            call.reply().nil();
+    private static void dump(CommandContext context) {
+        Item item = context.item();
+        // The view of the item's type does the lookup that counts.
+        if (!context.session().peek(context.keyAt(0), item)) {
+            context.session().find(context.keyAt(0), item);
+            context.reply().nil();
             return;
         }
-        Dumping dumping = Dumping.of(call);
+        DumpWriter dumpWriter = DumpWriter.of(context);
         try {
-            dumping.reply(call, call.keyAt(0), item);
+            dumpWriter.reply(context, context.keyAt(0), item);
         } finally {
-            dumping.release();
+            dumpWriter.release();
         }
     }
 
@@ -55,26 +58,26 @@ public final class DumpCommands {
         private long frequency = -1;
 
         /** @return false after an error was replied */
-        boolean read(Invocation call) {
-            for (int i = 4; i < call.argumentCount(); i++) {
-                boolean more = i + 1 < call.argumentCount();
-                if (call.argumentIs(i, "REPLACE")) {
+        boolean read(CommandContext context) {
+            for (int i = 4; i < context.argumentCount(); i++) {
+                boolean more = i + 1 < context.argumentCount();
+                if (context.argumentIs(i, "REPLACE")) {
                     replace = true;
-                } else if (call.argumentIs(i, "ABSTTL")) {
+                } else if (context.argumentIs(i, "ABSTTL")) {
                     absolute = true;
-                } else if (call.argumentIs(i, "IDLETIME") && more && frequency < 0) {
-                    idleSeconds = readNumber(call, ++i, Long.MAX_VALUE, "ERR Invalid IDLETIME value, must be >= 0");
+                } else if (context.argumentIs(i, "IDLETIME") && more && frequency < 0) {
+                    idleSeconds = readNumber(context, ++i, Long.MAX_VALUE, "ERR Invalid IDLETIME value, must be >= 0");
                     if (idleSeconds < 0) {
                         return false;
                     }
-                } else if (call.argumentIs(i, "FREQ") && more && idleSeconds < 0) {
-                    frequency = readNumber(call, ++i, MOST_FREQUENCY,
+                } else if (context.argumentIs(i, "FREQ") && more && idleSeconds < 0) {
+                    frequency = readNumber(context, ++i, MOST_FREQUENCY,
                             "ERR Invalid FREQ value, must be >= 0 and <= 255");
                     if (frequency < 0) {
                         return false;
                     }
                 } else {
-                    call.syntaxError();
+                    context.syntaxError();
                     return false;
                 }
             }
@@ -82,76 +85,76 @@ public final class DumpCommands {
         }
 
         /** @return -1 after an error was replied */
-        private static long readNumber(Invocation call, int argument, long most, String outOfRange) {
-            if (!call.requireLong(argument)) {
+        private static long readNumber(CommandContext context, int argument, long most, String outOfRange) {
+            if (!context.requireLong(argument)) {
                 return -1;
             }
-            if (call.longValue() < 0 || call.longValue() > most) {
-                call.reply().error(outOfRange);
+            if (context.longValue() < 0 || context.longValue() > most) {
+                context.reply().error(outOfRange);
                 return -1;
             }
-            return call.longValue();
+            return context.longValue();
         }
     }
 
-    private static void restore(Invocation call) {
+    private static void restore(CommandContext context) {
         Options options = new Options();
-        if (!options.read(call)) {
+        if (!options.read(context)) {
             return;
         }
-        if (!options.replace && call.session().findForWriting(call.keyAt(0), call.item())) {
-            call.reply().error("BUSYKEY Target key name already exists.");
+        if (!options.replace && context.session().findForWriting(context.keyAt(0), context.item())) {
+            context.reply().error("BUSYKEY Target key name already exists.");
             return;
         }
-        if (!call.requireLong(2)) {
+        if (!context.requireLong(2)) {
             return;
         }
-        long ttlMillis = call.longValue();
+        long ttlMillis = context.longValue();
         if (ttlMillis < 0) {
-            call.reply().error("ERR Invalid TTL value, must be >= 0");
+            context.reply().error("ERR Invalid TTL value, must be >= 0");
             return;
         }
-        long payload = call.argumentAddress(3);
-        int length = call.argumentLength(3);
+        long payload = context.argumentAddress(3);
+        int length = context.argumentLength(3);
         if (!PayloadReader.isIntact(payload, length)) {
-            call.reply().error("ERR DUMP payload version or checksum are wrong");
+            context.reply().error("ERR DUMP payload version or checksum are wrong");
             return;
         }
-        Restoring restoring = Restoring.of(call);
+        RestoreReader restoreReader = RestoreReader.of(context);
         try {
-            restoring.read(call, payload, length);
-            store(call, restoring, options, ttlMillis);
-            call.reply().ok();
+            restoreReader.read(context, payload, length);
+            store(context, restoreReader, options, ttlMillis);
+            context.reply().ok();
         } catch (CorruptPayloadException corrupt) {
-            call.reply().error("ERR Bad data format");
+            context.reply().error("ERR Bad data format");
         } catch (CacheFullException full) {
-            throw restoring.inAll(full);
+            throw restoreReader.inAll(full);
         } finally {
-            restoring.release();
+            restoreReader.release();
         }
     }
 
-    private static void store(Invocation call, Restoring restoring, Options options, long ttlMillis) {
-        CacheSession session = call.session();
-        Key key = call.keyAt(0);
-        // A sum that is too large is in the past, as in Redis.
-        long expireAtMillis = options.absolute ? ttlMillis : call.now() + ttlMillis;
-        if (ttlMillis > 0 && expireAtMillis <= call.now()) {
+    private static void store(CommandContext context, RestoreReader restoreReader, Options options, long ttlMillis) {
+        CacheSession session = context.session();
+        Key key = context.keyAt(0);
+        // A sum that overflows is in the past, as in Redis.
+        long expireAtMillis = options.absolute ? ttlMillis : context.now() + ttlMillis;
+        if (ttlMillis > 0 && expireAtMillis <= context.now()) {
             if (session.delete(key)) {
-                call.events().tell(KeyEvent.DEL, key);
-                call.countChanges(1);
+                context.events().emit(KeyEvent.DEL, key);
+                context.countChanges(1);
             }
             return;
         }
-        boolean present = session.peek(key, call.item());
-        restoring.store(key, ttlMillis == 0 ? Item.NEVER : expireAtMillis);
-        KeyCommands.tellIfReplaced(call, present, key);
-        call.events().tell(KeyEvent.RESTORE, key);
-        call.countChanges(1);
+        boolean present = session.peek(key, context.item());
+        restoreReader.store(key, ttlMillis == 0 ? Item.NEVER : expireAtMillis);
+        KeyCommands.emitIfReplaced(context, present, key);
+        context.events().emit(KeyEvent.RESTORE, key);
+        context.countChanges(1);
         if (options.idleSeconds >= 0 || options.frequency >= 0) {
-            // A hash is gone at once if all its fields are due.
-            if (session.peek(key, call.item())) {
-                session.access(call.item(), options.idleSeconds, (int) options.frequency);
+            // A hash disappears at once if all its fields have expired.
+            if (session.peek(key, context.item())) {
+                session.access(context.item(), options.idleSeconds, (int) options.frequency);
             }
         }
     }

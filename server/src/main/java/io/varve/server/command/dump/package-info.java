@@ -1,8 +1,8 @@
 /**
  * DUMP and RESTORE: values of all types as bytes.
  *
- * <p>Lives here: what is written of a value and what becomes of what is read. Must not live here: the format ({@code
- * io.varve.server.rdb}), and how values are laid out.
+ * <p>This package holds the conversion between values and payloads. It must not hold the format
+ * ({@code io.varve.server.rdb}) or the memory layout of values.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.command.dump;

@@ -4,9 +4,8 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 
 import io.varve.server.command.CommandBuilder;
-import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
-import io.varve.server.command.Invocation;
 import io.varve.server.command.sortedset.SortedSetAddCommands;
 import io.varve.server.command.sortedset.SortedSetValue;
 import io.varve.server.command.sortedset.SortedSets;
@@ -17,12 +16,12 @@ import io.varve.server.geo.GeoHash;
 import io.varve.server.resp.DoubleReader;
 import io.varve.server.resp.ReplyWriter;
 
-import static io.varve.server.command.CommandFlag.DENYOOM;
-import static io.varve.server.command.CommandFlag.READONLY;
-import static io.varve.server.command.CommandFlag.WRITE;
+import static io.varve.server.command.spec.CommandFlag.DENYOOM;
+import static io.varve.server.command.spec.CommandFlag.READONLY;
+import static io.varve.server.command.spec.CommandFlag.WRITE;
 
 /**
- * Commands on places, which are members of a sorted set with their {@link GeoHash} for a score. Immutable: static handlers.
+ * Geo commands; a place is a member of a sorted set with its {@link GeoHash} as the score. Immutable: static handlers.
  *
  * @see GeoSearchCommands
  */
@@ -35,86 +34,92 @@ public final class GeoCommands {
 
     private GeoCommands() {}
 
-    /** Adds the family. */
+    /** Adds this family's commands. */
     public static void addTo(CommandTable.Builder table) {
-        table.add(geo("geoadd", -5, "3.2.0", "Adds places to a sorted set, or moves them").access("RW update")
-                .flags(WRITE, DENYOOM).complexity("O(log(N)) for each place").handler(GeoCommands::add));
-        table.add(geo("geodist", -4, "3.2.0", "Answers how far two places are from each other").access("RO access")
+        table.add(geo("geoadd", -5, "3.2.0",
+                "Adds members with their positions to a geospatial index, or updates their positions")
+                .access("RW update")
+                .flags(WRITE, DENYOOM).complexity("O(log(N)) for each member, where N is the size of the index")
+                .handler(GeoCommands::add));
+        table.add(geo("geodist", -4, "3.2.0", "Returns the distance between two members of a geospatial index")
+                .access("RO access")
                 .flags(READONLY).handler(GeoCommands::dist));
-        table.add(geo("geohash", -2, "3.2.0", "Answers the geohashes of places").access("RO access").flags(READONLY)
-                .complexity("O(1) for each place").handler(GeoCommands::hash));
-        table.add(geo("geopos", -2, "3.2.0", "Answers the longitudes and latitudes of places").access("RO access")
-                .flags(READONLY).complexity("O(1) for each place").handler(GeoCommands::pos));
+        table.add(geo("geohash", -2, "3.2.0", "Returns members of a geospatial index as geohash strings")
+                .access("RO access").flags(READONLY)
+                .complexity("O(1) for each member").handler(GeoCommands::hash));
+        table.add(geo("geopos", -2, "3.2.0", "Returns the longitudes and latitudes of members of a geospatial index")
+                .access("RO access")
+                .flags(READONLY).complexity("O(1) for each member").handler(GeoCommands::pos));
         GeoSearchCommands.addTo(table);
     }
 
     static CommandBuilder geo(String name, int arity, String since, String summary) {
-        return CommandSpec.named(name).arity(arity).key(1).categories("@geo").group("geo").since(since)
+        return CommandBuilder.named(name).arity(arity).key(1).categories("@geo").group("geo").since(since)
                 .summary(summary);
     }
 
     // --- add
 
-    private static void add(Invocation call) {
+    private static void add(CommandContext context) {
         int flags = 0;
         int first = 2;
-        for (int flag = flag(call, first); flag != 0; flag = flag(call, first)) {
+        for (int flag = flag(context, first); flag != 0; flag = flag(context, first)) {
             flags |= flag;
             first++;
         }
-        int arguments = call.argumentCount() - first;
+        int arguments = context.argumentCount() - first;
         boolean both = (flags & SortedSetAddCommands.NX) != 0 && (flags & SortedSetAddCommands.XX) != 0;
         if (arguments == 0 || arguments % 3 != 0 || both) {
-            call.syntaxError();
+            context.syntaxError();
             return;
         }
-        for (int i = first; i < call.argumentCount(); i += 3) {
-            if (!requirePlace(call, i)) {
+        for (int i = first; i < context.argumentCount(); i += 3) {
+            if (!requirePlace(context, i)) {
                 return;
             }
         }
-        SortedSets.of(call).addition().run(call, flags, first, 3, GeoCommands::scoreAt);
+        SortedSets.of(context).addition().run(context, flags, first, 3, GeoCommands::scoreAt);
     }
 
-    private static int flag(Invocation call, int argument) {
-        if (argument >= call.argumentCount()) {
+    private static int flag(CommandContext context, int argument) {
+        if (argument >= context.argumentCount()) {
             return 0;
         }
-        return call.argumentIs(argument, "NX")
+        return context.argumentIs(argument, "NX")
                 ? SortedSetAddCommands.NX
-                : call.argumentIs(argument, "XX")
+                : context.argumentIs(argument, "XX")
                         ? SortedSetAddCommands.XX
-                        : call.argumentIs(argument, "CH") ? SortedSetAddCommands.CH : 0;
+                        : context.argumentIs(argument, "CH") ? SortedSetAddCommands.CH : 0;
     }
 
-    private static double scoreAt(Invocation call, int argument) {
-        return GeoHash.encode(coordinate(call, argument), coordinate(call, argument + 1), GeoHash.MOST_STEPS);
+    private static double scoreAt(CommandContext context, int argument) {
+        return GeoHash.encode(coordinate(context, argument), coordinate(context, argument + 1), GeoHash.MOST_STEPS);
     }
 
-    /** The longitude or latitude in an argument that is known to be one. */
-    static double coordinate(Invocation call, int argument) {
-        return DoubleReader.parse(call.argumentAddress(argument), call.argumentLength(argument));
+    /** The longitude or latitude in an argument that was validated before. */
+    static double coordinate(CommandContext context, int argument) {
+        return DoubleReader.parse(context.argumentAddress(argument), context.argumentLength(argument));
     }
 
-    /** Whether two arguments are the longitude and the latitude of a place on the map; replies the error if not. */
-    static boolean requirePlace(Invocation call, int argument) {
-        if (!call.requireDouble(argument)) {
+    /** Whether two arguments are a valid longitude and latitude; replies the error if not. */
+    static boolean requirePlace(CommandContext context, int argument) {
+        if (!context.requireDouble(argument)) {
             return false;
         }
-        double longitude = call.doubleValue();
-        if (!call.requireDouble(argument + 1)) {
+        double longitude = context.doubleValue();
+        if (!context.requireDouble(argument + 1)) {
             return false;
         }
-        double latitude = call.doubleValue();
+        double latitude = context.doubleValue();
         if (!GeoHash.isOnTheMap(longitude, latitude)) {
-            call.reply().error("ERR invalid longitude,latitude pair " + sixDecimals(longitude) + ","
+            context.reply().error("ERR invalid longitude,latitude pair " + sixDecimals(longitude) + ","
                     + sixDecimals(latitude));
             return false;
         }
         return true;
     }
 
-    /** As C's {@code %f}. */
+    /** Formats like C's {@code %f}. */
     private static String sixDecimals(double value) {
         if (Double.isInfinite(value)) {
             return value > 0 ? "inf" : "-inf";
@@ -126,90 +131,90 @@ public final class GeoCommands {
 
     // --- units
 
-    /** Metres of the unit that an argument names; negative after an error was replied. */
-    static double unit(Invocation call, int argument) {
-        if (call.argumentIs(argument, "M")) {
+    /** The metres of the unit that an argument names; negative after an error was replied. */
+    static double unit(CommandContext context, int argument) {
+        if (context.argumentIs(argument, "M")) {
             return METRE;
         }
-        if (call.argumentIs(argument, "KM")) {
+        if (context.argumentIs(argument, "KM")) {
             return KILOMETRE;
         }
-        if (call.argumentIs(argument, "FT")) {
+        if (context.argumentIs(argument, "FT")) {
             return FOOT;
         }
-        if (call.argumentIs(argument, "MI")) {
+        if (context.argumentIs(argument, "MI")) {
             return MILE;
         }
-        call.reply().error("ERR unsupported unit provided. please use M, KM, FT, MI");
+        context.reply().error("ERR unsupported unit provided. please use M, KM, FT, MI");
         return -1;
     }
 
-    // --- look
+    // --- read
 
-    private static void dist(Invocation call) {
+    private static void dist(CommandContext context) {
         double unit = METRE;
-        if (call.argumentCount() == 5) {
-            unit = unit(call, 4);
+        if (context.argumentCount() == 5) {
+            unit = unit(context, 4);
             if (unit < 0) {
                 return;
             }
-        } else if (call.argumentCount() > 5) {
-            call.syntaxError();
+        } else if (context.argumentCount() > 5) {
+            context.syntaxError();
             return;
         }
-        SortedSetValue set = SortedSets.of(call).set();
-        if (set.open(call, call.keyAt(0)) == Found.WRONG_TYPE) {
+        SortedSetValue set = SortedSets.of(context).set();
+        if (set.open(context, context.keyAt(0)) == Found.WRONG_TYPE) {
             return;
         }
-        if (!find(call, set, 2)) {
-            call.reply().nil();
+        if (!find(context, set, 2)) {
+            context.reply().nil();
             return;
         }
         long from = GeoHash.bitsOf(set.score());
-        if (!find(call, set, 3)) {
-            call.reply().nil();
+        if (!find(context, set, 3)) {
+            context.reply().nil();
             return;
         }
         long to = GeoHash.bitsOf(set.score());
-        call.reply().bulkFourDecimals(GeoDistance.metres(GeoHash.longitude(from), GeoHash.latitude(from),
+        context.reply().bulkFourDecimals(GeoDistance.metres(GeoHash.longitude(from), GeoHash.latitude(from),
                 GeoHash.longitude(to), GeoHash.latitude(to)) / unit);
     }
 
-    private static boolean find(Invocation call, SortedSetValue set, int argument) {
-        return set.find(call.argumentAddress(argument), call.argumentLength(argument));
+    private static boolean find(CommandContext context, SortedSetValue set, int argument) {
+        return set.find(context.argumentAddress(argument), context.argumentLength(argument));
     }
 
-    private static void hash(Invocation call) {
-        SortedSetValue set = SortedSets.of(call).set();
-        if (set.open(call, call.keyAt(0)) == Found.WRONG_TYPE) {
+    private static void hash(CommandContext context) {
+        SortedSetValue set = SortedSets.of(context).set();
+        if (set.open(context, context.keyAt(0)) == Found.WRONG_TYPE) {
             return;
         }
-        call.reply().array(call.argumentCount() - 2);
-        for (int i = 2; i < call.argumentCount(); i++) {
-            if (find(call, set, i)) {
-                call.reply().bulkAscii(GeoHash.text(GeoHash.bitsOf(set.score())));
+        context.reply().array(context.argumentCount() - 2);
+        for (int i = 2; i < context.argumentCount(); i++) {
+            if (find(context, set, i)) {
+                context.reply().bulkAscii(GeoHash.text(GeoHash.bitsOf(set.score())));
             } else {
-                call.reply().nil();
+                context.reply().nil();
             }
         }
     }
 
-    private static void pos(Invocation call) {
-        SortedSetValue set = SortedSets.of(call).set();
-        if (set.open(call, call.keyAt(0)) == Found.WRONG_TYPE) {
+    private static void pos(CommandContext context) {
+        SortedSetValue set = SortedSets.of(context).set();
+        if (set.open(context, context.keyAt(0)) == Found.WRONG_TYPE) {
             return;
         }
-        call.reply().array(call.argumentCount() - 2);
-        for (int i = 2; i < call.argumentCount(); i++) {
-            if (find(call, set, i)) {
-                replyPlace(call.reply(), GeoHash.bitsOf(set.score()));
+        context.reply().array(context.argumentCount() - 2);
+        for (int i = 2; i < context.argumentCount(); i++) {
+            if (find(context, set, i)) {
+                replyPlace(context.reply(), GeoHash.bitsOf(set.score()));
             } else {
-                call.reply().nilArray();
+                context.reply().nilArray();
             }
         }
     }
 
-    /** Replies longitude and latitude, with 17 decimals at most. */
+    /** Replies longitude and latitude, with at most 17 decimals. */
     static void replyPlace(ReplyWriter reply, long bits) {
         reply.array(2);
         reply.doubleText(seventeenDecimals(GeoHash.longitude(bits)));

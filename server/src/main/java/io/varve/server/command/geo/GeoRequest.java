@@ -1,14 +1,14 @@
 package io.varve.server.command.geo;
 
-import io.varve.server.command.Invocation;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.sortedset.SortedSetValue;
 import io.varve.server.geo.GeoArea;
 import io.varve.server.geo.GeoHash;
 import org.jspecify.annotations.Nullable;
 
-/** What a search for places asks for. Confined to one command. */
+/** The parsed arguments of a geo search. Confined to one command. */
 final class GeoRequest {
-    /** The commands that search, by where their arguments stand. */
+    /** The search commands, by the positions of their arguments. */
     enum Form {
         SEARCH(1, 2), SEARCH_STORE(2, 3), RADIUS(1, 6), RADIUS_READ_ONLY(1, 6), RADIUS_BY_MEMBER(1,
                 5), RADIUS_BY_MEMBER_READ_ONLY(1, 5);
@@ -35,7 +35,7 @@ final class GeoRequest {
         }
     }
 
-    /** The only way to a result without a set is an empty one: what it would be about does not matter. */
+    /** The area of a search without a set: the result is empty, so any area will do. */
     private static final GeoArea NOWHERE = GeoArea.circle(0, 0, 0, 1);
 
     private final Form form;
@@ -68,27 +68,27 @@ final class GeoRequest {
     /**
      * Reads the arguments.
      *
-     * @param present whether there is a set; if not, members are not looked for
+     * @param present whether the set exists; if not, members are not looked up
      * @return false after an error was replied
      */
-    boolean read(Invocation call, SortedSetValue set, boolean present) {
-        if (!readFixed(call, set, present)) {
+    boolean read(CommandContext context, SortedSetValue set, boolean present) {
+        if (!readFixed(context, set, present)) {
             return false;
         }
-        for (int i = form.firstOption; i < call.argumentCount();) {
-            int taken = readOption(call, i, set, present);
+        for (int i = form.firstOption; i < context.argumentCount();) {
+            int taken = readOption(context, i, set, present);
             if (taken == 0) {
                 return false;
             }
             i += taken;
         }
-        String wrong = wrong(call);
+        String wrong = wrong(context);
         if (wrong != null) {
-            call.reply().error(wrong);
+            context.reply().error(wrong);
             return false;
         }
         if (count > 0 && !any && !sorted) {
-            // The nearest ones are meant.
+            // COUNT without ANY means the nearest places.
             sorted = true;
         }
         area = byBox
@@ -97,106 +97,107 @@ final class GeoRequest {
         return true;
     }
 
-    private boolean readFixed(Invocation call, SortedSetValue set, boolean present) {
+    private boolean readFixed(CommandContext context, SortedSetValue set, boolean present) {
         return switch (form) {
             case SEARCH, SEARCH_STORE -> true;
-            case RADIUS, RADIUS_READ_ONLY -> readPoint(call, 2) && readRadius(call, 4);
+            case RADIUS, RADIUS_READ_ONLY -> readPoint(context, 2) && readRadius(context, 4);
             case RADIUS_BY_MEMBER, RADIUS_BY_MEMBER_READ_ONLY ->
-                !present || readMember(call, 2, set) && readRadius(call, 3);
+                !present || readMember(context, 2, set) && readRadius(context, 3);
         };
     }
 
-    private @Nullable String wrong(Invocation call) {
+    private @Nullable String wrong(CommandContext context) {
         if (storeArgument > 0 && details() > 0) {
             return "ERR " + (form == Form.SEARCH_STORE ? "GEOSEARCHSTORE" : "STORE option in GEORADIUS")
                     + " is not compatible with WITHDIST, WITHHASH and WITHCOORD options";
         }
         if (form.isSearch() && !fromMember && !fromPoint) {
-            return "ERR exactly one of FROMMEMBER or FROMLONLAT can be specified for " + call.argumentString(0);
+            return "ERR exactly one of FROMMEMBER or FROMLONLAT can be specified for " + context.argumentString(0);
         }
         if (form.isSearch() && !byRadius && !byBox) {
-            return "ERR exactly one of BYRADIUS and BYBOX can be specified for " + call.argumentString(0);
+            return "ERR exactly one of BYRADIUS and BYBOX can be specified for " + context.argumentString(0);
         }
         return any && count == 0 ? "ERR the ANY argument requires COUNT argument" : null;
     }
 
-    /** @return how many arguments were read; 0 after an error was replied */
-    private int readOption(Invocation call, int i, SortedSetValue set, boolean present) {
-        int left = call.argumentCount() - i - 1;
-        if (call.argumentIs(i, "WITHDIST")) {
+    /** @return number of arguments read; 0 after an error was replied */
+    private int readOption(CommandContext context, int i, SortedSetValue set, boolean present) {
+        int left = context.argumentCount() - i - 1;
+        if (context.argumentIs(i, "WITHDIST")) {
             withDistance = true;
-        } else if (call.argumentIs(i, "WITHHASH")) {
+        } else if (context.argumentIs(i, "WITHHASH")) {
             withHash = true;
-        } else if (call.argumentIs(i, "WITHCOORD")) {
+        } else if (context.argumentIs(i, "WITHCOORD")) {
             withCoordinates = true;
-        } else if (call.argumentIs(i, "ANY")) {
+        } else if (context.argumentIs(i, "ANY")) {
             any = true;
-        } else if (call.argumentIs(i, "ASC") || call.argumentIs(i, "DESC")) {
+        } else if (context.argumentIs(i, "ASC") || context.argumentIs(i, "DESC")) {
             sorted = true;
-            descending = call.argumentIs(i, "DESC");
-        } else if (call.argumentIs(i, "COUNT") && left >= 1) {
-            return readCount(call, i + 1) ? 2 : 0;
-        } else if (form.mayStore() && left >= 1 && (call.argumentIs(i, "STORE") || call.argumentIs(i, "STOREDIST"))) {
-            storesDistance = call.argumentIs(i, "STOREDIST");
+            descending = context.argumentIs(i, "DESC");
+        } else if (context.argumentIs(i, "COUNT") && left >= 1) {
+            return readCount(context, i + 1) ? 2 : 0;
+        } else if (form.mayStore() && left >= 1
+                && (context.argumentIs(i, "STORE") || context.argumentIs(i, "STOREDIST"))) {
+            storesDistance = context.argumentIs(i, "STOREDIST");
             storeArgument = i + 1;
             return 2;
-        } else if (form == Form.SEARCH_STORE && call.argumentIs(i, "STOREDIST")) {
+        } else if (form == Form.SEARCH_STORE && context.argumentIs(i, "STOREDIST")) {
             storesDistance = true;
         } else {
-            return form.isSearch() ? readArea(call, i, left, set, present) : syntaxError(call);
+            return form.isSearch() ? readArea(context, i, left, set, present) : syntaxError(context);
         }
         return 1;
     }
 
-    private int readArea(Invocation call, int i, int left, SortedSetValue set, boolean present) {
-        if (call.argumentIs(i, "FROMMEMBER") && left >= 1 && !fromPoint) {
+    private int readArea(CommandContext context, int i, int left, SortedSetValue set, boolean present) {
+        if (context.argumentIs(i, "FROMMEMBER") && left >= 1 && !fromPoint) {
             fromMember = true;
-            return !present || readMember(call, i + 1, set) ? 2 : 0;
+            return !present || readMember(context, i + 1, set) ? 2 : 0;
         }
-        if (call.argumentIs(i, "FROMLONLAT") && left >= 2 && !fromMember) {
+        if (context.argumentIs(i, "FROMLONLAT") && left >= 2 && !fromMember) {
             fromPoint = true;
-            return readPoint(call, i + 1) ? 3 : 0;
+            return readPoint(context, i + 1) ? 3 : 0;
         }
-        if (call.argumentIs(i, "BYRADIUS") && left >= 2 && !byBox) {
+        if (context.argumentIs(i, "BYRADIUS") && left >= 2 && !byBox) {
             byRadius = true;
-            return readRadius(call, i + 1) ? 3 : 0;
+            return readRadius(context, i + 1) ? 3 : 0;
         }
-        if (call.argumentIs(i, "BYBOX") && left >= 3 && !byRadius) {
+        if (context.argumentIs(i, "BYBOX") && left >= 3 && !byRadius) {
             byBox = true;
-            return readBox(call, i + 1) ? 4 : 0;
+            return readBox(context, i + 1) ? 4 : 0;
         }
-        return syntaxError(call);
+        return syntaxError(context);
     }
 
-    private static int syntaxError(Invocation call) {
-        call.syntaxError();
+    private static int syntaxError(CommandContext context) {
+        context.syntaxError();
         return 0;
     }
 
-    private boolean readCount(Invocation call, int argument) {
-        if (!call.requireLong(argument)) {
+    private boolean readCount(CommandContext context, int argument) {
+        if (!context.requireLong(argument)) {
             return false;
         }
-        count = call.longValue();
+        count = context.longValue();
         if (count <= 0) {
-            call.reply().error("ERR COUNT must be > 0");
+            context.reply().error("ERR COUNT must be > 0");
             return false;
         }
         return true;
     }
 
-    private boolean readPoint(Invocation call, int argument) {
-        if (!GeoCommands.requirePlace(call, argument)) {
+    private boolean readPoint(CommandContext context, int argument) {
+        if (!GeoCommands.requirePlace(context, argument)) {
             return false;
         }
-        longitude = GeoCommands.coordinate(call, argument);
-        latitude = GeoCommands.coordinate(call, argument + 1);
+        longitude = GeoCommands.coordinate(context, argument);
+        latitude = GeoCommands.coordinate(context, argument + 1);
         return true;
     }
 
-    private boolean readMember(Invocation call, int argument, SortedSetValue set) {
-        if (!set.find(call.argumentAddress(argument), call.argumentLength(argument))) {
-            call.reply().error("ERR could not decode requested zset member");
+    private boolean readMember(CommandContext context, int argument, SortedSetValue set) {
+        if (!set.find(context.argumentAddress(argument), context.argumentLength(argument))) {
+            context.reply().error("ERR could not decode requested zset member");
             return false;
         }
         long bits = GeoHash.bitsOf(set.score());
@@ -205,40 +206,40 @@ final class GeoRequest {
         return true;
     }
 
-    private boolean readRadius(Invocation call, int argument) {
-        if (!call.requireDouble(argument, "ERR need numeric radius")) {
+    private boolean readRadius(CommandContext context, int argument) {
+        if (!context.requireDouble(argument, "ERR need numeric radius")) {
             return false;
         }
-        radius = call.doubleValue();
+        radius = context.doubleValue();
         if (radius < 0) {
-            call.reply().error("ERR radius cannot be negative");
+            context.reply().error("ERR radius cannot be negative");
             return false;
         }
-        return readUnit(call, argument + 1);
+        return readUnit(context, argument + 1);
     }
 
-    private boolean readBox(Invocation call, int argument) {
-        if (!call.requireDouble(argument, "ERR need numeric width")) {
+    private boolean readBox(CommandContext context, int argument) {
+        if (!context.requireDouble(argument, "ERR need numeric width")) {
             return false;
         }
-        width = call.doubleValue();
-        if (!call.requireDouble(argument + 1, "ERR need numeric height")) {
+        width = context.doubleValue();
+        if (!context.requireDouble(argument + 1, "ERR need numeric height")) {
             return false;
         }
-        height = call.doubleValue();
+        height = context.doubleValue();
         if (height < 0 || width < 0) {
-            call.reply().error("ERR height or width cannot be negative");
+            context.reply().error("ERR height or width cannot be negative");
             return false;
         }
-        return readUnit(call, argument + 2);
+        return readUnit(context, argument + 2);
     }
 
-    private boolean readUnit(Invocation call, int argument) {
-        unit = GeoCommands.unit(call, argument);
+    private boolean readUnit(CommandContext context, int argument) {
+        unit = GeoCommands.unit(context, argument);
         return unit >= 0;
     }
 
-    // --- what was read
+    // --- the result
 
     GeoArea area() {
         return area;
@@ -256,17 +257,17 @@ final class GeoRequest {
         return withCoordinates;
     }
 
-    /** How many things are told of each place beside its name. */
+    /** Number of details replied for each place beside its name. */
     int details() {
         return (withDistance ? 1 : 0) + (withHash ? 1 : 0) + (withCoordinates ? 1 : 0);
     }
 
-    /** Whether the first ones that are found do. */
+    /** Whether the first places found are sufficient, instead of the nearest. */
     boolean any() {
         return any;
     }
 
-    /** Whether they are answered by their distance. */
+    /** Whether the places are sorted by distance. */
     boolean sorted() {
         return sorted;
     }
@@ -275,17 +276,17 @@ final class GeoRequest {
         return descending;
     }
 
-    /** How many at most; 0: all. */
+    /** Maximum number of places; 0: all. */
     long count() {
         return count;
     }
 
-    /** The argument with the key to store them under; 0 if they are answered. */
+    /** The argument with the destination key; 0 if the places are replied. */
     int storeArgument() {
         return storeArgument;
     }
 
-    /** Whether their distances are stored as their scores. */
+    /** Whether the distances are stored as scores. */
     boolean storesDistance() {
         return storesDistance;
     }

@@ -1,46 +1,50 @@
 package io.varve.server.command.geo;
 
 import io.varve.server.command.CommandBuilder;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
-import io.varve.server.command.Invocation;
 import io.varve.server.command.sortedset.SortedSetValue;
 import io.varve.server.command.sortedset.SortedSets;
+import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.command.value.MemberList;
 import io.varve.server.events.KeyEvent;
 import io.varve.server.geo.GeoArea;
 import io.varve.server.geo.GeoHash;
-import io.varve.server.geo.GeoSquares;
+import io.varve.server.geo.GeoHashCells;
 import io.varve.server.resp.ReplyWriter;
 
-import static io.varve.server.command.CommandFlag.DENYOOM;
-import static io.varve.server.command.CommandFlag.READONLY;
-import static io.varve.server.command.CommandFlag.WRITE;
 import static io.varve.server.command.geo.GeoCommands.geo;
+import static io.varve.server.command.spec.CommandFlag.DENYOOM;
+import static io.varve.server.command.spec.CommandFlag.READONLY;
+import static io.varve.server.command.spec.CommandFlag.WRITE;
 
 /** Commands that search for places in a circle or a rectangle. Immutable: static handlers. */
 final class GeoSearchCommands {
-    private static final String COMPLEXITY = "O(N+log(M)) with N the places in the squares around the area";
+    private static final String COMPLEXITY = "O(N+log(M)) where N is the number of members in grid cells around"
+            + " the area, M inside it";
 
     private GeoSearchCommands() {}
 
     static void addTo(CommandTable.Builder table) {
-        table.add(geo("geosearch", -7, "6.2.0", "Answers the places in a circle or a rectangle").access("RO access")
-                .flags(READONLY).complexity(COMPLEXITY).handler(call -> run(call, GeoRequest.Form.SEARCH)));
-        table.add(geo("geosearchstore", -8, "6.2.0", "Puts the places in a circle or a rectangle under another key")
+        table.add(geo("geosearch", -7, "6.2.0",
+                "Returns the members of a geospatial index inside a circle or a rectangle").access("RO access")
+                .flags(READONLY).complexity(COMPLEXITY).handler(context -> run(context, GeoRequest.Form.SEARCH)));
+        table.add(geo("geosearchstore", -8, "6.2.0",
+                "Stores the members of a geospatial index inside a circle or a rectangle in another key")
                 .keys(1, 2, 1).access("OW update", "RO access").flags(WRITE, DENYOOM).complexity(COMPLEXITY)
-                .allOrNothing().handler(call -> run(call, GeoRequest.Form.SEARCH_STORE)));
-        table.add(storing("georadius", -6, "3.2.0", "Answers or stores the places in a circle around a point", 6)
-                .handler(call -> run(call, GeoRequest.Form.RADIUS)));
+                .traits(CommandTrait.ALL_OR_NOTHING).handler(context -> run(context, GeoRequest.Form.SEARCH_STORE)));
+        table.add(storing("georadius", -6, "3.2.0", "Returns or stores the members within a distance of a point", 6)
+                .handler(context -> run(context, GeoRequest.Form.RADIUS)));
         table.add(storing("georadiusbymember", -5, "3.2.0",
-                "Answers or stores the places in a circle around one of them", 5)
-                .handler(call -> run(call, GeoRequest.Form.RADIUS_BY_MEMBER)));
-        table.add(geo("georadius_ro", -6, "3.2.10", "Answers the places in a circle around a point")
+                "Returns or stores the members within a distance of a member", 5)
+                .handler(context -> run(context, GeoRequest.Form.RADIUS_BY_MEMBER)));
+        table.add(geo("georadius_ro", -6, "3.2.10", "Returns the members within a distance of a point")
                 .access("RO access").flags(READONLY).complexity(COMPLEXITY)
-                .handler(call -> run(call, GeoRequest.Form.RADIUS_READ_ONLY)));
-        table.add(geo("georadiusbymember_ro", -5, "3.2.10", "Answers the places in a circle around one of them")
+                .handler(context -> run(context, GeoRequest.Form.RADIUS_READ_ONLY)));
+        table.add(geo("georadiusbymember_ro", -5, "3.2.10", "Returns the members within a distance of a member")
                 .access("RO access").flags(READONLY).complexity(COMPLEXITY)
-                .handler(call -> run(call, GeoRequest.Form.RADIUS_BY_MEMBER_READ_ONLY)));
+                .handler(context -> run(context, GeoRequest.Form.RADIUS_BY_MEMBER_READ_ONLY)));
     }
 
     private static CommandBuilder storing(String name, int arity, String since, String summary, int firstOption) {
@@ -53,55 +57,55 @@ final class GeoSearchCommands {
                             keys.add(++i);
                         }
                     }
-                }).flags(WRITE, DENYOOM).complexity(COMPLEXITY).allOrNothing();
+                }).flags(WRITE, DENYOOM).complexity(COMPLEXITY).traits(CommandTrait.ALL_OR_NOTHING);
     }
 
-    private static void run(Invocation call, GeoRequest.Form form) {
-        SortedSetValue set = SortedSets.of(call).set();
-        Found found = set.open(call, call.key(form.source()));
+    private static void run(CommandContext context, GeoRequest.Form form) {
+        SortedSetValue set = SortedSets.of(context).set();
+        Found found = set.open(context, context.key(form.source()));
         if (found == Found.WRONG_TYPE) {
             return;
         }
         GeoRequest request = new GeoRequest(form);
-        if (!request.read(call, set, found == Found.PRESENT)) {
+        if (!request.read(context, set, found == Found.PRESENT)) {
             return;
         }
-        MemberList places = SortedSets.of(call).members();
+        MemberList places = SortedSets.of(context).members();
         try {
             if (found == Found.PRESENT) {
-                collect(call, set, request, places);
+                collect(context, set, request, places);
             }
             if (request.storeArgument() > 0) {
-                store(call, request, places);
+                store(context, request, places);
             } else {
-                reply(call.reply(), request, places);
+                reply(context.reply(), request, places);
             }
         } finally {
             places.release();
         }
     }
 
-    /** Notes the places in the area, each with its distance, in the order in which they are wanted. */
-    private static void collect(Invocation call, SortedSetValue set, GeoRequest request, MemberList places) {
+    /** Collects the places in the area, each with its distance, in the requested order. */
+    private static void collect(CommandContext context, SortedSetValue set, GeoRequest request, MemberList places) {
         GeoArea area = request.area();
-        GeoSquares squares = new GeoSquares(area);
+        GeoHashCells cells = new GeoHashCells(area);
         long most = request.any() ? request.count() : Long.MAX_VALUE;
-        for (int i = 0; i < squares.count() && places.count() < most; i++) {
-            long from = set.rankOfScore(squares.leastScore(i), false);
-            long left = set.rankOfScore(squares.scoreBehind(i), false) - from;
+        for (int i = 0; i < cells.count() && places.count() < most; i++) {
+            long from = set.rankOfScore(cells.leastScore(i), false);
+            long left = set.rankOfScore(cells.scoreBehind(i), false) - from;
             for (boolean more = left > 0 && set.seek(from); more && left > 0 && places.count() < most; left--) {
                 double score = set.score();
                 long bits = GeoHash.bitsOf(score);
                 double distance = area.distanceInside(GeoHash.longitude(bits), GeoHash.latitude(bits));
                 if (!Double.isNaN(distance)) {
-                    int place = places.add(call.cache(), set.memberAddress(), set.memberLength(), 0, score);
+                    int place = places.add(context.cache(), set.memberAddress(), set.memberLength(), 0, score);
                     places.doubleNote(place, distance);
                 }
                 more = set.next();
             }
         }
         if (request.sorted()) {
-            places.sort(call.cache(),
+            places.sort(context.cache(),
                     request.descending() ? MemberList.Order.NOTE_DESCENDING : MemberList.Order.NOTE);
         }
         if (request.count() > 0) {
@@ -130,18 +134,18 @@ final class GeoSearchCommands {
         }
     }
 
-    private static void store(Invocation call, GeoRequest request, MemberList places) {
-        places.keepInOrder(call.cache());
+    private static void store(CommandContext context, GeoRequest request, MemberList places) {
+        places.keepInOrder(context.cache());
         if (request.storesDistance()) {
             for (int i = 0; i < places.count(); i++) {
                 places.score(i, places.doubleNote(i) / request.area().unit());
             }
         }
-        places.sort(call.cache(), MemberList.Order.SCORE);
-        KeyEvent event = call.spec().fullName().equals("geosearchstore")
+        places.sort(context.cache(), MemberList.Order.SCORE);
+        KeyEvent event = context.spec().fullName().equals("geosearchstore")
                 ? KeyEvent.GEOSEARCHSTORE
                 : KeyEvent.GEORADIUSSTORE;
-        SortedSets.of(call).result().store(call, call.key(request.storeArgument()), places, event);
-        call.reply().integer(places.count());
+        SortedSets.of(context).result().store(context, context.key(request.storeArgument()), places, event);
+        context.reply().integer(places.count());
     }
 }

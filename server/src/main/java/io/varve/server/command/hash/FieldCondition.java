@@ -2,15 +2,15 @@ package io.varve.server.command.hash;
 
 import io.varve.memory.item.Item;
 
-/** When a field gets another time. Immutable. */
+/** The condition for changing the expiry time of a hash field. Immutable. */
 enum FieldCondition {
     ALWAYS, NX, XX, GT, LT;
 
     /**
-     * Whether a field may.
+     * Whether the condition allows the change.
      *
-     * @param old its time, or {@link Item#NEVER}: then it counts as one that stays longer than all others
-     * @param at  the other
+     * @param old the field's expiry time; {@link Item#NEVER} counts as later than all others
+     * @param at the new expiry time
      */
     boolean allows(long old, long at) {
         boolean has = old != Item.NEVER;

@@ -1,23 +1,23 @@
 package io.varve.server.command.hash;
 
 import io.varve.memory.collection.HashTree;
-import io.varve.memory.collection.PackedHash;
 import io.varve.memory.collection.TimedHashLayout;
+import io.varve.memory.collection.packed.PackedHash;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
 import io.varve.memory.offheap.Memory;
-import io.varve.server.command.Invocation;
-import io.varve.server.command.Workspace;
+import io.varve.server.command.CommandContext;
+import io.varve.server.command.CommandScratch;
 import io.varve.server.command.value.WorkMemory;
 
 /**
- * How fields of a hash get times and lose them. Confined to its event loop; reused from command to command.
+ * Sets and removes expiry times of hash fields. Confined to its event loop; reused from command to command.
  *
- * <p>Each field that an argument names is replied to in its turn. What is refused with a
- * {@link io.varve.memory.item.CacheFullException} has changed nothing that can be seen.
+ * <p>Each field in the arguments gets its reply in order. A call that fails with a
+ * {@link io.varve.memory.item.CacheFullException} has made no visible change.
  */
 final class HashTimes {
-    private static final Workspace<HashTimes> WORKSPACE = Workspace.madeBy(HashTimes::new);
+    private static final CommandScratch<HashTimes> SCRATCH = CommandScratch.madeBy(HashTimes::new);
 
     static final int NO_FIELD = -2;
     static final int NO_TIME = -1;
@@ -25,9 +25,9 @@ final class HashTimes {
     private static final int DONE = 1;
     private static final int DELETED = 2;
 
-    private final Invocation call;
+    private final CommandContext context;
     private final HashValue hash;
-    /** Where values are while their entries get another size. */
+    /** Holds a value while its entry changes size. */
     private final WorkMemory value = new WorkMemory();
 
     private int from;
@@ -37,27 +37,27 @@ final class HashTimes {
     private final Runnable changeInTree = this::changeInTree;
     private final HashValue.Departure departs = this::departs;
 
-    private HashTimes(Invocation call) {
-        this.call = call;
-        hash = HashValue.of(call);
+    private HashTimes(CommandContext context) {
+        this.context = context;
+        hash = HashValue.of(context);
     }
 
-    /** That of an invocation: it changes the hash that {@link HashValue#of} looks at. */
-    static HashTimes of(Invocation call) {
-        return WORKSPACE.of(call);
+    /** The instance of a context. It changes the hash that {@link HashValue#of} has opened. */
+    static HashTimes of(CommandContext context) {
+        return SCRATCH.of(context);
     }
 
     /**
-     * Gives a time to the fields that the arguments from a number on name, and replies to each.
+     * Sets the expiry time of the fields in the arguments from {@code first} on, and replies to each.
      *
-     * @param at   milliseconds since the epoch, in the future
-     * @return how many got it
+     * @param at milliseconds since the epoch, in the future
+     * @return number of fields that got the time
      */
     long give(int first, long at, FieldCondition when) {
         return change(first, at, when);
     }
 
-    /** Takes the times of these fields away; how many had one. */
+    /** Removes the expiry times of the fields in the arguments from {@code first} on; returns how many had one. */
     long take(int first) {
         return change(first, Item.NEVER, FieldCondition.XX);
     }
@@ -90,19 +90,19 @@ final class HashTimes {
         long more = 0;
         long longest = 0;
         int longestValue = 0;
-        for (int i = from; i < call.argumentCount(); i++) {
+        for (int i = from; i < context.argumentCount(); i++) {
             if (hash.findArgument(i) && allows(hash.time())) {
                 chosen++;
                 int valueLength = hash.valueLength();
                 longestValue = Math.max(longestValue, valueLength);
-                longest = Math.max(longest, valueLength + (long) call.argumentLength(i));
-                // One that is named twice is counted twice: the sum is what is needed at most.
-                more += PackedHash.entryBytes(call.argumentLength(i), valueLength, time)
-                        - PackedHash.entryBytes(call.argumentLength(i), valueLength, hash.time());
+                longest = Math.max(longest, valueLength + (long) context.argumentLength(i));
+                // A repeated field counts twice, so the sum is an upper bound.
+                more += PackedHash.entryBytes(context.argumentLength(i), valueLength, time)
+                        - PackedHash.entryBytes(context.argumentLength(i), valueLength, hash.time());
             }
         }
         if (chosen == 0) {
-            for (int i = from; i < call.argumentCount(); i++) {
+            for (int i = from; i < context.argumentCount(); i++) {
                 replyUnchanged(hash.findArgument(i));
             }
             return;
@@ -110,7 +110,7 @@ final class HashTimes {
         if (hash.isTree()) {
             requireValue(longestValue);
             if (time == Item.NEVER) {
-                // What gets shorter is refused no memory, so nothing has to be kept to undo it.
+                // Removing times only shrinks entries and cannot run out of memory, so no undo is needed.
                 changeInTree.run();
             } else {
                 hash.keepTimes(time);
@@ -129,7 +129,7 @@ final class HashTimes {
     }
 
     private void requireValue(int bytes) {
-        value.require(call.cache(), Math.max(1, bytes));
+        value.require(context.cache(), Math.max(1, bytes));
     }
 
     private void changeInPacked(long more) {
@@ -137,11 +137,11 @@ final class HashTimes {
             hash.keepTimes(time);
         }
         PackedHashEdit packed = hash.packed();
-        packed.makeRoom(more);
-        for (int i = from; i < call.argumentCount(); i++) {
+        packed.reserve(more);
+        for (int i = from; i < context.argumentCount(); i++) {
             boolean there = hash.findArgument(i);
             if (there && allows(packed.time())) {
-                // One that is named many times is written once.
+                // A repeated field is written once.
                 if (packed.time() != time) {
                     packed.time(time);
                 }
@@ -152,17 +152,17 @@ final class HashTimes {
         }
     }
 
-    /** One that is being made hides nothing yet. */
+    /** In a tree under construction, expired fields are still visible, so the time is set first. */
     private void changeInTree() {
         HashTree tree = hash.tree();
-        tree.asOf(call.now());
-        for (int i = from; i < call.argumentCount(); i++) {
-            long field = call.argumentAddress(i);
-            int length = call.argumentLength(i);
+        tree.asOf(context.now());
+        for (int i = from; i < context.argumentCount(); i++) {
+            long field = context.argumentAddress(i);
+            int length = context.argumentLength(i);
             boolean there = tree.find(field, length);
             if (there && allows(tree.time())) {
                 if (tree.time() != time) {
-                    writeAnew(tree, field, length);
+                    rewrite(tree, field, length);
                 }
                 replyChanged();
             } else {
@@ -171,7 +171,7 @@ final class HashTimes {
         }
     }
 
-    private void writeAnew(HashTree tree, long field, int length) {
+    private void rewrite(HashTree tree, long field, int length) {
         int bytes = tree.valueLength();
         Memory.copy(tree.valueAddress(), value.address(), bytes);
         tree.put(field, length, value.address(), bytes, time);
@@ -179,14 +179,17 @@ final class HashTimes {
 
     private void replyChanged() {
         changed++;
-        call.reply().integer(DONE);
+        context.reply().integer(DONE);
     }
 
     private void replyUnchanged(boolean there) {
-        call.reply().integer(!there ? NO_FIELD : time == Item.NEVER ? NO_TIME : NOT_ALLOWED);
+        context.reply().integer(!there ? NO_FIELD : time == Item.NEVER ? NO_TIME : NOT_ALLOWED);
     }
 
-    /** Removes the fields that may get this time, which is past, and replies to each; how many went. */
+    /**
+     * Removes the fields that the condition allows, because the new time is in the past, and replies to each. Returns
+     * the number of removed fields.
+     */
     long remove(int first, long at, FieldCondition when) {
         time = at;
         condition = when;
@@ -194,8 +197,8 @@ final class HashTimes {
     }
 
     private boolean departs(int argument, boolean there) {
-        boolean goes = there && allows(hash.time());
-        call.reply().integer(goes ? DELETED : there ? NOT_ALLOWED : NO_FIELD);
-        return goes;
+        boolean shouldRemove = there && allows(hash.time());
+        context.reply().integer(shouldRemove ? DELETED : there ? NOT_ALLOWED : NO_FIELD);
+        return shouldRemove;
     }
 }

@@ -2,13 +2,13 @@ package io.varve.server.command.hash;
 
 import io.varve.memory.CacheSession;
 import io.varve.memory.collection.HashTree;
-import io.varve.memory.collection.TreeFiller;
+import io.varve.memory.collection.tree.TreeFiller;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
-import io.varve.server.command.Invocation;
-import io.varve.server.command.Workspace;
+import io.varve.server.command.CommandContext;
+import io.varve.server.command.CommandScratch;
 import io.varve.server.command.value.Encodings;
 import io.varve.server.command.value.KeyLookup;
 import io.varve.server.command.value.KeyLookup.Found;
@@ -18,38 +18,38 @@ import io.varve.server.events.KeyEvent;
 import io.varve.server.resp.ReplyWriter;
 
 /**
- * A hash as commands see it, packed or a tree: its fields with their values, a cursor over them, and what changes them. Confined to its
- * event loop; reused from command to command, so that it allocates nothing, and valid while the shard of its key is locked.
+ * A hash value, packed or a tree: its fields, a cursor over them, and changes. Confined to its event loop; reused from
+ * command to command, so it allocates nothing. It is valid while the shard of its key is locked.
  *
- * <p>A hash that is missing has no fields. What puts fields into it makes the hash if need be, and is refused with a
- * {@link io.varve.memory.item.CacheFullException} before anything is changed. What writes or removes leaves the cursor nowhere. A
- * hash that loses its last field goes with its key.
+ * <p>A missing hash has no fields. A write creates the hash if needed, and fails with a
+ * {@link io.varve.memory.item.CacheFullException} before any change. A write or removal invalidates the cursor.
+ * Removing the last field deletes the key.
  *
- * <p>Fields may have times ({@link HashTimes} changes them); those that are due are not there.
+ * <p>Fields may have expiry times ({@link HashTimes} changes them); expired fields are invisible.
  *
- * <p>A packed hash that is to grow beyond {@code packed-max-entries} or {@code packed-max-bytes} becomes a tree, for good. A tree is in the
- * order of a hash of the fields, a packed hash in that in which they came.
+ * <p>A packed hash that would exceed {@code packed-max-entries} or {@code packed-max-bytes} becomes a tree for good. A
+ * tree iterates in the order of the fields' hashes, a packed hash in insertion order.
  */
 public final class HashValue implements Pickable {
-    private static final Workspace<HashValue> WORKSPACE = Workspace.madeBy(HashValue::new);
-    /** Behind all others: who seeks begins anew. */
+    private static final CommandScratch<HashValue> SCRATCH = CommandScratch.madeBy(HashValue::new);
+    /** A position after all others, so that a seek restarts at the first field. */
     private static final long ELSEWHERE = Long.MAX_VALUE / 2;
 
-    private final Invocation call;
+    private final CommandContext context;
     private final Item item = new Item();
     private final PackedHashEdit packed;
     private final HashTree tree = new HashTree();
     private Key key = new Key();
     private boolean present;
     private boolean isTree;
-    /** Whether fields that were due went with the last that was seen. */
+    /** Whether removing the last visible field also removed expired ones. */
     private boolean hiddenWent;
-    /** How many fields are in front of the cursor that came to it by walking. */
+    /** Number of fields before the cursor, if iteration moved it there. */
     private long walked;
-    /** What OBJECT ENCODING tells: a tree has it in its flags. */
+    /** The encoding that OBJECT ENCODING reports; a tree stores it in its flags. */
     private int encoding;
 
-    /** The writes to a tree; one that is being made gets what they put together with what was packed. */
+    /** The writes to a tree. A tree under construction gets the packed fields first, then the write. */
     private final Runnable putOne = this::putOneIntoTree;
     private final Runnable putArguments = this::putArgumentsIntoTree;
     private final TreeFiller fill = this::fillTree;
@@ -61,14 +61,14 @@ public final class HashValue implements Pickable {
     private int valueBytes;
     private long time = Item.NEVER;
 
-    HashValue(Invocation call) {
-        this.call = call;
-        packed = new PackedHashEdit(call, item);
+    HashValue(CommandContext context) {
+        this.context = context;
+        packed = new PackedHashEdit(context, item);
     }
 
-    /** That of an invocation. */
-    public static HashValue of(Invocation call) {
-        return WORKSPACE.of(call);
+    /** The instance of a context. */
+    public static HashValue of(CommandContext context) {
+        return SCRATCH.of(context);
     }
 
     // --- for HashTimes
@@ -85,38 +85,38 @@ public final class HashValue implements Pickable {
         return isTree;
     }
 
-    /** Has it look at the key once more, whose tree has got room for times. */
+    /** Reserves space for expiry times and reopens a tree, which may have moved. */
     void keepTimes(long earliestMillis) {
         if (isTree) {
-            call.session().keepFieldTimes(key, item, earliestMillis);
-            call.session().open(key, item, tree);
+            context.session().keepFieldTimes(key, item, earliestMillis);
+            context.session().open(key, item, tree);
         } else {
             packed.keepTimes(earliestMillis);
         }
     }
 
-    /** The undo of {@link #keepTimes} after a refusal: no field has got a time. */
+    /** Undoes {@link #keepTimes} after an allocation failed and no field has got a time. */
     void forgetTimes() {
-        if (call.session().peek(key, item)) {
-            call.session().forgetFieldTimes(key, item);
+        if (context.session().peek(key, item)) {
+            context.session().forgetFieldTimes(key, item);
         }
     }
 
     // --- open
 
-    /** For a command that answers what is in it; replies the error if the key has another type. */
+    /** Opens a key for reading; replies the error if it has another type. */
     public Found open(Key at) {
-        return opened(at, KeyLookup.find(call, at, item, ItemType.HASH));
+        return opened(at, KeyLookup.find(context, at, item, ItemType.HASH));
     }
 
-    /** The same for a command that changes it. */
+    /** Opens a key for writing; replies the error if it has another type. */
     Found openForWriting(Key at) {
-        return opened(at, KeyLookup.findForWriting(call, at, item, ItemType.HASH));
+        return opened(at, KeyLookup.findForWriting(context, at, item, ItemType.HASH));
     }
 
-    /** Looks at a key once more, of which it is known that it holds a hash; leaves no trace. */
+    /** Reopens a key that is known to hold a hash. Does not count as an access. */
     public void openAgain(Key at) {
-        boolean found = call.session().peek(at, item);
+        boolean found = context.session().peek(at, item);
         assert found && item.type() == ItemType.HASH : found;
         opened(at, Found.PRESENT);
     }
@@ -127,7 +127,7 @@ public final class HashValue implements Pickable {
         present = found == Found.PRESENT;
         isTree = present && item.isTree();
         if (isTree) {
-            call.session().open(at, item, tree);
+            context.session().open(at, item, tree);
             walked = ELSEWHERE;
             encoding = tree.flags();
         } else {
@@ -137,56 +137,56 @@ public final class HashValue implements Pickable {
         return found;
     }
 
-    // --- look
+    // --- size
 
-    /** How many fields it has. */
+    /** Number of fields. */
     @Override
     public long size() {
         return isTree ? tree.visible() : packed.size();
     }
 
-    /** Whether it tells of a listpack. */
+    /** Whether OBJECT ENCODING reports a listpack. */
     public boolean isListpack() {
         return encoding == Encodings.HASH_LISTPACK;
     }
 
-    /** Whether fields may have times. */
+    /** Whether fields may have expiry times. */
     public boolean keepsTimes() {
         return isTree ? tree.keepsTimes() : packed.keepsTimes();
     }
 
-    /** When the first of the fields is due that are there, or {@link Item#NEVER}. */
+    /** The earliest expiry time of the visible fields, or {@link Item#NEVER}. */
     public long earliestTime() {
         return isTree ? tree.earliest() : packed.earliest();
     }
 
     // --- cursor
 
-    /** Goes to a field; false if it is not there. */
+    /** Moves the cursor to a field; false if it does not exist. */
     public boolean find(long address, int length) {
         walked = ELSEWHERE;
         return isTree ? tree.find(address, length) : packed.find(address, length);
     }
 
-    /** Goes to the field that an argument names. */
+    /** Moves the cursor to the field in an argument. */
     boolean findArgument(int number) {
-        return find(call.argumentAddress(number), call.argumentLength(number));
+        return find(context.argumentAddress(number), context.argumentLength(number));
     }
 
-    /** Goes to the first field; false if there is none. */
+    /** Moves the cursor to the first field; false if there is none. */
     public boolean first() {
         walked = 0;
-        return isTree ? goToLasting(tree.first()) : packed.first();
+        return isTree ? moveToUnexpired(tree.first()) : packed.first();
     }
 
-    /** Goes to the next field; false if there is none. */
+    /** Moves the cursor to the next field; false if there is none. */
     @Override
     public boolean next() {
         walked++;
-        return isTree ? goToLasting(tree.next()) : packed.next();
+        return isTree ? moveToUnexpired(tree.next()) : packed.next();
     }
 
-    private boolean goToLasting(boolean there) {
+    private boolean moveToUnexpired(boolean there) {
         boolean more = there;
         while (more && tree.isDue()) {
             more = tree.next();
@@ -194,13 +194,16 @@ public final class HashValue implements Pickable {
         return more;
     }
 
-    /** Goes to a field by its number, which is how many stand in front of it, or are due before it; false if there are not as many. */
+    /** Moves the cursor to a field by its rank, counted without expired fields; false if there are too few fields. */
     @Override
     public boolean seek(long rank) {
         return isTree ? seekInTree(rank) : packed.seek(rank);
     }
 
-    /** While fields are due, and others have no time, it is walked to: those that are due are known by their times, not by their ranks. */
+    /**
+     * Walks to the rank while fields have expired and others have no time, because expired fields are known by their
+     * times, not by their ranks.
+     */
     private boolean seekInTree(long rank) {
         if (!tree.hides()) {
             return tree.seek(rank);
@@ -236,27 +239,27 @@ public final class HashValue implements Pickable {
         }
     }
 
-    /** When the cursor's field is due, or {@link Item#NEVER}. */
+    /** Expiry time of the cursor's field, or {@link Item#NEVER}. */
     public long time() {
         return isTree ? tree.time() : packed.time();
     }
 
-    /** Where the bytes of the current field are. */
+    /** Address of the current field. */
     public long fieldAddress() {
         return isTree ? tree.fieldAddress() : packed.fieldAddress();
     }
 
-    /** Bytes of the current field. */
+    /** Length of the current field, bytes. */
     public int fieldLength() {
         return isTree ? tree.fieldLength() : packed.fieldLength();
     }
 
-    /** Where the bytes of the current field's value are. */
+    /** Address of the current field's value. */
     public long valueAddress() {
         return isTree ? tree.valueAddress() : packed.valueAddress();
     }
 
-    /** Bytes of the current field's value. */
+    /** Length of the current field's value, bytes. */
     public int valueLength() {
         return isTree ? tree.valueLength() : packed.valueLength();
     }
@@ -270,10 +273,10 @@ public final class HashValue implements Pickable {
     }
 
     /**
-     * A call of HSCAN: visits fields, with the cursor at each.
+     * Visits the fields of one HSCAN call, with the cursor at each.
      *
-     * @param count about how many
-     * @return the next cursor, 0 at the end; a packed hash is visited whole, as a listpack of Redis is
+     * @param count approximate number of fields
+     * @return the next cursor, 0 at the end; a packed hash is visited completely, as Redis does with a listpack
      */
     long scan(long cursor, int count, Runnable visit) {
         if (isTree) {
@@ -291,14 +294,20 @@ public final class HashValue implements Pickable {
         }
     }
 
-    // --- fields come and change
+    // --- add and change fields
 
-    /** Gives a field a value, neither of which lies in this hash, and no time; whether the field is new. */
+    /**
+     * Sets a field to a value, without an expiry time; returns whether the field is new. Neither may be stored in this
+     * hash.
+     */
     boolean put(long newField, int fieldLength, long newValue, int valueLength) {
         return put(newField, fieldLength, newValue, valueLength, Item.NEVER);
     }
 
-    /** The same for the cursor's field, which keeps its time, or for a new one. */
+    /**
+     * Sets the cursor's field, or a new one, to a value, with an expiry time or {@link Item#NEVER}. Returns whether the
+     * field is new.
+     */
     boolean put(long newField, int fieldLength, long newValue, int valueLength, long newTime) {
         time = newTime;
         field = newField;
@@ -312,7 +321,7 @@ public final class HashValue implements Pickable {
             boolean there = packed.find(newField, fieldLength);
             long more = packed.moreBytes(fieldLength, valueLength, time);
             if (more <= 0 || staysPacked(there ? 0 : 1, more, isLong(fieldLength, valueLength))) {
-                packed.makeRoom(Math.max(0, more));
+                packed.reserve(Math.max(0, more));
                 packed.write(newField, fieldLength, newValue, valueLength, time);
             } else {
                 becomeTree(putOne);
@@ -326,18 +335,18 @@ public final class HashValue implements Pickable {
         tree.put(field, fieldBytes, value, valueBytes, time);
     }
 
-    /** Puts the arguments from a number on, fields and values in turn; how many fields are new. */
+    /** Puts the fields and values in the arguments from {@code from} on; returns the number of new fields. */
     long putArguments(int from) {
         argument = from;
         boolean isLong = false;
         long longest = 0;
-        for (int i = from; i < call.argumentCount(); i += 2) {
-            isLong |= isLong(call.argumentLength(i), call.argumentLength(i + 1));
-            longest = Math.max(longest, call.argumentLength(i) + (long) call.argumentLength(i + 1));
+        for (int i = from; i < context.argumentCount(); i += 2) {
+            isLong |= isLong(context.argumentLength(i), context.argumentLength(i + 1));
+            longest = Math.max(longest, context.argumentLength(i) + (long) context.argumentLength(i + 1));
         }
         long before = size();
         if (isTree) {
-            tree.together((call.argumentCount() - from) / 2, longest, putArguments);
+            tree.together((context.argumentCount() - from) / 2, longest, putArguments);
         } else {
             putArgumentsIntoPacked(isLong);
         }
@@ -346,35 +355,35 @@ public final class HashValue implements Pickable {
     }
 
     private void putArgumentsIntoTree() {
-        for (int i = argument; i < call.argumentCount(); i += 2) {
-            tree.put(call.argumentAddress(i), call.argumentLength(i), call.argumentAddress(i + 1),
-                    call.argumentLength(i + 1));
+        for (int i = argument; i < context.argumentCount(); i += 2) {
+            tree.put(context.argumentAddress(i), context.argumentLength(i), context.argumentAddress(i + 1),
+                    context.argumentLength(i + 1));
         }
     }
 
     private void putArgumentsIntoPacked(boolean isLong) {
         long more = 0;
         int fresh = 0;
-        for (int i = argument; i < call.argumentCount(); i += 2) {
-            // A field that is named twice is counted twice: the sum is what is needed at most on the way.
+        for (int i = argument; i < context.argumentCount(); i += 2) {
+            // A repeated field counts twice, so the sum is an upper bound for every intermediate state.
             fresh += findArgument(i) ? 0 : 1;
-            more += Math.max(0, packed.moreBytes(call.argumentLength(i), call.argumentLength(i + 1), Item.NEVER));
+            more += Math.max(0, packed.moreBytes(context.argumentLength(i), context.argumentLength(i + 1), Item.NEVER));
             if (more > 0 && !staysPacked(fresh, more, isLong)) {
                 becomeTree(putArguments);
                 return;
             }
         }
-        packed.makeRoom(more);
-        for (int i = argument; i < call.argumentCount(); i += 2) {
+        packed.reserve(more);
+        for (int i = argument; i < context.argumentCount(); i += 2) {
             findArgument(i);
-            packed.write(call.argumentAddress(i), call.argumentLength(i), call.argumentAddress(i + 1),
-                    call.argumentLength(i + 1), Item.NEVER);
+            packed.write(context.argumentAddress(i), context.argumentLength(i), context.argumentAddress(i + 1),
+                    context.argumentLength(i + 1), Item.NEVER);
         }
     }
 
-    /** @param isLong whether it gets a field or a value with which OBJECT ENCODING does not call it a listpack */
+    /** @param isLong whether a field or value is too long for the listpack encoding of OBJECT ENCODING */
     boolean staysPacked(int moreFields, long moreBytes, boolean isLong) {
-        ServerConfig config = call.server().config();
+        ServerConfig config = context.server().config();
         long fields = (long) packed.size() + moreFields;
         long bytes = packed.bytes() + moreBytes;
         return config.staysPacked(fields, bytes) || !isLong && isListpack() && config.staysListpackHash(fields, bytes);
@@ -384,12 +393,12 @@ public final class HashValue implements Pickable {
         becomeTree(how, packed.keepsTimes());
     }
 
-    /** @param keepsTimes whether fields get times on the way, or have some */
+    /** @param keepsTimes whether fields have expiry times or get them during the conversion */
     void becomeTree(Runnable how, boolean keepsTimes) {
         write = how;
         tree.keepTimes(keepsTimes);
-        call.session().makeTree(key, item, tree, CacheSession.KEEP, fill);
-        tree.asOf(call.now());
+        context.session().makeTree(key, item, tree, CacheSession.KEEP, fill);
+        tree.asOf(context.now());
         isTree = true;
     }
 
@@ -399,13 +408,13 @@ public final class HashValue implements Pickable {
     }
 
     private boolean isLong(int fieldLength, int valueLength) {
-        return Math.max(fieldLength, valueLength) > call.server().config().hashMaxListpackValueBytes();
+        return Math.max(fieldLength, valueLength) > context.server().config().hashMaxListpackValueBytes();
     }
 
-    /** A change is complete. */
+    /** Completes a change. */
     void written(boolean isLong) {
         present = true;
-        if (isLong || size() > call.server().config().hashMaxListpackEntries()) {
+        if (isLong || size() > context.server().config().hashMaxListpackEntries()) {
             encoding = Encodings.HASH_HASHTABLE;
         }
         if (!isTree) {
@@ -413,32 +422,32 @@ public final class HashValue implements Pickable {
         } else if (tree.flags() != encoding) {
             tree.flags(encoding);
         }
-        call.session().changed(key, Change.SET);
+        context.session().changed(key, Change.SET);
     }
 
-    // --- fields go
+    // --- remove fields
 
-    /** Removes the fields that the arguments from a number on name; how many were there. */
+    /** Removes the fields in the arguments from {@code from} on; returns how many existed. */
     long removeArguments(int from) {
         return removeArguments(from, (number, there) -> there);
     }
 
-    /** Which of the fields that arguments name go. */
+    /** Decides which of the fields in the arguments are removed. */
     interface Departure {
         /**
-         * Asked about each in turn.
+         * Called for each field in order.
          *
-         * @param there whether the field is there; the cursor is at it then
-         * @return whether it goes; only one that is there may
+         * @param there whether the field exists; the cursor is then at it
+         * @return whether to remove it; must be false if it does not exist
          */
-        boolean goes(int argument, boolean there);
+        boolean shouldRemove(int argument, boolean there);
     }
 
-    /** Removes some of the fields that the arguments from a number on name; how many went. */
+    /** Removes some of the fields in the arguments from {@code from} on; returns the number of removed fields. */
     long removeArguments(int from, Departure departure) {
         long before = size();
-        for (int i = from; i < call.argumentCount(); i++) {
-            if (departure.goes(i, findArgument(i))) {
+        for (int i = from; i < context.argumentCount(); i++) {
+            if (departure.shouldRemove(i, findArgument(i))) {
                 remove(size() == before);
             }
         }
@@ -448,30 +457,30 @@ public final class HashValue implements Pickable {
         if (!isTree) {
             packed.finish(encoding);
         }
-        call.session().changed(key, Change.SET);
+        context.session().changed(key, Change.SET);
         return before - size();
     }
 
-    /** Tells that fields were removed, and what came of it. */
-    void tellRemoval() {
-        call.events().tell(KeyEvent.HDEL, key);
+    /** Publishes the events of a removal and its consequences. */
+    void emitRemoval() {
+        context.events().emit(KeyEvent.HDEL, key);
         if (hiddenWent) {
-            call.events().tell(KeyEvent.HEXPIRED, key);
+            context.events().emit(KeyEvent.HEXPIRED, key);
         }
         if (!present) {
-            call.events().tell(KeyEvent.DEL, key);
+            context.events().emit(KeyEvent.DEL, key);
         }
     }
 
-    /** Removes the cursor's field: the last one with its key, for which no room is needed. */
-    private void remove(boolean isFirstToGo) {
+    /** Removes the cursor's field. The last field is removed with its key, which needs no memory. */
+    private void remove(boolean isFirstRemoved) {
         if (size() == 1) {
             clear();
         } else if (isTree) {
             tree.remove();
         } else {
-            if (isFirstToGo) {
-                packed.makeRoom(0);
+            if (isFirstRemoved) {
+                packed.reserve(0);
             }
             packed.remove();
         }
@@ -479,7 +488,7 @@ public final class HashValue implements Pickable {
 
     private void clear() {
         hiddenWent = isTree ? tree.hides() : packed.hides();
-        boolean deleted = call.session().delete(key);
+        boolean deleted = context.session().delete(key);
         assert deleted;
         present = false;
         isTree = false;

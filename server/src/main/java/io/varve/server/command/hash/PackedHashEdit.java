@@ -1,80 +1,83 @@
 package io.varve.server.command.hash;
 
 import io.varve.memory.collection.HashTree;
-import io.varve.memory.collection.PackedHash;
 import io.varve.memory.collection.TimedHashLayout;
+import io.varve.memory.collection.packed.PackedHash;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
-import io.varve.server.command.Invocation;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.value.Encodings;
 
 /**
- * A hash in the value of one item: a cursor over its fields, and how they change. Confined to its event loop; reused from command to
- * command. {@link HashValue} says what it promises, and tells of its changes.
+ * A packed hash, stored as the value of one item: a cursor over its fields, and changes. Confined to its event loop;
+ * reused from command to command. {@link HashValue} documents its contract and publishes its changes.
  *
- * <p>A change begins with {@link #makeRoom}, which may move the item, and ends with {@link #finish}.
+ * <p>A change begins with {@link #reserve}, which may move the item, and ends with {@link #finish}.
  *
- * <p>If fields have times, a word stands in front of the hash ({@link TimedHashLayout}). Fields that are due are passed over, and are
- * not found; one that gets a value takes its old place.
+ * <p>If fields have expiry times, a word precedes the hash ({@link TimedHashLayout}). Expired fields are skipped and
+ * not found; a new value for such a field takes its old position.
  */
 final class PackedHashEdit {
     private static final int MAX_BYTES = Integer.MAX_VALUE - 16;
     private static final int NOWHERE = 0;
 
-    private final Invocation call;
+    private final CommandContext context;
     private final Item item;
     private Key key = new Key();
     private boolean present;
     /** Bytes in front of the hash. */
     private int base;
-    /** Bytes of the hash, while it is changed less than its item has. */
+    /** Length of the hash, bytes; during a change it may be less than the item holds. */
     private int length;
-    /** How many fields are due. */
+    /** Number of expired fields. */
     private int due;
-    /** Where the cursor's entry begins in the value, and how many are in front of it if the cursor came there by walking. */
+    /**
+     * Offset of the cursor's entry in the value, and the number of fields before it if iteration moved the cursor
+     * there.
+     */
     private int here;
     private long rank;
 
-    PackedHashEdit(Invocation call, Item item) {
-        this.call = call;
+    PackedHashEdit(CommandContext context, Item item) {
+        this.context = context;
         this.item = item;
     }
 
-    /** The item looks at the hash of a key, if that is there. */
+    /** Opens the hash of a key; the item points at it if it exists. */
     void open(Key at, boolean there) {
         key = at;
         present = there;
         base = there && item.encoding() == Item.TIMED ? TimedHashLayout.WORD_BYTES : 0;
         length = there ? item.valueLength() - base : PackedHash.EMPTY_BYTES;
-        due = base == 0 ? 0 : PackedHash.countDue(hash(), length, call.now());
+        due = base == 0 ? 0 : PackedHash.countDue(hash(), length, context.now());
         here = NOWHERE;
     }
 
-    /** How many fields; 0 if it is not there. */
+    /** Number of fields; 0 if it does not exist. */
     int size() {
         return present ? PackedHash.count(hash()) - due : 0;
     }
 
-    /** Whether there are fields that are due. */
+    /** Whether any fields have expired. */
     boolean hides() {
         return due > 0;
     }
 
-    /** Whether fields may have times. */
+    /** Whether fields may have expiry times. */
     boolean keepsTimes() {
         return base != 0;
     }
 
-    /** What OBJECT ENCODING tells by, times apart. */
+    /** The encoding for OBJECT ENCODING, without regard to expiry times. */
     int encoding() {
         return !present
                 ? Encodings.HASH_LISTPACK
                 : base == 0 ? item.encoding() : TimedHashLayout.encoding(item.valueAddress());
     }
 
-    /** Bytes of its value, or of that of an empty hash. */
+    /** Length of its value, bytes, or of an empty hash's. */
     int bytes() {
         return base + length;
     }
@@ -90,41 +93,44 @@ final class PackedHashEdit {
         return hash() + here;
     }
 
-    private boolean goTo(long entry) {
+    private boolean moveTo(long entry) {
         here = entry == PackedHash.NONE ? NOWHERE : (int) (entry - hash());
         return here != NOWHERE;
     }
 
-    /** Goes to a field; false if it is not there, or due: then the cursor is where it may be written, and is not to be read. */
+    /**
+     * Moves the cursor to a field; false if it does not exist or has expired. For an expired field, the cursor marks
+     * the position for a write and must not be read.
+     */
     boolean find(long field, int fieldLength) {
         rank = Long.MAX_VALUE;
-        return goTo(present ? PackedHash.find(hash(), length, field, fieldLength) : PackedHash.NONE) && !isDue();
+        return moveTo(present ? PackedHash.find(hash(), length, field, fieldLength) : PackedHash.NONE) && !isDue();
     }
 
     private boolean isDue() {
-        return due > 0 && PackedHash.isDue(entry(), call.now());
+        return due > 0 && PackedHash.isDue(entry(), context.now());
     }
 
     boolean first() {
         rank = 0;
-        return goToLasting(present ? PackedHash.first(hash(), length) : PackedHash.NONE);
+        return moveToUnexpired(present ? PackedHash.first(hash(), length) : PackedHash.NONE);
     }
 
     boolean next() {
         rank++;
-        return goToLasting(PackedHash.next(hash(), length, entry()));
+        return moveToUnexpired(PackedHash.next(hash(), length, entry()));
     }
 
-    /** Goes to an entry, or to the next that is not due. */
-    private boolean goToLasting(long entry) {
-        boolean there = goTo(entry);
+    /** Moves the cursor to an entry, or to the next one that has not expired. */
+    private boolean moveToUnexpired(long entry) {
+        boolean there = moveTo(entry);
         while (there && isDue()) {
-            there = goTo(PackedHash.next(hash(), length, entry()));
+            there = moveTo(PackedHash.next(hash(), length, entry()));
         }
         return there;
     }
 
-    /** Goes to the field that so many stand in front of; who goes upwards walks over each of them once. */
+    /** Moves the cursor to the field of this rank; increasing ranks walk over each field once. */
     boolean seek(long number) {
         boolean there = here != NOWHERE && rank <= number || first();
         while (there && rank < number) {
@@ -133,12 +139,12 @@ final class PackedHashEdit {
         return there;
     }
 
-    /** The place of the cursor, for {@link #show}. */
+    /** The position of the cursor, for {@link #show}. */
     int here() {
         return here;
     }
 
-    /** Goes to a place to look at it, but not on from there. */
+    /** Moves the cursor to a position for reading; iteration cannot continue from there. */
     void show(int place) {
         here = place;
         rank = Long.MAX_VALUE;
@@ -160,30 +166,33 @@ final class PackedHashEdit {
         return PackedHash.valueLength(entry());
     }
 
-    /** When the field is due, or {@link Item#NEVER}. */
+    /** Expiry time of the field, or {@link Item#NEVER}. */
     long time() {
         return PackedHash.time(entry());
     }
 
-    /** When the first of all that are not due is, or {@link Item#NEVER}. */
+    /** The earliest expiry time of the unexpired fields, or {@link Item#NEVER}. */
     long earliest() {
-        return base == 0 ? Item.NEVER : PackedHash.earliest(hash(), length, call.now());
+        return base == 0 ? Item.NEVER : PackedHash.earliest(hash(), length, context.now());
     }
 
-    /** Puts all fields, also those that are due, into a tree that is being made, and keeps times if this does. */
+    /**
+     * Copies all fields, including expired ones, into a tree under construction. Keeps expiry times if the tree has
+     * them.
+     */
     void copyTo(HashTree tree) {
-        boolean more = goTo(present ? PackedHash.first(hash(), length) : PackedHash.NONE);
+        boolean more = moveTo(present ? PackedHash.first(hash(), length) : PackedHash.NONE);
         while (more) {
             tree.put(fieldAddress(), fieldLength(), valueAddress(), valueLength(), time());
-            more = goTo(PackedHash.next(hash(), length, entry()));
+            more = moveTo(PackedHash.next(hash(), length, entry()));
         }
     }
 
     // --- change
 
     /**
-     * How many bytes more it would have with this value, and a time or {@link Item#NEVER}, in the field that was sought last, there or
-     * not; negative: less.
+     * Growth of the hash, bytes, if the field of the last {@link #find} gets a value of this length, and a time or
+     * {@link Item#NEVER}. The field may not exist. Negative: the hash shrinks.
      */
     long moreBytes(int fieldLength, int valueLength, long time) {
         return PackedHash.entryBytes(fieldLength, valueLength, time)
@@ -191,30 +200,33 @@ final class PackedHashEdit {
     }
 
     /**
-     * Makes the hash, and makes it fit to be written, with room for {@code more} bytes. To be called before any write in place, even
-     * one that needs no room: the memory may be shared with a reader in flight, and the hash then moves away from it. The
-     * cursor stays.
+     * Creates the hash if needed, and makes it writable with space for {@code more} bytes. Call it before any write in
+     * place, even one that needs no space. The memory may be shared with a concurrent reader, and the hash then moves
+     * away from it. The cursor keeps its position.
      *
-     * <p>A hash that grows and has to move gets a quarter more than it needs, so that a row of new fields moves it
-     * rarely.
+     * <p>A growing hash that has to move gets a quarter more than it needs, so that a series of new fields rarely moves
+     * it.
      */
-    void makeRoom(long more) {
+    void reserve(long more) {
         long needed = base + length + more;
         if (needed > MAX_BYTES) {
             throw CacheFullException.TOO_LARGE;
         }
         if (present) {
             long capacity = more == 0 ? needed : Math.min(MAX_BYTES, needed + (needed >>> 2));
-            call.session().resize(key, item, item.encoding(), (int) needed, (int) capacity);
+            context.session().resize(key, item, item.encoding(), (int) needed, (int) capacity);
         } else {
-            call.session().put(key, item, ItemType.HASH, Encodings.HASH_LISTPACK, (int) needed, (int) needed,
+            context.session().put(key, item, ItemType.HASH, Encodings.HASH_LISTPACK, (int) needed, (int) needed,
                     Item.NEVER);
             PackedHash.clear(hash());
             present = true;
         }
     }
 
-    /** Gives the field that was sought last its value, and a time or {@link Item#NEVER}. There is room for it. */
+    /**
+     * Writes the value of the field of the last {@link #find}, with a time or {@link Item#NEVER}. The space is
+     * reserved.
+     */
     void write(long field, int fieldLength, long value, int valueLength, long time) {
         if (here == NOWHERE) {
             length = PackedHash.append(hash(), length, field, fieldLength, value, valueLength, time);
@@ -225,19 +237,19 @@ final class PackedHashEdit {
         here = NOWHERE;
     }
 
-    /** Gives the cursor's field a time, or takes it away ({@link Item#NEVER}). There is room for it. */
+    /** Sets the expiry time of the cursor's field, or removes it ({@link Item#NEVER}). The space is reserved. */
     void time(long time) {
         length = PackedHash.time(hash(), length, entry(), time);
         here = NOWHERE;
     }
 
     /**
-     * Makes it fit for times of fields.
+     * Adds the word for expiry times of fields.
      *
-     * @param earliest of them; milliseconds since the epoch
+     * @param earliest the earliest of them, milliseconds since the epoch
      */
     void keepTimes(long earliest) {
-        call.session().keepFieldTimes(key, item, earliest);
+        context.session().keepFieldTimes(key, item, earliest);
         open(key, true);
     }
 
@@ -250,13 +262,13 @@ final class PackedHashEdit {
     /** Ends a change. */
     void finish(int encoding) {
         if (base + length != item.valueLength()) {
-            call.session().resize(key, item, base == 0 ? encoding : Item.TIMED, base + length, base + length);
+            context.session().resize(key, item, base == 0 ? encoding : Item.TIMED, base + length, base + length);
         }
         if (encoding == encoding()) {
             return;
         }
         if (base == 0) {
-            call.session().encoding(key, item, encoding);
+            context.session().encoding(key, item, encoding);
         } else {
             TimedHashLayout.encoding(item.valueAddress(), encoding);
         }

@@ -1,8 +1,8 @@
 /**
  * Cardinality estimation: PFADD, PFCOUNT, PFMERGE, PFDEBUG.
  *
- * <p>Lives here: the commands on HyperLogLogs, which are strings. Must not live here: registers and the estimate, which are
- * {@code io.varve.memory.collection.hyperloglog}.
+ * <p>This package holds the commands on HyperLogLogs, which are strings. It must not hold registers and estimates
+ * ({@code io.varve.memory.collection.hyperloglog}).
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.command.hyperloglog;

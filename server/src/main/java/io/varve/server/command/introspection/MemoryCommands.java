@@ -2,54 +2,59 @@ package io.varve.server.command.introspection;
 
 import java.util.List;
 
-import io.varve.memory.CacheStats;
+import io.varve.memory.report.CacheStats;
 import io.varve.server.admin.MemoryFigures;
 import io.varve.server.admin.MemoryReport;
 import io.varve.server.command.CommandBuilder;
-import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.HelpText;
-import io.varve.server.command.Invocation;
-import io.varve.server.command.ServerContext;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.resp.ReplyWriter;
 
-import static io.varve.server.command.CommandFlag.READONLY;
+import static io.varve.server.command.spec.CommandFlag.READONLY;
 
-/** Where memory goes: MEMORY. Immutable. */
+/** MEMORY: memory usage. Immutable. */
 public final class MemoryCommands {
     private static final String[] OF_EACH_SHARD = {"nondeterministic_output", "request_policy:all_shards",
             "response_policy:special"};
     private static final int PERCENT = 100;
 
-    private final ServerContext server;
+    private final ServerState server;
 
-    public MemoryCommands(ServerContext server) {
+    public MemoryCommands(ServerState server) {
         this.server = server;
     }
 
-    /** Adds the family. */
+    /** Adds this family's commands. */
     public void register(CommandTable.Builder table) {
-        table.add(CommandSpec.named("memory").arity(-2).group("server").since("4.0.0")
-                .complexity("Depends on subcommand.").summary("Tells where memory goes.")
-                .subcommand(CommandSpec.named("usage").arity(-3).group("server").since("4.0.0").flags(READONLY).key(2)
-                        .access("RO")
-                        .complexity("O(N) where N is the number of samples.").summary("Bytes that a key takes.")
-                        .handler(MemoryCommands::usage))
-                .subcommand(report("stats", "Figures about memory.").looksAtAllKeys().tips(OF_EACH_SHARD)
-                        .handler(this::stats))
-                .subcommand(report("doctor", "Says in words what is wrong with memory.").tips(OF_EACH_SHARD)
-                        .handler(call -> call.reply().verbatim("txt",
-                                MemoryReport.diagnosis(server.report().memory(), server.connectedClients()))))
-                .subcommand(report("purge", "Gives all free memory back to the system, soon.")
-                        .tips("request_policy:all_shards", "response_policy:all_succeeded").handler(call -> {
-                            server.cache().giveBackSoon();
-                            call.reply().ok();
+        table.add(CommandBuilder.named("memory").arity(-2).group("server").since("4.0.0")
+                .complexity("Depends on subcommand.").summary("A container for memory diagnostics commands")
+                .subcommand(
+                        CommandBuilder.named("usage").arity(-3).group("server").since("4.0.0").flags(READONLY).key(2)
+                                .access("RO")
+                                .complexity("O(N) where N is the number of samples.")
+                                .summary("Estimates the memory of a key")
+                                .handler(MemoryCommands::usage))
+                .subcommand(
+                        report("stats", "Returns details about memory usage").traits(CommandTrait.READS_ALL_KEYS)
+                                .tips(OF_EACH_SHARD)
+                                .handler(this::stats))
+                .subcommand(report("doctor", "Returns a memory problems report").tips(OF_EACH_SHARD)
+                        .handler(context -> context.reply().verbatim("txt",
+                                MemoryReport.diagnosis(server.telemetry().report().memory(),
+                                        server.telemetry().connectedClients()))))
+                .subcommand(report("purge", "Returns free memory to the operating system")
+                        .tips("request_policy:all_shards", "response_policy:all_succeeded").handler(context -> {
+                            server.cache().returnFreeMemorySoon();
+                            context.reply().ok();
                         }))
-                .subcommand(report("malloc-stats", "The allocator's own report.").tips(OF_EACH_SHARD)
-                        .handler(call -> call.reply().verbatim("txt",
-                                MemoryReport.ofAllocator(server.report().memory()))))
+                .subcommand(report("malloc-stats", "Returns the allocator statistics").tips(OF_EACH_SHARD)
+                        .handler(context -> context.reply().verbatim("txt",
+                                MemoryReport.ofAllocator(server.telemetry().report().memory()))))
                 .subcommand(HelpText.describe("server", "4.0.0")
-                        .handler(call -> HelpText.reply(call.reply(), "MEMORY", "DOCTOR",
+                        .handler(context -> HelpText.reply(context.reply(), "MEMORY", "DOCTOR",
                                 "    Return memory problems reports.", "MALLOC-STATS",
                                 "    Return internal statistics report from the memory allocator.", "PURGE",
                                 "    Attempt to purge dirty pages for reclamation by the allocator.", "STATS",
@@ -59,37 +64,37 @@ public final class MemoryCommands {
     }
 
     private static CommandBuilder report(String name, String summary) {
-        return CommandSpec.named(name).arity(2).group("server").since("4.0.0").summary(summary);
+        return CommandBuilder.named(name).arity(2).group("server").since("4.0.0").summary(summary);
     }
 
-    private static void usage(Invocation call) {
-        for (int i = 3; i < call.argumentCount(); i += 2) {
-            if (!call.argumentIs(i, "SAMPLES") || i + 1 >= call.argumentCount()) {
-                call.syntaxError();
+    private static void usage(CommandContext context) {
+        for (int i = 3; i < context.argumentCount(); i += 2) {
+            if (!context.argumentIs(i, "SAMPLES") || i + 1 >= context.argumentCount()) {
+                context.syntaxError();
                 return;
             }
-            if (!call.requireLong(i + 1)) {
+            if (!context.requireLong(i + 1)) {
                 return;
             }
-            if (call.longValue() < 0) {
-                call.syntaxError();
+            if (context.longValue() < 0) {
+                context.syntaxError();
                 return;
             }
         }
-        // MEMORY USAGE leaves no trace at all, unlike OBJECT.
-        if (call.session().peek(call.key(2), call.item())) {
-            call.reply().integer(call.session().memoryUsage(call.item()));
+        // MEMORY USAGE does not count as a lookup, unlike OBJECT.
+        if (context.session().peek(context.key(2), context.item())) {
+            context.reply().integer(context.session().memoryUsage(context.item()));
         } else {
-            call.reply().nil();
+            context.reply().nil();
         }
     }
 
     // --- STATS
 
-    private void stats(Invocation call) {
-        MemoryFigures figures = server.report().memory();
+    private void stats(CommandContext context) {
+        MemoryFigures figures = server.telemetry().report().memory();
         CacheStats stats = figures.stats();
-        Pairs pairs = new Pairs(call.reply());
+        Pairs pairs = new Pairs(context.reply());
         pairs.add("peak.allocated", figures.peakBytes());
         pairs.add("total.allocated", figures.usedBytes());
         pairs.add("startup.allocated", figures.startupBytes());
@@ -111,19 +116,19 @@ public final class MemoryCommands {
         pairs.addRatio("peak.percentage", PERCENT * figures.peakPart());
         pairs.add("allocator.allocated", stats.liveBytes());
         pairs.add("allocator.active", figures.activeBytes());
-        pairs.add("allocator.resident", stats.reservedBytes());
+        pairs.add("allocator.resident", stats.chargedBytes());
         pairs.addRatio("allocator-fragmentation.ratio", figures.fragmentationRatio());
         pairs.add("allocator-fragmentation.bytes", figures.fragmentationBytes());
         pairs.addRatio("allocator-rss.ratio", figures.reservedRatio());
-        pairs.add("allocator-rss.bytes", stats.reservedBytes() - figures.activeBytes());
+        pairs.add("allocator-rss.bytes", stats.chargedBytes() - figures.activeBytes());
         pairs.addRatio("rss-overhead.ratio", figures.residentOverReserved());
-        pairs.add("rss-overhead.bytes", figures.residentBytes() - stats.reservedBytes());
+        pairs.add("rss-overhead.bytes", figures.residentBytes() - stats.chargedBytes());
         pairs.addRatio("fragmentation", figures.residentOverUsed());
         pairs.add("fragmentation.bytes", figures.residentBytes() - figures.usedBytes());
         pairs.end();
     }
 
-    /** Of each that holds anything, what finding its keys and their times takes. */
+    /** Replies the index and expiry overhead of each database that holds keys. */
     private static void databases(Pairs pairs, CacheStats stats) {
         List<CacheStats.Database> databases = stats.databases();
         long expiring = stats.expiringItems();
@@ -134,7 +139,7 @@ public final class MemoryCommands {
                 reply.bulkAscii("overhead.hashtable.main");
                 reply.integer(database.indexBytes());
                 reply.bulkAscii("overhead.hashtable.expires");
-                // Entries of all databases lie in the same chunks: each has its share.
+                // Entries of all databases share the same chunks, so each database gets its proportion.
                 reply.integer(expiring == 0
                         ? 0
                         : Math.round((double) stats.expiryBytes() * database.expiringItems() / expiring));
@@ -144,7 +149,7 @@ public final class MemoryCommands {
         }
     }
 
-    /** A map whose size is known at its end. Confined to one reply. */
+    /** A reply map whose size is known only at its end. Confined to one reply. */
     private static final class Pairs {
         private final ReplyWriter reply;
         private final long mark;
@@ -163,7 +168,7 @@ public final class MemoryCommands {
             named(name).doubleValue(value);
         }
 
-        /** A map, whose pairs the caller writes. */
+        /** Adds a map, whose pairs the caller writes. */
         ReplyWriter addMap(String name, int pairs) {
             named(name).map(pairs);
             return reply;

@@ -6,50 +6,52 @@ import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.server.command.CommandBuilder;
-import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.HelpText;
-import io.varve.server.command.Invocation;
-import io.varve.server.command.ServerContext;
+import io.varve.server.command.ServerState;
 import io.varve.server.command.hash.HashValue;
 import io.varve.server.command.set.SetView;
 import io.varve.server.command.set.Sets;
 import io.varve.server.command.sortedset.SortedSetValue;
 import io.varve.server.command.sortedset.SortedSets;
+import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.command.value.Encodings;
 import io.varve.server.command.value.KeyLookup;
 import io.varve.server.resp.Numbers;
 
-import static io.varve.server.command.CommandFlag.ADMIN;
-import static io.varve.server.command.CommandFlag.LOADING;
-import static io.varve.server.command.CommandFlag.NOSCRIPT;
-import static io.varve.server.command.CommandFlag.READONLY;
-import static io.varve.server.command.CommandFlag.STALE;
+import static io.varve.server.command.spec.CommandFlag.ADMIN;
+import static io.varve.server.command.spec.CommandFlag.LOADING;
+import static io.varve.server.command.spec.CommandFlag.NOSCRIPT;
+import static io.varve.server.command.spec.CommandFlag.READONLY;
+import static io.varve.server.command.spec.CommandFlag.STALE;
 
-/** What lies behind a key: OBJECT, DEBUG. Immutable. */
+/** OBJECT and DEBUG: the internals of a key. Immutable. */
 public final class ObjectCommands {
     /** The longest string that Redis embeds in its object. */
     private static final int EMBEDDED_BYTES = 44;
     private static final String NO_SUCH_KEY = "ERR no such key";
 
-    private final ServerContext server;
+    private final ServerState server;
 
-    public ObjectCommands(ServerContext server) {
+    public ObjectCommands(ServerState server) {
         this.server = server;
     }
 
-    /** Adds the family. */
+    /** Adds this family's commands. */
     public void register(CommandTable.Builder table) {
         object(table);
-        table.add(CommandSpec.named("debug").arity(-2).group("server").flags(ADMIN, NOSCRIPT, LOADING, STALE)
-                .forDebugging().complexity("Depends on subcommand.").summary("For tests of the server.")
-                .subcommand(debug("sleep", 3, "Sleeps, and holds its event loop up.").handler(ObjectCommands::sleep))
-                .subcommand(debug("object", 3, "How a key's value is stored.").key(2).access("RO")
+        table.add(CommandBuilder.named("debug").arity(-2).group("server").flags(ADMIN, NOSCRIPT, LOADING, STALE)
+                .traits(CommandTrait.DEBUG_ONLY).complexity("Depends on subcommand.")
+                .summary("A container for debugging commands")
+                .subcommand(debug("sleep", 3, "Stops the connection's event loop for a time")
+                        .handler(ObjectCommands::sleep))
+                .subcommand(debug("object", 3, "Returns internal information about a key's value").key(2).access("RO")
                         .handler(ObjectCommands::debugObject))
-                .subcommand(debug("set-active-expire", 3, "Turns expiry in the background off and on.")
+                .subcommand(debug("set-active-expire", 3, "Enables or disables expiry in the background")
                         .handler(this::setActiveExpire))
-                .subcommand(debug("help", 2, "Shows what the subcommands do.")
-                        .handler(call -> HelpText.reply(call.reply(), "DEBUG", "OBJECT <key>",
+                .subcommand(debug("help", 2, "Returns helpful text about the subcommands")
+                        .handler(context -> HelpText.reply(context.reply(), "DEBUG", "OBJECT <key>",
                                 "    Show low level info about `key` and associated value.",
                                 "SET-ACTIVE-EXPIRE <0|1>",
                                 "    Setting it to 0 disables expiring keys in background.", "SLEEP <seconds>",
@@ -57,24 +59,24 @@ public final class ObjectCommands {
     }
 
     private static CommandBuilder debug(String name, int arity, String summary) {
-        return CommandSpec.named(name).arity(arity).group("server").flags(ADMIN, NOSCRIPT, LOADING, STALE)
-                .forDebugging().summary(summary);
+        return CommandBuilder.named(name).arity(arity).group("server").flags(ADMIN, NOSCRIPT, LOADING, STALE)
+                .traits(CommandTrait.DEBUG_ONLY).summary(summary);
     }
 
     private static void object(CommandTable.Builder table) {
-        table.add(CommandSpec.named("object").arity(-2).group("generic").since("2.2.3")
-                .complexity("Depends on subcommand.").summary("How a key's value is stored.")
-                .subcommand(inspect("encoding", "2.2.3", "The encoding of the value.")
+        table.add(CommandBuilder.named("object").arity(-2).group("generic").since("2.2.3")
+                .complexity("Depends on subcommand.").summary("A container for object introspection commands")
+                .subcommand(inspect("encoding", "2.2.3", "Returns the internal encoding of a value")
                         .handler(ObjectCommands::encoding))
-                .subcommand(inspect("freq", "4.0.0", "How often the key was used, logarithmically.")
+                .subcommand(inspect("freq", "4.0.0", "Returns the logarithmic access frequency counter of a key")
                         .handler(ObjectCommands::frequency))
-                .subcommand(inspect("idletime", "2.2.3", "Seconds since the key was used.")
+                .subcommand(inspect("idletime", "2.2.3", "Returns the seconds since the last access to a key")
                         .handler(ObjectCommands::idleTime))
-                .subcommand(inspect("refcount", "2.2.3", "How many refer to the value: always one.")
+                .subcommand(inspect("refcount", "2.2.3", "Returns the reference count of a value, which is always 1")
                         .handler(ObjectCommands::references))
-                .subcommand(CommandSpec.named("help").arity(2).group("generic").since("6.2.0").flags(LOADING, STALE)
-                        .categories("@keyspace").summary("Shows what the subcommands do.")
-                        .handler(call -> HelpText.reply(call.reply(), "OBJECT", "ENCODING <key>",
+                .subcommand(CommandBuilder.named("help").arity(2).group("generic").since("6.2.0").flags(LOADING, STALE)
+                        .categories("@keyspace").summary("Returns helpful text about the subcommands")
+                        .handler(context -> HelpText.reply(context.reply(), "OBJECT", "ENCODING <key>",
                                 "    Return the kind of internal representation used in order to store the value",
                                 "    associated with a <key>.", "FREQ <key>",
                                 "    Return the access frequency index of the <key>. The returned integer is",
@@ -87,28 +89,31 @@ public final class ObjectCommands {
     }
 
     private static CommandBuilder inspect(String name, String since, String summary) {
-        return CommandSpec.named(name).arity(3).group("generic").since(since).flags(READONLY).key(2).access("RO")
+        return CommandBuilder.named(name).arity(3).group("generic").since(since).flags(READONLY).key(2).access("RO")
                 .categories("@keyspace").tips("nondeterministic_output").summary(summary);
     }
 
     // --- OBJECT
 
-    /** Finds the key of argument 2 for OBJECT: counts, but leaves the access clock; replies nil if it is not there. */
-    private static boolean look(Invocation call) {
-        if (KeyLookup.findUntold(call, call.key(2), call.item())) {
+    /**
+     * Finds the key of argument 2 for OBJECT. Counts the lookup but does not update access recency; replies nil if the
+     * key does not exist.
+     */
+    private static boolean lookUp(CommandContext context) {
+        if (KeyLookup.findUntold(context, context.key(2), context.item())) {
             return true;
         }
-        call.reply().nil();
+        context.reply().nil();
         return false;
     }
 
-    private static void encoding(Invocation call) {
-        if (look(call)) {
-            call.reply().bulkAscii(encodingOf(call, call.key(2), call.item()));
+    private static void encoding(CommandContext context) {
+        if (lookUp(context)) {
+            context.reply().bulkAscii(encodingOf(context, context.key(2), context.item()));
         }
     }
 
-    private static String encodingOf(Invocation call, Key key, Item item) {
+    private static String encodingOf(CommandContext context, Key key, Item item) {
         return switch (item.type()) {
             case STRING -> item.encoding() == Encodings.STRING_RAW
                     ? "raw"
@@ -117,14 +122,14 @@ public final class ObjectCommands {
                                     ? "int"
                                     : item.valueLength() <= EMBEDDED_BYTES ? "embstr" : "raw";
             case HASH -> {
-                HashValue hash = HashValue.of(call);
+                HashValue hash = HashValue.of(context);
                 hash.openAgain(key);
                 yield !hash.isListpack() ? "hashtable" : hash.keepsTimes() ? "listpackex" : "listpack";
             }
             case LIST -> "quicklist";
             case SET -> {
-                SetView set = Sets.of(call).first();
-                set.look(call, key, item);
+                SetView set = Sets.of(context).first();
+                set.bind(context, key, item);
                 yield switch (set.encoding()) {
                     case Encodings.SET_INTEGERS -> "intset";
                     case Encodings.SET_LISTPACK -> "listpack";
@@ -132,85 +137,88 @@ public final class ObjectCommands {
                 };
             }
             case SORTED_SET -> {
-                SortedSetValue set = SortedSets.of(call).set();
-                set.openAgain(call, key);
+                SortedSetValue set = SortedSets.of(context).set();
+                set.openAgain(context, key);
                 yield set.isListpack() ? "listpack" : "skiplist";
             }
             case STREAM -> "stream";
         };
     }
 
-    private static void frequency(Invocation call) {
-        if (!look(call)) {
+    private static void frequency(CommandContext context) {
+        if (!lookUp(context)) {
             return;
         }
-        int frequency = call.session().frequency(call.item());
+        int frequency = context.session().frequency(context.item());
         if (frequency < 0) {
-            call.reply().error("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note "
-                    + "that when switching between policies at runtime LRU and LFU data will take some time to adjust.");
+            context.reply()
+                    .error("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note "
+                            + "that when switching between policies at runtime LRU and LFU data will take some"
+                            + " time to adjust.");
         } else {
-            call.reply().integer(frequency);
+            context.reply().integer(frequency);
         }
     }
 
-    private static void idleTime(Invocation call) {
-        if (!look(call)) {
+    private static void idleTime(CommandContext context) {
+        if (!lookUp(context)) {
             return;
         }
-        long idleMillis = call.session().idleMillis(call.item());
+        long idleMillis = context.session().idleMillis(context.item());
         if (idleMillis >= 0) {
-            call.reply().integer(idleMillis / 1000);
-        } else if (call.session().frequency(call.item()) < 0) {
-            call.reply()
+            context.reply().integer(idleMillis / 1000);
+        } else if (context.session().frequency(context.item()) < 0) {
+            context.reply()
                     .error("ERR The maxmemory policy keeps neither idle times nor frequencies: select another one with "
                             + "CONFIG SET maxmemory-policy, such as allkeys-lru.");
         } else {
-            call.reply().error("ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when "
-                    + "switching between policies at runtime LRU and LFU data will take some time to adjust.");
+            context.reply()
+                    .error("ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when "
+                            + "switching between policies at runtime LRU and LFU data will take some time to adjust.");
         }
     }
 
-    private static void references(Invocation call) {
-        if (look(call)) {
-            call.reply().integer(1);
+    private static void references(CommandContext context) {
+        if (lookUp(context)) {
+            context.reply().integer(1);
         }
     }
 
     // --- DEBUG
 
-    private static void sleep(Invocation call) {
-        if (!call.requireDouble(2)) {
+    private static void sleep(CommandContext context) {
+        if (!context.requireDouble(2)) {
             return;
         }
-        long end = System.nanoTime() + (long) (call.doubleValue() * 1e9);
+        long end = System.nanoTime() + (long) (context.doubleValue() * 1e9);
         for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
             LockSupport.parkNanos(left);
         }
-        call.reply().ok();
+        context.reply().ok();
     }
 
-    private static void debugObject(Invocation call) {
-        Key key = call.key(2);
-        Item item = call.item();
-        if (!call.session().peek(key, item)) {
-            call.reply().error(NO_SUCH_KEY);
+    private static void debugObject(CommandContext context) {
+        Key key = context.key(2);
+        Item item = context.item();
+        if (!context.session().peek(key, item)) {
+            context.reply().error(NO_SUCH_KEY);
             return;
         }
-        long idleMillis = call.session().idleMillis(item);
-        long length = item.isTree() ? call.session().memoryUsage(item) : item.valueLength();
-        call.reply().simple("Value at:0x" + Long.toHexString(item.valueAddress()) + " refcount:1 encoding:"
-                + encodingOf(call, key, item) + " serializedlength:" + length + " lru:0 lru_seconds_idle:"
+        long idleMillis = context.session().idleMillis(item);
+        long length = item.isTree() ? context.session().memoryUsage(item) : item.valueLength();
+        context.reply().simple("Value at:0x" + Long.toHexString(item.valueAddress()) + " refcount:1 encoding:"
+                + encodingOf(context, key, item) + " serializedlength:" + length + " lru:0 lru_seconds_idle:"
                 + Math.max(0, idleMillis) / 1000 + (item.type() == ItemType.STRING
                         ? ""
                         : " type:"
                                 + item.type().redisName()));
     }
 
-    private void setActiveExpire(Invocation call) {
-        if (!call.requireLong(2)) {
+    private void setActiveExpire(CommandContext context) {
+        if (!context.requireLong(2)) {
             return;
         }
-        server.activeExpire(call.longValue() != 0);
-        call.reply().ok();
+        server.activeExpire(context.longValue() != 0);
+        context.reply().ok();
     }
 }

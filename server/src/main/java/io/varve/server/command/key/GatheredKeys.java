@@ -7,21 +7,21 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
-import io.varve.server.command.HeapLoan;
+import io.varve.server.command.HeapReservation;
 
 /**
- * The keys of a part of the order, each once, as far as they are not too many for the heap. Those that are too long to be copied are
- * counted only. Confined to one thread.
+ * The distinct keys of one part of the scan order, within a size limit. Confined to one thread. Keys that are too long
+ * to be copied are only counted.
  */
 final class GatheredKeys {
-    /** What a key takes beside its bytes: arrays, a buffer, an entry of a map. */
+    /** Overhead of a key beside its bytes: arrays, a buffer, a map entry. */
     private static final int KEY_OVERHEAD_BYTES = 128;
 
     private final ScanPart part;
-    private final HeapLoan loan;
+    private final HeapReservation reservation;
     private final long mostBytes;
     private final Map<ByteBuffer, Named> once = new LinkedHashMap<>();
-    /** The hashes of those that are too long. */
+    /** The hashes of the keys that are too long. */
     private final Set<Long> longOnes = new HashSet<>();
     private long bytes;
     private boolean tooMany;
@@ -47,30 +47,30 @@ final class GatheredKeys {
     }
 
     /**
-     * @param loan      what they are charged to
-     * @param mostBytes more than one key do not take more
+     * @param reservation the reservation that the keys are charged to
+     * @param mostBytes maximum size of the keys, unless there is only one
      */
-    GatheredKeys(ScanPart part, HeapLoan loan, long mostBytes) {
+    GatheredKeys(ScanPart part, HeapReservation reservation, long mostBytes) {
         this.part = part;
-        this.loan = loan;
+        this.reservation = reservation;
         this.mostBytes = mostBytes;
     }
 
-    /** What a key takes of the heap while it is kept. */
+    /** Heap bytes of a key while it is held. */
     static long heapBytes(byte[] name) {
         return name.length + (long) KEY_OVERHEAD_BYTES;
     }
 
-    /** Adds a key unless it is there. @return whether more can be added */
+    /** Adds a key unless it is present. @return whether more keys can be added */
     boolean add(byte[] name, int type) {
         ByteBuffer key = ByteBuffer.wrap(name);
         if (hasEnded() || once.containsKey(key)) {
             return !hasEnded();
         }
         long more = heapBytes(name);
-        if (!hasRoom(more)) {
+        if (!reserve(more)) {
             tooMany = true;
-        } else if (loan.take(more)) {
+        } else if (reservation.take(more)) {
             bytes += more;
             once.put(key, new Named(name, type));
         } else {
@@ -82,7 +82,7 @@ final class GatheredKeys {
     /** Counts a key that is too long to be copied. */
     void addLong(long hash, int length) {
         if (!hasEnded() && !longOnes.contains(hash)) {
-            if (hasRoom(length)) {
+            if (reserve(length)) {
                 bytes += length;
                 longOnes.add(hash);
             } else {
@@ -91,26 +91,26 @@ final class GatheredKeys {
         }
     }
 
-    private boolean hasRoom(long more) {
+    private boolean reserve(long more) {
         return bytes + more <= mostBytes || size() == 0;
     }
 
-    /** Whether nothing is added any more. */
+    /** Whether no more keys are added. */
     boolean hasEnded() {
         return tooMany || refused;
     }
 
-    /** Whether there were more than may be kept at once: some are missing. */
+    /** Whether the part has more keys than the limit allows, so that some are missing. */
     boolean areTooMany() {
         return tooMany;
     }
 
-    /** Whether the heap had no room for one of them, or nobody waits for them. */
+    /** Whether the heap budget was exhausted, or the client has disconnected. */
     boolean isRefused() {
         return refused;
     }
 
-    /** The part in which they are. */
+    /** The part that the keys belong to. */
     ScanPart part() {
         return part;
     }
@@ -123,14 +123,14 @@ final class GatheredKeys {
         return once.size() + longOnes.size();
     }
 
-    /** Whether there are any that are too long. */
+    /** Whether there are any keys that are too long. */
     boolean hasLongOnes() {
         return !longOnes.isEmpty();
     }
 
-    /** They are not needed any more. */
+    /** Releases the keys and their reservation. */
     void giveBack() {
-        once.values().forEach(found -> loan.give(heapBytes(found.name)));
+        once.values().forEach(found -> reservation.give(heapBytes(found.name)));
         once.clear();
     }
 }

@@ -6,30 +6,30 @@ import io.varve.memory.item.Key;
 import io.varve.server.resp.ReplyWriter;
 
 /**
- * Keys that are too long for flash, and so for being copied to the heap: they are replied from memory, where alone they can be. Confined to
- * its event loop.
+ * Replies keys that are too long for flash, and so for a copy on the heap. Confined to its event loop. Such keys can
+ * only be in memory, and are replied from there.
  */
 final class LongKeys {
     private final CacheSession session;
     private final int database;
     private final Key key = new Key();
 
-    /** @param session the event loop's */
+    /** @param session the event loop's session */
     LongKeys(CacheSession session, int database) {
         this.session = session;
         this.database = database;
     }
 
-    /** Whether a key of so many bytes is one of them. */
+    /** Whether a key of this length is too long for flash. */
     static boolean isLong(int length) {
         return length > FlashTier.MOST_KEY_BYTES;
     }
 
     /**
-     * Replies those that are wanted in a part of the order.
+     * Replies the matching long keys in a part of the scan order.
      *
-     * @param most no more than so many
-     * @return how many there were
+     * @param most maximum number of keys
+     * @return number of replied keys
      */
     int reply(ScanPart part, TwoTierScan.Filter filter, int most, ReplyWriter reply) {
         int[] count = {0};

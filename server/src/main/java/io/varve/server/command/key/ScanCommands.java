@@ -5,102 +5,109 @@ import java.util.Locale;
 import io.varve.flash.tier.FlashTier;
 import io.varve.memory.ItemVisitor;
 import io.varve.memory.item.Item;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Errors;
-import io.varve.server.command.FlashAnswers;
-import io.varve.server.command.HeapLoan;
-import io.varve.server.command.Invocation;
-import io.varve.server.command.ServerContext;
+import io.varve.server.command.HeapReservation;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.blocking.DeferredFlashReplies;
+import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.command.text.GlobPattern;
 import io.varve.server.command.value.ScanCursor;
 import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
 
-import static io.varve.server.command.CommandFlag.READONLY;
 import static io.varve.server.command.key.KeyCommands.keys;
+import static io.varve.server.command.spec.CommandFlag.READONLY;
 
 /**
- * SCAN, KEYS and RANDOMKEY: they run without locks and see one shard's bucket after the other. Immutable.
+ * SCAN, KEYS and RANDOMKEY. Immutable. They run without locks between steps, and visit one bucket of a shard after the
+ * other.
  */
 public final class ScanCommands {
-    /** How many keys KEYS asks for at a time. */
+    /** Number of keys that KEYS requests at a time. */
     private static final int KEYS_SLICE = 1024;
     /**
-     * SCAN asks for so many at a time until COUNT is met. COUNT sets how often it asks in one call, between these two limits: the lower
-     * is enough to pass the empty buckets of a small database in many shards. A call also ends after so many bytes.
+     * SCAN requests this many keys at a time until COUNT is met. COUNT sets the number of requests in one call, between
+     * these two limits. The lower limit is enough to pass the empty buckets of a small database in many shards. A call
+     * also ends after this many bytes.
      */
     private static final int SCAN_SLICE = 16;
     private static final int MIN_SLICES = 256;
     private static final int MAX_SLICES = 4096;
     private static final int MAX_SCAN_BYTES = 4 << 20;
-    /** A type's name is shorter. */
+    /** Longer than any type name. */
     private static final int LONGEST_TYPE = 32;
-    /** What a client that waits for both tiers takes of the heap, bytes. */
+    /** Heap bytes of a client that waits for both tiers. */
     private static final long WAITING_BYTES = 1 << 10;
 
-    /** Walks over both tiers; null if there is one. */
+    /** Scans both tiers; null if there is only memory. */
     private final @Nullable TwoTierScan tiers;
 
-    public ScanCommands(ServerContext server) {
+    public ScanCommands(ServerState server) {
         FlashTier flash = server.flash();
         tiers = flash == null ? null : new TwoTierScan(server.cache(), flash);
     }
 
-    /** Adds the family. */
+    /** Adds this family's commands. */
     public void register(CommandTable.Builder table) {
-        table.add(keys("scan", -2, "2.8.0", "Walks over the keys, some at a time").looksAtAllKeys().waitsForFlash()
+        table.add(keys("scan", -2, "2.8.0", "Iterates over the keys of the database")
+                .traits(CommandTrait.READS_ALL_KEYS, CommandTrait.WAITS_FOR_FLASH)
                 .flags(READONLY)
-                .tips("nondeterministic_output", "request_policy:special").complexity("O(1) a call")
+                .tips("nondeterministic_output", "request_policy:special").complexity("O(1) for each call")
                 .handler(this::scan));
-        table.add(keys("keys", 2, "1.0.0", "Answers all keys that match a pattern").looksAtAllKeys().waitsForFlash()
+        table.add(keys("keys", 2, "1.0.0", "Returns all keys that match a pattern")
+                .traits(CommandTrait.READS_ALL_KEYS, CommandTrait.WAITS_FOR_FLASH)
                 .flags(READONLY)
                 .categories("@dangerous").tips("request_policy:all_shards", "nondeterministic_output_order")
-                .complexity("O(N) in the keys").handler(this::keysCommand));
-        table.add(keys("randomkey", 1, "1.0.0", "Answers a key picked at random").looksAtAllKeys().waitsForFlash()
+                .complexity("O(N) where N is the number of keys in the database").handler(this::keysCommand));
+        table.add(keys("randomkey", 1, "1.0.0", "Returns a random key")
+                .traits(CommandTrait.READS_ALL_KEYS, CommandTrait.WAITS_FOR_FLASH)
                 .flags(READONLY)
                 .tips("request_policy:all_shards", "nondeterministic_output").handler(this::randomkey));
     }
 
-    private void scan(Invocation call) {
-        ScanCursor cursor = ScanCursor.read(call, 1);
-        if (cursor == null || !cursor.readOptions(call, 2, true)) {
+    private void scan(CommandContext context) {
+        ScanCursor cursor = ScanCursor.read(context, 1);
+        if (cursor == null || !cursor.readOptions(context, 2, true)) {
             return;
         }
-        String type = type(call, cursor.typeArgument());
+        String type = type(context, cursor.typeArgument());
         TwoTierScan both = tiers;
         if (both != null) {
-            HeapLoan loan = new HeapLoan(call.server().argumentMemory());
-            TwoTierScan.Filter filter = filter(call, cursor.patternArgument(), type, loan);
+            HeapReservation reservation = new HeapReservation(context.server().argumentMemory());
+            TwoTierScan.Filter filter = filter(context, cursor.patternArgument(), type, reservation);
             if (filter != null) {
-                scanBoth(call, both, cursor, filter, loan);
+                scanBoth(context, both, cursor, filter, reservation);
             }
             return;
         }
-        ReplyWriter reply = call.reply();
+        ReplyWriter reply = context.reply();
         long mark = reply.beginDeferred();
         long before = reply.pendingBytes();
-        Matches matches = new Matches(call, cursor, type);
+        Matches matches = new Matches(context, cursor, type);
         long slices = Math.clamp((cursor.count() + SCAN_SLICE - 1L) / SCAN_SLICE, MIN_SLICES, MAX_SLICES);
         long at = cursor.position();
         do {
-            at = call.session().scan(call.database(), at, (int) Math.min(SCAN_SLICE, cursor.count() - matches.visited),
+            at = context.session().scan(context.database(), at,
+                    (int) Math.min(SCAN_SLICE, cursor.count() - matches.visited),
                     matches);
             slices--;
         } while (at != 0 && slices > 0 && matches.visited < cursor.count()
                 && reply.pendingBytes() - before < MAX_SCAN_BYTES);
-        reply.endScan(mark, at == 0 ? 0 : withoutEmptyEnd(call, at, slices), matches.count);
+        reply.endScan(mark, at == 0 ? 0 : withoutEmptyEnd(context, at, slices), matches.count);
     }
 
     /**
-     * Passes the empty buckets behind a page, so that the page with the last keys is the last one.
+     * Skips the empty buckets after a page, so that the page with the last keys is the last page.
      *
-     * @return the cursor, or a later one that has no keys in between; 0 if no keys are left
+     * @return the cursor, or a later one without keys in between; 0 if no keys are left
      */
-    private static long withoutEmptyEnd(Invocation call, long cursor, long slices) {
+    private static long withoutEmptyEnd(CommandContext context, long cursor, long slices) {
         boolean[] found = {false};
         long at = cursor;
         for (long left = slices; left > 0 && at != 0; left--) {
-            long next = call.session().scan(call.database(), at, 1, _ -> found[0] = true);
+            long next = context.session().scan(context.database(), at, 1, _ -> found[0] = true);
             if (found[0]) {
                 break;
             }
@@ -109,52 +116,55 @@ public final class ScanCommands {
         return at;
     }
 
-    /** The type that is asked for, in lower case; null for any. */
-    private static @Nullable String type(Invocation call, int argument) {
+    /** The requested type in lower case; null for any. */
+    private static @Nullable String type(CommandContext context, int argument) {
         if (argument == 0) {
             return null;
         }
-        String name = call.argumentString(argument);
-        // There is none of so long a name, and who waits is not to keep it.
+        String name = context.argumentString(argument);
+        // No type has so long a name, and a waiting client must not keep it.
         return name.length() > LONGEST_TYPE ? "" : name.toLowerCase(Locale.ROOT);
     }
 
-    // --- over both tiers
+    // --- both tiers
 
-    /** What is asked for, charged to the loan; null after an error was replied. */
-    private static TwoTierScan.@Nullable Filter filter(Invocation call, int patternArgument, @Nullable String type,
-            HeapLoan loan) {
-        byte[] pattern = patternArgument == 0 ? null : call.argumentBytes(patternArgument);
-        // The pattern is on the heap and beside it.
-        if (!loan.take(WAITING_BYTES + (pattern == null ? 0 : 2L * pattern.length))) {
-            call.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
+    /** The requested filter, charged to the reservation; null after an error was replied. */
+    private static TwoTierScan.@Nullable Filter filter(CommandContext context, int patternArgument,
+            @Nullable String type,
+            HeapReservation reservation) {
+        byte[] pattern = patternArgument == 0 ? null : context.argumentBytes(patternArgument);
+        // The pattern is on the heap and in native memory.
+        if (!reservation.take(WAITING_BYTES + (pattern == null ? 0 : 2L * pattern.length))) {
+            context.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
             return null;
         }
         return new TwoTierScan.Filter(pattern, type);
     }
 
-    private static void scanBoth(Invocation call, TwoTierScan both, ScanCursor cursor, TwoTierScan.Filter filter,
-            HeapLoan loan) {
-        int database = call.database();
-        LongKeys longKeys = new LongKeys(call.session(), database);
-        FlashAnswers.answerLater(call, loan,
-                () -> both.scan(database, cursor.position(), cursor.count(), filter, loan), (page, reply) -> {
+    private static void scanBoth(CommandContext context, TwoTierScan both, ScanCursor cursor, TwoTierScan.Filter filter,
+            HeapReservation reservation) {
+        int database = context.database();
+        LongKeys longKeys = new LongKeys(context.session(), database);
+        DeferredFlashReplies.answerLater(context, reservation,
+                () -> both.scan(database, cursor.position(), cursor.count(), filter, reservation), (page, reply) -> {
                     long mark = reply.beginDeferred();
                     long count = replyAll(page, longKeys, filter, reply);
                     reply.endScan(mark, page.cursor(), count);
                 });
     }
 
-    private static void keysOfBoth(Invocation call, TwoTierScan both, TwoTierScan.Filter filter, HeapLoan loan) {
-        int database = call.database();
-        LongKeys longKeys = new LongKeys(call.session(), database);
-        FlashAnswers.answerLater(call, loan, () -> both.keys(database, filter, loan), (page, reply) -> {
-            long mark = reply.beginDeferred();
-            reply.endArray(mark, replyAll(page, longKeys, filter, reply));
-        });
+    private static void keysOfBoth(CommandContext context, TwoTierScan both, TwoTierScan.Filter filter,
+            HeapReservation reservation) {
+        int database = context.database();
+        LongKeys longKeys = new LongKeys(context.session(), database);
+        DeferredFlashReplies.answerLater(context, reservation, () -> both.keys(database, filter, reservation),
+                (page, reply) -> {
+                    long mark = reply.beginDeferred();
+                    reply.endArray(mark, replyAll(page, longKeys, filter, reply));
+                });
     }
 
-    /** Replies the keys of both tiers. @return how many there were */
+    /** Replies the keys of both tiers. @return number of replied keys */
     private static long replyAll(TwoTierScan.Page page, LongKeys longKeys, TwoTierScan.Filter filter,
             ReplyWriter reply) {
         page.keys().forEach(reply::bulk);
@@ -165,16 +175,16 @@ public final class ScanCommands {
         return count;
     }
 
-    /** Replies the keys that SCAN comes by and that its options ask for. Confined to one command. */
+    /** Replies the scanned keys that match the options of SCAN. Confined to one command. */
     private static final class Matches implements ItemVisitor {
-        private final Invocation call;
+        private final CommandContext context;
         private final ScanCursor cursor;
         private final @Nullable String type;
         private long visited;
         private long count;
 
-        Matches(Invocation call, ScanCursor cursor, @Nullable String type) {
-            this.call = call;
+        Matches(CommandContext context, ScanCursor cursor, @Nullable String type) {
+            this.context = context;
             this.cursor = cursor;
             this.type = type;
         }
@@ -183,27 +193,27 @@ public final class ScanCommands {
         public void visit(Item item) {
             visited++;
             if ((type == null || item.type().redisName().equals(type))
-                    && cursor.matches(call, item.keyAddress(), item.keyLength())) {
-                call.reply().bulk(item.keyAddress(), item.keyLength());
+                    && cursor.matches(context, item.keyAddress(), item.keyLength())) {
+                context.reply().bulk(item.keyAddress(), item.keyLength());
                 count++;
             }
         }
     }
 
-    private void keysCommand(Invocation call) {
-        long pattern = call.argumentAddress(1);
-        int patternLength = call.argumentLength(1);
+    private void keysCommand(CommandContext context) {
+        long pattern = context.argumentAddress(1);
+        int patternLength = context.argumentLength(1);
         boolean all = GlobPattern.matchesAll(pattern, patternLength);
         TwoTierScan both = tiers;
         if (both != null) {
-            HeapLoan loan = new HeapLoan(call.server().argumentMemory());
-            TwoTierScan.Filter filter = filter(call, all ? 0 : 1, null, loan);
+            HeapReservation reservation = new HeapReservation(context.server().argumentMemory());
+            TwoTierScan.Filter filter = filter(context, all ? 0 : 1, null, reservation);
             if (filter != null) {
-                keysOfBoth(call, both, filter, loan);
+                keysOfBoth(context, both, filter, reservation);
             }
             return;
         }
-        ReplyWriter reply = call.reply();
+        ReplyWriter reply = context.reply();
         long mark = reply.beginDeferred();
         int[] count = {0};
         ItemVisitor visitor = item -> {
@@ -214,22 +224,23 @@ public final class ScanCommands {
         };
         long cursor = 0;
         do {
-            cursor = call.session().scan(call.database(), cursor, KEYS_SLICE, visitor);
+            cursor = context.session().scan(context.database(), cursor, KEYS_SLICE, visitor);
         } while (cursor != 0);
         reply.endArray(mark, count[0]);
     }
 
-    private void randomkey(Invocation call) {
+    private void randomkey(CommandContext context) {
         TwoTierScan both = tiers;
         if (both != null) {
-            int database = call.database();
-            LongKeys longKeys = new LongKeys(call.session(), database);
-            FlashAnswers.answerLater(call, new HeapLoan(call.server().argumentMemory()), () -> both.random(database),
+            int database = context.database();
+            LongKeys longKeys = new LongKeys(context.session(), database);
+            DeferredFlashReplies.answerLater(context, new HeapReservation(context.server().argumentMemory()),
+                    () -> both.random(database),
                     (page, reply) -> replyRandom(page, longKeys, reply));
             return;
         }
-        ReplyWriter reply = call.reply();
-        if (!call.session().random(call.database(), item -> reply.bulk(item.keyAddress(), item.keyLength()))) {
+        ReplyWriter reply = context.reply();
+        if (!context.session().random(context.database(), item -> reply.bulk(item.keyAddress(), item.keyLength()))) {
             reply.nil();
         }
     }

@@ -8,20 +8,20 @@ import io.varve.memory.ItemVisitor;
 import io.varve.memory.item.Key;
 
 /**
- * A part of the order in which memory is walked over and flash has its keys: of one shard, from a cursor on. Immutable.
+ * A part of one shard in the scan order, which memory and flash share. Immutable.
  *
- * @param cursor where it begins
- * @param end    the position behind it, {@link ItemKey#position}; 0: where the shard ends
- * @param shards how many there are
+ * @param cursor the start
+ * @param end the position after the end, {@link ItemKey#position}; 0: the end of the shard
+ * @param shards number of shards
  */
 record ScanPart(long cursor, long end, int shards) {
-    /** As many bits as a position has: what lies in a part of so many is not divided further. */
+    /** Bits of a position: a part at this depth cannot be divided further. */
     static final int MOST_BITS = 40;
 
     /**
-     * What is left, from a cursor on, of one of the equal parts into which a shard is divided.
+     * The rest, from a cursor on, of one of the equal parts of a shard.
      *
-     * @param bits of the number of those parts
+     * @param bits binary logarithm of the number of those parts
      */
     static ScanPart at(long cursor, int bits, int shards) {
         if (bits == 0) {
@@ -31,7 +31,7 @@ record ScanPart(long cursor, long end, int shards) {
         return new ScanPart(cursor, (position(cursor, shards) & -width) + width, shards);
     }
 
-    /** The smallest part in which a key is, which is bound. */
+    /** The smallest part that contains a bound key. */
     static ScanPart around(Key key, int shards) {
         long position = ItemKey.position(ItemKey.place(key.hash()));
         return at(cursor(position, key.shard(), shards), MOST_BITS, shards);
@@ -49,12 +49,12 @@ record ScanPart(long cursor, long end, int shards) {
         return (int) (cursor & shards - 1);
     }
 
-    /** The position where it begins. */
+    /** The position of the start. */
     long from() {
         return position(cursor, shards);
     }
 
-    /** The cursor behind it; 0 at the end of all. */
+    /** The cursor after this part; 0 at the end of the scan. */
     long next() {
         if (end != 0) {
             return cursor(end, shard(), shards);
@@ -62,7 +62,7 @@ record ScanPart(long cursor, long end, int shards) {
         return shard() + 1 < shards ? shard() + 1 : 0;
     }
 
-    /** Whether a key, which is bound, is in it. */
+    /** Whether a bound key belongs to this part. */
     boolean holds(Key key) {
         long position = ItemKey.position(ItemKey.place(key.hash()));
         // Positions are coarser than cursors may be.
@@ -75,10 +75,10 @@ record ScanPart(long cursor, long end, int shards) {
     }
 
     /**
-     * Shows what memory has of it, under the locks of the cache.
+     * Visits the items of this part in memory, under the locks of the cache.
      *
-     * @param key    is bound to each
-     * @param enough whether to end before all is shown
+     * @param key is bound to each item's key
+     * @param enough whether to stop early
      */
     void visitMemory(CacheSession session, int database, Key key, BooleanSupplier enough, ItemVisitor visitor) {
         long at = cursor;

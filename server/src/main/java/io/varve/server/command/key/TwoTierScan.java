@@ -15,31 +15,32 @@ import io.varve.memory.CacheSession;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
-import io.varve.server.command.HeapLoan;
+import io.varve.server.command.HeapReservation;
 import io.varve.server.command.text.GlobPattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Walks over the keys of both tiers. Confined to the thread that {@link FlashTier#look} runs things on.
+ * Scans the keys of both tiers. Confined to the thread on which {@link FlashTier#look} runs tasks.
  *
- * <p>Flash keeps its keys in the order in which memory is walked over, so a cursor means the same place in both. A step looks at a
- * part of that order in memory, then on flash, then in memory again: what moves from one to the other meanwhile is met in at least
- * one of them. So what is there during a whole walk is met at least once, as Redis promises, and perhaps twice.
+ * <p>Flash keeps its keys in the scan order of memory, so a cursor denotes the same position in both. A step visits a
+ * part of that order in memory, then on flash, then in memory again. So it visits a key that moves between the tiers
+ * during the step at least once. A key that exists during a whole scan is returned at least once, as Redis
+ * guarantees, and perhaps twice.
  *
- * <p>Keys are gathered on the heap, a part at a time that is small enough. Those that are too long for that are in memory, and it is
- * only said in which parts ({@link LongKeys}).
+ * <p>Keys are collected on the heap, one small part at a time. Keys that are too long for that are in memory, and the
+ * result only lists the parts that contain them ({@link LongKeys}).
  */
 final class TwoTierScan {
-    /** Keys that are gathered at once are not many more, whatever COUNT says. */
+    /** Limit of COUNT, to bound the keys collected at a time. */
     private static final int MOST_COUNT = 2048;
-    /** Parts of the order that one call looks at, or as many as there are shards. */
+    /** Maximum parts visited in one call, or the number of shards if that is more. */
     private static final int MOST_STEPS = 64;
     private static final int KEYS_COUNT = 1000;
-    /** What is gathered at once, and what a call of SCAN answers, bytes, if it is more than one key. */
+    /** Maximum size collected at a time, and of a SCAN reply, bytes, unless it is a single key. */
     private static final long MOST_PAGE_BYTES = 1L << 20;
-    /** What KEYS gathers at the most, bytes. */
+    /** Maximum size that KEYS collects, bytes. */
     private static final long MOST_KEYS_BYTES = 24L << 20;
-    /** How often a key is looked for that is somewhere. */
+    /** Maximum attempts to find a random key. */
     private static final int RANDOM_TRIES = 20;
 
     private final Cache cache;
@@ -54,9 +55,9 @@ final class TwoTierScan {
         session = cache.newSession();
     }
 
-    /** Which keys are wanted. Immutable; its pattern is a copy. */
+    /** Selects the matching keys. Immutable; its pattern is a copy. */
     static final class Filter {
-        /** All of them. */
+        /** Matches all keys. */
         static final Filter NONE = new Filter(null, null);
 
         private final @Nullable ByteBuffer pattern;
@@ -76,17 +77,17 @@ final class TwoTierScan {
     }
 
     /**
-     * What was found. Immutable.
+     * The result of a scan. Immutable.
      *
-     * @param cursor   where a scan goes on; 0 at the end
-     * @param keys     those that are not too long for the heap
-     * @param longOnes parts of the order in which there are such as are
+     * @param cursor where a scan continues; 0 at the end
+     * @param keys the keys that are not too long for the heap
+     * @param longOnes the parts that contain longer keys
      */
     record Page(long cursor, List<byte[]> keys, List<ScanPart> longOnes) {}
 
-    /** As SCAN: some keys, from a cursor on; null if the heap has no room for them. */
+    /** Returns one page of SCAN from a cursor on; null if the heap budget is exhausted. */
     @Nullable
-    Page scan(int database, long cursor, int asked, Filter filter, HeapLoan loan) {
+    Page scan(int database, long cursor, int asked, Filter filter, HeapReservation reservation) {
         int count = Math.min(asked, MOST_COUNT);
         session.now(cache.config().ticker().wallMillis());
         List<byte[]> wanted = new ArrayList<>();
@@ -96,7 +97,7 @@ final class TwoTierScan {
         long visited = 0;
         int steps = 0;
         do {
-            GatheredKeys gathered = gather(database, at, count, loan);
+            GatheredKeys gathered = gather(database, at, count, reservation);
             if (gathered.isRefused()) {
                 return null;
             }
@@ -107,7 +108,7 @@ final class TwoTierScan {
                     wanted.add(found.name());
                     bytes += more;
                 } else {
-                    loan.give(more);
+                    reservation.give(more);
                 }
             }
             if (gathered.hasLongOnes()) {
@@ -121,21 +122,21 @@ final class TwoTierScan {
         return new Page(at, wanted, longOnes);
     }
 
-    /** How many keys both tiers have. A page with all of them is the last one. */
+    /** Number of keys in both tiers. A page with all of them is the last one. */
     private long allKeys(int database) {
         return cache.size(database, tier::count);
     }
 
-    /** As KEYS: all of them; null if they are too many. */
+    /** Returns all keys for KEYS; null if they are too many for the heap. */
     @Nullable
-    Page keys(int database, Filter filter, HeapLoan loan) {
-        // What has moved from one part of the order's look to the next is met twice.
+    Page keys(int database, Filter filter, HeapReservation reservation) {
+        // A key that changes tiers between two parts of a step is visited twice.
         Map<ByteBuffer, byte[]> once = new LinkedHashMap<>();
         List<ScanPart> longOnes = new ArrayList<>();
         long bytes = 0;
         long cursor = 0;
         do {
-            Page page = scan(database, cursor, KEYS_COUNT, filter, loan);
+            Page page = scan(database, cursor, KEYS_COUNT, filter, reservation);
             if (page == null) {
                 return null;
             }
@@ -144,7 +145,7 @@ final class TwoTierScan {
                 if (once.putIfAbsent(ByteBuffer.wrap(name), name) == null) {
                     bytes += more;
                 } else {
-                    loan.give(more);
+                    reservation.give(more);
                 }
             }
             if (bytes > MOST_KEYS_BYTES) {
@@ -156,7 +157,7 @@ final class TwoTierScan {
         return new Page(0, List.copyOf(once.values()), longOnes);
     }
 
-    /** As RANDOMKEY: one key or none, and perhaps where there is a long one, which is to be preferred. */
+    /** Returns at most one key for RANDOMKEY, and perhaps the part of a long key, which is preferred. */
     Page random(int database) {
         for (int tries = 0; tries < RANDOM_TRIES; tries++) {
             session.now(cache.config().ticker().wallMillis());
@@ -173,7 +174,7 @@ final class TwoTierScan {
             if (found != null) {
                 return found;
             }
-            // It is on its way from one to the other, or past its time.
+            // The key is moving between the tiers, or has expired.
         }
         return new Page(0, List.of(), List.of());
     }
@@ -192,7 +193,7 @@ final class TwoTierScan {
         if (!any) {
             return null;
         }
-        // A long one may have gone when it is to be replied.
+        // A long key may have been removed before the reply is written.
         Page below = foundLong.isEmpty() ? null : randomBelow(database);
         return new Page(0, below == null ? found : below.keys(), foundLong);
     }
@@ -203,10 +204,10 @@ final class TwoTierScan {
         return any ? new Page(0, found, List.of()) : null;
     }
 
-    /** Gathers the keys of a part of the order, which is divided until they are not too many. */
-    private GatheredKeys gather(int database, long cursor, int count, HeapLoan loan) {
+    /** Collects the keys of a part, which is halved until they are not too many. */
+    private GatheredKeys gather(int database, long cursor, int count, HeapReservation reservation) {
         for (int bits = bitsFor(count);; bits++) {
-            GatheredKeys gathered = new GatheredKeys(ScanPart.at(cursor, bits, cache.shardCount()), loan,
+            GatheredKeys gathered = new GatheredKeys(ScanPart.at(cursor, bits, cache.shardCount()), reservation,
                     bits < ScanPart.MOST_BITS ? MOST_PAGE_BYTES : Long.MAX_VALUE);
             tier.beginLook();
             try {
@@ -223,7 +224,10 @@ final class TwoTierScan {
         }
     }
 
-    /** Of the number of parts of a shard that are likely to hold so many keys each, of all databases. */
+    /**
+     * Binary logarithm of the number of parts per shard that makes each part hold about {@code count} keys of all
+     * databases.
+     */
     private int bitsFor(int count) {
         long items = tier.count();
         for (int i = 0; i < cache.databaseCount(); i++) {

@@ -1,8 +1,8 @@
 /**
- * Keys whatever their type: deleting, renaming, copying, expiry, and walks over all of them.
+ * Commands on keys of any type: deletion, renaming, copies, expiry, and scans over all keys.
  *
- * <p>Lives here: the generic commands that need not know what a value is. Must not live here: those that do (rooms {@code sort}
- * and {@code dump}).
+ * <p>This package holds the generic commands that do not depend on the value. It must not hold those that do (packages
+ * {@code sort} and {@code dump}).
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.command.key;

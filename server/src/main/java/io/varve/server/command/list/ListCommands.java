@@ -2,59 +2,64 @@ package io.varve.server.command.list;
 
 import io.varve.memory.item.Key;
 import io.varve.server.command.CommandBuilder;
-import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
-import io.varve.server.command.Invocation;
 import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.events.KeyEvent;
 
-import static io.varve.server.command.CommandFlag.DENYOOM;
-import static io.varve.server.command.CommandFlag.FAST;
-import static io.varve.server.command.CommandFlag.WRITE;
+import static io.varve.server.command.spec.CommandFlag.DENYOOM;
+import static io.varve.server.command.spec.CommandFlag.FAST;
+import static io.varve.server.command.spec.CommandFlag.WRITE;
 
 /**
  * Commands that change one list. Immutable: static handlers.
  *
  * @see ListReadCommands
- * @see ListTakeCommands for those that may wait, or have several keys
+ * @see ListPopCommands for commands that may wait, or have several keys
  */
 public final class ListCommands {
     static final String NOT_POSITIVE = "ERR value is out of range, must be positive";
     private static final String NO_SUCH_KEY = "ERR no such key";
-    private static final String IN_THE_PUSHED = "O(N) in the elements pushed";
+    private static final String IN_THE_PUSHED = "O(N) where N is the number of elements pushed";
 
     private ListCommands() {}
 
-    /** Adds the family. */
+    /** Adds this family's commands. */
     public static void addTo(CommandTable.Builder table) {
-        table.add(push("lpush", "1.0.0", "Adds elements at the beginning of a list")
-                .handler(call -> push(call, true, false)));
-        table.add(push("rpush", "1.0.0", "Adds elements at the end of a list")
-                .handler(call -> push(call, false, false)));
-        table.add(push("lpushx", "2.2.0", "Adds elements at the beginning of a list that exists")
-                .handler(call -> push(call, true, true)));
-        table.add(push("rpushx", "2.2.0", "Adds elements at the end of a list that exists")
-                .handler(call -> push(call, false, true)));
-        table.add(list("lpop", -2, "1.0.0", "Removes the first elements of a list, and answers them")
-                .access("RW access delete").flags(WRITE, FAST).complexity("O(N) in the elements answered")
-                .handler(call -> pop(call, true)));
-        table.add(list("rpop", -2, "1.0.0", "Removes the last elements of a list, and answers them")
-                .access("RW access delete").flags(WRITE, FAST).complexity("O(N) in the elements answered")
-                .handler(call -> pop(call, false)));
-        table.add(list("lset", 4, "1.0.0", "Replaces an element of a list").access("RW update").flags(WRITE, DENYOOM)
-                .complexity("O(log N) in the list").handler(ListCommands::set));
-        table.add(list("linsert", 5, "2.2.0", "Adds an element next to another one of a list").access("RW insert")
-                .flags(WRITE, DENYOOM).complexity("O(N) in the elements in front of it").handler(ListCommands::insert));
-        table.add(list("lrem", 4, "1.0.0", "Removes the elements of a list that are equal to a given one")
-                .access("RW delete").flags(WRITE).complexity("O(N) in the list").handler(ListCommands::remove));
-        table.add(list("ltrim", 4, "1.0.0", "Removes all elements of a list but a range").access("RW delete")
-                .flags(WRITE).complexity("O(N) in the list").handler(ListCommands::trim));
+        table.add(push("lpush", "1.0.0", "Prepends elements to a list")
+                .handler(context -> push(context, true, false)));
+        table.add(push("rpush", "1.0.0", "Appends elements to a list")
+                .handler(context -> push(context, false, false)));
+        table.add(push("lpushx", "2.2.0", "Prepends elements to a list if it exists")
+                .handler(context -> push(context, true, true)));
+        table.add(push("rpushx", "2.2.0", "Appends elements to a list if it exists")
+                .handler(context -> push(context, false, true)));
+        table.add(list("lpop", -2, "1.0.0", "Removes and returns the first elements of a list")
+                .access("RW access delete").flags(WRITE, FAST)
+                .complexity("O(N) where N is the number of elements returned")
+                .handler(context -> pop(context, true)));
+        table.add(list("rpop", -2, "1.0.0", "Removes and returns the last elements of a list")
+                .access("RW access delete").flags(WRITE, FAST)
+                .complexity("O(N) where N is the number of elements returned")
+                .handler(context -> pop(context, false)));
+        table.add(list("lset", 4, "1.0.0", "Sets the value of an element by its index").access("RW update")
+                .flags(WRITE, DENYOOM)
+                .complexity("O(log N) where N is the length of the list").handler(ListCommands::set));
+        table.add(list("linsert", 5, "2.2.0", "Inserts an element before or after another element of a list")
+                .access("RW insert")
+                .flags(WRITE, DENYOOM).complexity("O(N) where N is the number of elements before it")
+                .handler(ListCommands::insert));
+        table.add(list("lrem", 4, "1.0.0", "Removes the elements of a list that are equal to a value")
+                .access("RW delete").flags(WRITE).complexity("O(N) where N is the length of the list")
+                .handler(ListCommands::remove));
+        table.add(list("ltrim", 4, "1.0.0", "Removes the elements of a list outside a range").access("RW delete")
+                .flags(WRITE).complexity("O(N) where N is the length of the list").handler(ListCommands::trim));
         ListReadCommands.addTo(table);
-        ListTakeCommands.addTo(table);
+        ListPopCommands.addTo(table);
     }
 
     static CommandBuilder list(String name, int arity, String since, String summary) {
-        return CommandSpec.named(name).arity(arity).key(1).categories("@list").group("list").since(since)
+        return CommandBuilder.named(name).arity(arity).key(1).categories("@list").group("list").since(since)
                 .summary(summary);
     }
 
@@ -63,69 +68,69 @@ public final class ListCommands {
                 .complexity(IN_THE_PUSHED);
     }
 
-    private static void push(Invocation call, boolean first, boolean onlyIfPresent) {
-        ListValue list = Lists.of(call).first();
-        Found found = list.findForWriting(call.keyAt(0));
+    private static void push(CommandContext context, boolean first, boolean onlyIfPresent) {
+        ListValue list = Lists.of(context).first();
+        Found found = list.findForWriting(context.keyAt(0));
         if (found == Found.WRONG_TYPE) {
             return;
         }
         if (found == Found.MISSING && onlyIfPresent) {
-            call.reply().integer(0);
+            context.reply().integer(0);
             return;
         }
         list.pushArguments(first, 2);
-        call.events().tell(first ? KeyEvent.LPUSH : KeyEvent.RPUSH, call.keyAt(0));
-        call.countChanges(call.argumentCount() - 2);
-        call.reply().integer(list.length());
+        context.events().emit(first ? KeyEvent.LPUSH : KeyEvent.RPUSH, context.keyAt(0));
+        context.countChanges(context.argumentCount() - 2);
+        context.reply().integer(list.length());
     }
 
-    private static void pop(Invocation call, boolean first) {
-        boolean counted = call.argumentCount() == 3;
-        if (call.argumentCount() > 3) {
-            call.wrongArgumentCount();
+    private static void pop(CommandContext context, boolean first) {
+        boolean counted = context.argumentCount() == 3;
+        if (context.argumentCount() > 3) {
+            context.wrongArgumentCount();
             return;
         }
         long count = 1;
         if (counted) {
-            if (!call.requireLong(2, NOT_POSITIVE)) {
+            if (!context.requireLong(2, NOT_POSITIVE)) {
                 return;
             }
-            count = call.longValue();
+            count = context.longValue();
             if (count < 0) {
-                call.reply().error(NOT_POSITIVE);
+                context.reply().error(NOT_POSITIVE);
                 return;
             }
         }
-        ListValue list = Lists.of(call).first();
-        Found found = list.findForWriting(call.keyAt(0));
+        ListValue list = Lists.of(context).first();
+        Found found = list.findForWriting(context.keyAt(0));
         if (found == Found.WRONG_TYPE) {
             return;
         }
         if (found == Found.MISSING) {
             if (counted) {
-                call.reply().nilArray();
+                context.reply().nilArray();
             } else {
-                call.reply().nil();
+                context.reply().nil();
             }
             return;
         }
         long popped = Math.min(count, list.length());
         if (counted) {
-            call.reply().array(popped);
+            context.reply().array(popped);
         }
         takeEnd(list, first, popped);
-        tellPop(call, call.keyAt(0), first, popped, list);
+        emitPop(context, context.keyAt(0), first, popped, list);
     }
 
-    /** Elements have been taken off an end of a list. */
-    static void tellPop(Invocation call, Key key, boolean first, long popped, ListValue left) {
+    /** Publishes the event and counts the changes of a pop from one end of a list. */
+    static void emitPop(CommandContext context, Key key, boolean first, long popped, ListValue left) {
         if (popped > 0) {
-            call.events().tellRemoval(first ? KeyEvent.LPOP : KeyEvent.RPOP, key, left.length() == 0);
-            call.countChanges(popped);
+            context.events().emitRemoval(first ? KeyEvent.LPOP : KeyEvent.RPOP, key, left.length() == 0);
+            context.countChanges(popped);
         }
     }
 
-    /** Replies elements from the beginning on, or from the end on, and then removes them: what has no reply is not lost. */
+    /** Replies elements from one end, and then removes them, so that a failed reply loses no element. */
     static void takeEnd(ListValue list, boolean first, long count) {
         if (count == 0) {
             return;
@@ -143,88 +148,88 @@ public final class ListCommands {
         list.removeEnd(first, count);
     }
 
-    private static void set(Invocation call) {
-        ListValue list = Lists.of(call).first();
-        Found found = list.findForWriting(call.keyAt(0));
+    private static void set(CommandContext context) {
+        ListValue list = Lists.of(context).first();
+        Found found = list.findForWriting(context.keyAt(0));
         if (found == Found.WRONG_TYPE) {
             return;
         }
         if (found == Found.MISSING) {
-            call.reply().error(NO_SUCH_KEY);
+            context.reply().error(NO_SUCH_KEY);
             return;
         }
-        if (!call.requireLong(2)) {
+        if (!context.requireLong(2)) {
             return;
         }
-        long index = ListReadCommands.fromEnd(call.longValue(), list.length());
+        long index = ListReadCommands.fromEnd(context.longValue(), list.length());
         if (index < 0 || index >= list.length()) {
-            call.reply().error("ERR index out of range");
+            context.reply().error("ERR index out of range");
             return;
         }
         list.seek(index);
-        list.replace(call.argumentAddress(3), call.argumentLength(3));
-        call.events().tell(KeyEvent.LSET, call.keyAt(0));
-        call.countChanges(1);
-        call.reply().ok();
+        list.replace(context.argumentAddress(3), context.argumentLength(3));
+        context.events().emit(KeyEvent.LSET, context.keyAt(0));
+        context.countChanges(1);
+        context.reply().ok();
     }
 
-    private static void insert(Invocation call) {
-        boolean before = call.argumentIs(2, "BEFORE");
-        if (!before && !call.argumentIs(2, "AFTER")) {
-            call.syntaxError();
+    private static void insert(CommandContext context) {
+        boolean before = context.argumentIs(2, "BEFORE");
+        if (!before && !context.argumentIs(2, "AFTER")) {
+            context.syntaxError();
             return;
         }
-        ListValue list = Lists.of(call).first();
-        Found found = list.findForWriting(call.keyAt(0));
+        ListValue list = Lists.of(context).first();
+        Found found = list.findForWriting(context.keyAt(0));
         if (found == Found.WRONG_TYPE) {
             return;
         }
         if (found == Found.MISSING) {
-            call.reply().integer(0);
+            context.reply().integer(0);
             return;
         }
         list.seekEnd(true);
         do {
-            if (list.isAt(call.argumentAddress(3), call.argumentLength(3))) {
-                list.insert(before, call.argumentAddress(4), call.argumentLength(4));
-                call.events().tell(KeyEvent.LINSERT, call.keyAt(0));
-                call.countChanges(1);
-                call.reply().integer(list.length());
+            if (list.isAt(context.argumentAddress(3), context.argumentLength(3))) {
+                list.insert(before, context.argumentAddress(4), context.argumentLength(4));
+                context.events().emit(KeyEvent.LINSERT, context.keyAt(0));
+                context.countChanges(1);
+                context.reply().integer(list.length());
                 return;
             }
         } while (list.next());
-        call.reply().integer(-1);
+        context.reply().integer(-1);
     }
 
-    private static void remove(Invocation call) {
-        if (!call.requireNegatableLong(2)) {
+    private static void remove(CommandContext context) {
+        if (!context.requireNegatableLong(2)) {
             return;
         }
-        ListValue list = Lists.of(call).first();
-        Found found = list.findForWriting(call.keyAt(0));
+        ListValue list = Lists.of(context).first();
+        Found found = list.findForWriting(context.keyAt(0));
         if (found == Found.PRESENT) {
-            long removed = list.removeEqual(call.argumentAddress(3), call.argumentLength(3), call.longValue());
+            long removed = list.removeEqual(context.argumentAddress(3), context.argumentLength(3), context.longValue());
             if (removed > 0) {
-                call.events().tellRemoval(KeyEvent.LREM, call.keyAt(0), list.length() == 0);
-                call.countChanges(removed);
+                context.events().emitRemoval(KeyEvent.LREM, context.keyAt(0), list.length() == 0);
+                context.countChanges(removed);
             }
-            call.reply().integer(removed);
+            context.reply().integer(removed);
         } else if (found == Found.MISSING) {
-            call.reply().integer(0);
+            context.reply().integer(0);
         }
     }
 
-    private static void trim(Invocation call) {
-        if (!call.requireLong(2)) {
+    private static void trim(CommandContext context) {
+        if (!context.requireLong(2)) {
             return;
         }
-        long start = call.longValue();
-        if (!call.requireLong(3)) {
+        long start = context.longValue();
+        if (!context.requireLong(3)) {
             return;
         }
-        long stop = call.longValue();
-        ListValue list = Lists.of(call).first();
-        Found found = list.findForWriting(call.keyAt(0));
+        long stop = context.longValue();
+        ListValue list = Lists.of(context).first();
+        Found found = list.findForWriting(context.keyAt(0));
         if (found == Found.WRONG_TYPE) {
             return;
         }
@@ -237,10 +242,10 @@ public final class ListCommands {
             } else {
                 trim(list, from, to + 1);
             }
-            call.events().tellRemoval(KeyEvent.LTRIM, call.keyAt(0), list.length() == 0);
-            call.countChanges(length - list.length());
+            context.events().emitRemoval(KeyEvent.LTRIM, context.keyAt(0), list.length() == 0);
+            context.countChanges(length - list.length());
         }
-        call.reply().ok();
+        context.reply().ok();
     }
 
     private static void trim(ListValue list, long from, long to) {

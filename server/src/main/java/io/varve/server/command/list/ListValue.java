@@ -2,31 +2,31 @@ package io.varve.server.command.list;
 
 import io.varve.memory.CacheSession;
 import io.varve.memory.collection.ListTree;
-import io.varve.memory.collection.PackedList;
-import io.varve.memory.collection.TreeFiller;
+import io.varve.memory.collection.packed.PackedList;
+import io.varve.memory.collection.tree.TreeFiller;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
-import io.varve.server.command.Invocation;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.value.KeyLookup;
 import io.varve.server.command.value.KeyLookup.Found;
 
 /**
- * A list as commands see it, packed or a tree: elements in a row under one key, a cursor that walks over them, and the ways to change
- * them. Confined to its event loop; reused from command to command, so that it allocates nothing.
+ * A list value, packed or a tree: the elements under one key, a cursor over them, and changes. Confined to its event
+ * loop; reused from command to command, so it allocates nothing.
  *
- * <p>It is opened for a key whose shard is locked, and good until the command ends. The cursor stands on an element after
- * {@link #seek} and while {@link #next} and {@link #previous} say so; what changes the list ends that. Whatever makes a list longer
- * makes the room first and is refused with a {@link io.varve.memory.item.CacheFullException} before anything is changed; what makes
- * it shorter is never refused once {@link #prepare} has returned. A list that loses its last element goes with its key.
+ * <p>It is opened for a key whose shard is locked, and valid until the command ends. The cursor is at an element after
+ * {@link #seek}, and after {@link #next} or {@link #previous} returned true; a change invalidates it. An insertion
+ * reserves memory first and fails with a {@link io.varve.memory.item.CacheFullException} before any change. A removal
+ * cannot fail once {@link #prepare} has returned. Removing the last element deletes the key.
  *
- * <p>A packed list that is to grow beyond {@code packed-max-entries} or {@code packed-max-bytes} becomes a tree, for good; one
- * element alone stays packed, however long it is, and so goes out of its run without a copy.
+ * <p>A packed list that would exceed {@code packed-max-entries} or {@code packed-max-bytes} becomes a tree for good. A
+ * single element stays packed, however long it is, so it can be sent from its run without a copy.
  */
 public final class ListValue {
-    private final Invocation call;
+    private final CommandContext context;
     private final Item item = new Item();
     private final PackedListEdit packed;
     private final ListTree tree = new ListTree();
@@ -34,43 +34,46 @@ public final class ListValue {
     private boolean present;
     private boolean isTree;
 
-    /** The writes to a tree, and what they put: a tree that is being made gets it together with what was packed. */
+    /**
+     * The writes to a tree, and their arguments. A tree under construction gets the packed elements first, then the
+     * write.
+     */
     private final Runnable pushArguments = this::pushArgumentsToTree;
     private final Runnable push = this::pushToTree;
     private final Runnable insert = this::insertIntoTree;
     private final Runnable replace = this::replaceInTree;
     private final TreeFiller fill = this::fillTree;
     private Runnable write = push;
-    /** Whether it goes to the beginning, or in front of the cursor. */
+    /** Whether to add at the beginning, or in front of the cursor. */
     private boolean toFirst;
     private int argument;
     private long address;
     private int elementLength;
 
-    ListValue(Invocation call) {
-        this.call = call;
-        packed = new PackedListEdit(call, item);
+    ListValue(CommandContext context) {
+        this.context = context;
+        packed = new PackedListEdit(context, item);
     }
 
     // --- open
 
-    /** For a command that answers what is in it; replies the error if the key has another type. */
+    /** Opens a key for reading; replies the error if it has another type. */
     public Found find(Key at) {
-        Found found = KeyLookup.find(call, at, item, ItemType.LIST);
+        Found found = KeyLookup.find(context, at, item, ItemType.LIST);
         open(at, found == Found.PRESENT);
         return found;
     }
 
-    /** The same for a command that changes it. */
+    /** Opens a key for writing; replies the error if it has another type. */
     Found findForWriting(Key at) {
-        Found found = KeyLookup.findForWriting(call, at, item, ItemType.LIST);
+        Found found = KeyLookup.findForWriting(context, at, item, ItemType.LIST);
         open(at, found == Found.PRESENT);
         return found;
     }
 
-    /** The same without a reply. */
-    Found look(Key at) {
-        boolean there = call.session().findForWriting(at, item);
+    /** Opens a key for writing without a reply. */
+    Found lookUp(Key at) {
+        boolean there = context.session().findForWriting(at, item);
         boolean list = there && item.type() == ItemType.LIST;
         open(at, list);
         return list ? Found.PRESENT : there ? Found.WRONG_TYPE : Found.MISSING;
@@ -81,20 +84,20 @@ public final class ListValue {
         present = there;
         isTree = there && item.isTree();
         if (isTree) {
-            call.session().open(at, item, tree);
+            context.session().open(at, item, tree);
         } else {
             packed.open(at, there);
         }
     }
 
-    /** How many elements; 0 if it is not there. */
+    /** Number of elements; 0 if the list does not exist. */
     public long length() {
         return !present ? 0 : isTree ? tree.size() : packed.length();
     }
 
     // --- the cursor
 
-    /** Goes to the element of a number from 0 to one less than {@link #length}. */
+    /** Moves the cursor to an element, numbered from 0 to {@link #length} - 1. */
     public void seek(long number) {
         if (isTree) {
             boolean there = tree.seek(number);
@@ -104,53 +107,53 @@ public final class ListValue {
         }
     }
 
-    /** Goes to the first element or the last. */
+    /** Moves the cursor to the first element or the last. */
     void seekEnd(boolean first) {
         seek(first ? 0 : length() - 1);
     }
 
-    /** Goes on to the next element; false if there is none. */
+    /** Moves the cursor to the next element; false if there is none. */
     public boolean next() {
         return isTree ? tree.next() : packed.next();
     }
 
-    /** Goes back to the element in front; false if there is none. */
+    /** Moves the cursor to the previous element; false if there is none. */
     public boolean previous() {
         return isTree ? tree.previous() : packed.previous();
     }
 
-    /** The number of the element at the cursor. */
+    /** The number of the cursor's element. */
     long index() {
         return isTree ? tree.rank() : packed.index();
     }
 
-    /** Where the bytes of the current element are. */
+    /** Address of the current element. */
     public long elementAddress() {
         return isTree ? tree.address() : packed.elementAddress();
     }
 
-    /** Bytes of the current element. */
+    /** Length of the current element, bytes. */
     public int elementLength() {
         return isTree ? tree.length() : packed.elementLength();
     }
 
-    /** Whether the element at the cursor has these bytes. */
+    /** Whether the cursor's element has these bytes. */
     boolean isAt(long bytes, int length) {
         return isTree
                 ? tree.length() == length && Memory.equal(tree.address(), bytes, length)
                 : packed.isAt(bytes, length);
     }
 
-    /** Replies the element at the cursor. */
+    /** Replies the cursor's element. */
     void reply() {
         if (isTree) {
-            call.reply().bulk(tree.address(), tree.length());
+            context.reply().bulk(tree.address(), tree.length());
         } else {
             packed.reply();
         }
     }
 
-    /** Replies the element at the cursor, which is about to be removed. */
+    /** Replies the cursor's element, which is about to be removed. */
     void replyTaken() {
         if (isTree) {
             reply();
@@ -159,11 +162,11 @@ public final class ListValue {
         }
     }
 
-    // --- growth
+    // --- add and change elements
 
     /**
-     * Makes a list that is there fit to be changed in place. To be called before anything is: its memory may be shared with a
-     * reply in flight, and it then moves away from it.
+     * Makes an existing list writable in place. Call it before any change: the memory may be shared with a reply in
+     * flight, and the list then moves away from it.
      */
     void prepare() {
         if (!isTree) {
@@ -174,9 +177,9 @@ public final class ListValue {
     /** Adds the arguments from number {@code from} on, one after the other, at the beginning or at the end. */
     void pushArguments(boolean first, int from) {
         long bytes = 0;
-        int end = call.argumentCount();
+        int end = context.argumentCount();
         for (int i = from; i < end; i++) {
-            bytes += PackedList.entryBytes(call.argumentLength(i));
+            bytes += PackedList.entryBytes(context.argumentLength(i));
         }
         if (staysPacked(end - from, bytes)) {
             packed.pushArguments(first, from, bytes);
@@ -189,12 +192,12 @@ public final class ListValue {
     }
 
     private void pushArgumentsToTree() {
-        for (int i = argument; i < call.argumentCount(); i++) {
-            pushToTree(call.argumentAddress(i), call.argumentLength(i));
+        for (int i = argument; i < context.argumentCount(); i++) {
+            pushToTree(context.argumentAddress(i), context.argumentLength(i));
         }
     }
 
-    /** Adds an element, which does not lie in this list, at the beginning or at the end. */
+    /** Adds an element, which is not stored in this list, at the beginning or at the end. */
     void push(boolean first, long bytes, int length) {
         if (staysPacked(1, PackedList.entryBytes(length))) {
             packed.push(first, bytes, length);
@@ -216,7 +219,7 @@ public final class ListValue {
         }
     }
 
-    /** Adds an element, which does not lie in this list, in front of the one at the cursor or behind it. */
+    /** Adds an element, which is not stored in this list, before or after the cursor's. */
     void insert(boolean before, long bytes, int length) {
         if (staysPacked(1, PackedList.entryBytes(length))) {
             packed.insert(before, bytes, length);
@@ -228,13 +231,13 @@ public final class ListValue {
 
     private void insertIntoTree() {
         if (!toFirst) {
-            // From the last element that is to the end.
+            // From the last element, this moves to the end position.
             tree.next();
         }
         tree.insert(address, elementLength);
     }
 
-    /** Puts an element, which does not lie in this list, in the place of the one at the cursor. */
+    /** Replaces the cursor's element by one that is not stored in this list. */
     void replace(long bytes, int length) {
         if (!isTree && (packed.moreBytes(length) <= 0 || staysPacked(0, packed.moreBytes(length)))) {
             packed.replace(bytes, length);
@@ -248,10 +251,10 @@ public final class ListValue {
         tree.replace(address, elementLength);
     }
 
-    /** Whether it is packed, and may be with so many elements and bytes more. */
+    /** Whether it is packed, and may stay so with this growth. */
     private boolean staysPacked(int moreElements, long moreBytes) {
         return !isTree
-                && call.server().config().staysPacked(length() + moreElements, packed.bytes() + moreBytes);
+                && context.server().config().staysPacked(length() + moreElements, packed.bytes() + moreBytes);
     }
 
     private void writeToTree(Runnable how, boolean first, long bytes, int length) {
@@ -264,7 +267,7 @@ public final class ListValue {
     private void writeToTree(Runnable how, boolean isSeveral) {
         if (!isTree) {
             write = how;
-            call.session().makeTree(key, item, tree, CacheSession.KEEP, fill);
+            context.session().makeTree(key, item, tree, CacheSession.KEEP, fill);
             isTree = true;
         } else if (isSeveral) {
             tree.together(how);
@@ -276,32 +279,32 @@ public final class ListValue {
     private void fillTree() {
         if (present) {
             packed.copyTo(tree);
-            // The cursor comes along.
+            // The cursor keeps its position.
             tree.seek(packed.index());
         }
         write.run();
     }
 
-    /** Leaves it as it is, and has it count as changed. */
+    /** Counts as a change, but changes nothing. */
     void touch() {
         written();
     }
 
     private void written() {
         present = true;
-        call.session().changed(key, Change.SET);
+        context.session().changed(key, Change.SET);
     }
 
-    // --- what makes it shorter
+    // --- remove elements
 
-    /** Removes elements, from one number up to another. */
+    /** Removes the elements from number {@code from}, inclusive, to {@code to}, exclusive. */
     void remove(long from, long to) {
         if (from == 0 && to == length()) {
             clear();
             return;
         }
         if (isTree && to - from == 1) {
-            // Most often the cursor is there, because it has been replied.
+            // The cursor is usually there, because the element has been replied.
             if (!tree.isAtElement() || tree.rank() != from) {
                 tree.seek(from);
             }
@@ -314,7 +317,7 @@ public final class ListValue {
         written();
     }
 
-    /** Removes the first elements, or the last. */
+    /** Removes elements from the beginning, or from the end. */
     void removeEnd(boolean first, long count) {
         long length = length();
         if (first) {
@@ -327,8 +330,8 @@ public final class ListValue {
     /**
      * Removes elements that have these bytes.
      *
-     * @param count how many at most, from the first on; negative: from the last on; 0: all
-     * @return how many were removed
+     * @param count maximum number, from the first on; negative: from the last on; 0: all
+     * @return number of removed elements
      */
     long removeEqual(long bytes, int length, long count) {
         long before = length();
@@ -343,7 +346,7 @@ public final class ListValue {
 
     private long removeEqualFromTree(long bytes, int length, long count) {
         boolean backwards = count < 0;
-        // Of the least number there is no positive: it is all of them.
+        // The smallest long has no positive counterpart: it means all of them.
         long most = count == 0 || count == Long.MIN_VALUE ? Long.MAX_VALUE : Math.abs(count);
         long removed = 0;
         boolean more = backwards ? tree.last() : tree.first();
@@ -358,7 +361,7 @@ public final class ListValue {
         return removed;
     }
 
-    /** Makes the first element the last, or the last the first. */
+    /** Moves the first element to the end, or the last one to the beginning. */
     void rotate(boolean firstToLast) {
         if (!isTree) {
             packed.rotate(firstToLast);
@@ -371,7 +374,7 @@ public final class ListValue {
     }
 
     private void clear() {
-        boolean deleted = call.session().delete(key);
+        boolean deleted = context.session().delete(key);
         assert deleted;
         present = false;
         isTree = false;

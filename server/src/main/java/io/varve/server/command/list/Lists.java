@@ -1,31 +1,31 @@
 package io.varve.server.command.list;
 
-import io.varve.server.command.Invocation;
-import io.varve.server.command.Workspace;
+import io.varve.server.command.CommandContext;
+import io.varve.server.command.CommandScratch;
 
-/** What commands on lists work with. Confined to its event loop; reused from command to command. */
+/** Reusable state of list commands. Confined to its event loop; reused from command to command. */
 public final class Lists {
-    private static final Workspace<Lists> WORKSPACE = Workspace.madeBy(Lists::new);
+    private static final CommandScratch<Lists> SCRATCH = CommandScratch.madeBy(Lists::new);
 
     private final ListValue first;
     private final ListValue second;
 
-    private Lists(Invocation call) {
-        first = new ListValue(call);
-        second = new ListValue(call);
+    private Lists(CommandContext context) {
+        first = new ListValue(context);
+        second = new ListValue(context);
     }
 
-    /** Those of an invocation. */
-    public static Lists of(Invocation call) {
-        return WORKSPACE.of(call);
+    /** The instance of a context. */
+    public static Lists of(CommandContext context) {
+        return SCRATCH.of(context);
     }
 
-    /** The list of a command that has one. */
+    /** The list of a command with one list. */
     public ListValue first() {
         return first;
     }
 
-    /** The other list of a command that has two. */
+    /** The second list of a command with two. */
     ListValue second() {
         return second;
     }

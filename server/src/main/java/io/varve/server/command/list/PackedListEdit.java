@@ -1,41 +1,41 @@
 package io.varve.server.command.list;
 
 import io.varve.memory.collection.ListTree;
-import io.varve.memory.collection.PackedList;
+import io.varve.memory.collection.packed.PackedList;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
-import io.varve.server.command.Invocation;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.value.Encodings;
 import io.varve.server.command.value.Values;
 
 /**
- * A list in the value of one item: a cursor over its elements, and how they change. Confined to its event loop; reused from command
- * to command. {@link ListValue} says what it promises, and tells of its changes.
+ * A packed list, stored as the value of one item: a cursor over its elements, and changes. Confined to its event loop;
+ * reused from command to command. {@link ListValue} documents its contract and publishes its changes.
  */
 final class PackedListEdit {
     private static final int MAX_BYTES = Integer.MAX_VALUE - 16;
-    /** Entries whose places are noted by who goes backwards. */
+    /** Maximum number of entry offsets recorded for backward iteration. */
     private static final int ANCHORS = 1024;
 
-    private final Invocation call;
+    private final CommandContext context;
     private final Item item;
     private Key key = new Key();
     private boolean present;
-    /** The cursor: where its element is, and which. */
+    /** Offset and number of the cursor's element. */
     private int offset;
     private int index;
-    /** Where every so many-th entry is, by who goes backwards; 0: not noted. */
+    /** Offsets of every {@link #anchorStep}-th entry for backward iteration; unused while {@link #anchorStep} is 0. */
     private final int[] anchors = new int[ANCHORS];
     private int anchorStep;
 
-    PackedListEdit(Invocation call, Item item) {
-        this.call = call;
+    PackedListEdit(CommandContext context, Item item) {
+        this.context = context;
         this.item = item;
     }
 
-    /** The item looks at the list of a key, if that is there. */
+    /** Opens the list of a key; the item points at it if it exists. */
     void open(Key at, boolean there) {
         key = at;
         present = there;
@@ -43,12 +43,12 @@ final class PackedListEdit {
         anchorStep = 0;
     }
 
-    /** How many elements; 0 if it is not there. */
+    /** Number of elements; 0 if the list does not exist. */
     int length() {
         return present ? PackedList.count(item.valueAddress()) : 0;
     }
 
-    /** Bytes of its value, or of that of an empty list. */
+    /** Length of its value, bytes, or of an empty list's. */
     int bytes() {
         return present ? item.valueLength() : PackedList.EMPTY_BYTES;
     }
@@ -81,7 +81,7 @@ final class PackedListEdit {
         return true;
     }
 
-    /** An entry does not tell where the one in front of it begins. */
+    /** Needed because an entry does not store where the previous one begins. */
     private void noteAnchors() {
         int length = length();
         anchorStep = length / ANCHORS + 1;
@@ -111,23 +111,23 @@ final class PackedListEdit {
     }
 
     void reply() {
-        Values.reply(call, item, elementAddress(), elementLength());
+        Values.reply(context, item, elementAddress(), elementLength());
     }
 
     /**
-     * What is sent out of its run has the rest of the list move away: that is done only where the rest is less than what else would be
-     * copied.
+     * An element sent from its run forces the rest of the list to move. Sending pays off only if the rest is shorter
+     * than the element, which would be copied otherwise.
      */
     void replyTaken() {
         int length = elementLength();
         if (length > item.valueLength() - length) {
             reply();
         } else {
-            call.reply().bulk(elementAddress(), length);
+            context.reply().bulk(elementAddress(), length);
         }
     }
 
-    /** Puts all elements into a tree that is being made. */
+    /** Copies all elements into a tree under construction. */
     void copyTo(ListTree tree) {
         long list = item.valueAddress();
         int end = bytes();
@@ -139,27 +139,27 @@ final class PackedListEdit {
     // --- change
 
     void prepare() {
-        makeRoom(0);
+        reserve(0);
     }
 
-    /** @param bytes what the arguments take as entries */
+    /** @param bytes size of the arguments as entries */
     void pushArguments(boolean first, int from, long bytes) {
-        int end = call.argumentCount();
-        makeRoomOrList(bytes);
+        int end = context.argumentCount();
+        reserveOrConvert(bytes);
         int length = (int) (item.valueLength() - bytes);
         int at = first ? PackedList.EMPTY_BYTES : length;
         long list = item.valueAddress();
         PackedList.open(list, length, at, (int) bytes, end - from);
         for (int i = 0; i < end - from; i++) {
-            // At the beginning the one that is added last comes first.
+            // At the beginning, the last argument becomes the first element.
             int argument = first ? end - 1 - i : from + i;
-            at = PackedList.write(list, at, call.argumentAddress(argument), call.argumentLength(argument));
+            at = PackedList.write(list, at, context.argumentAddress(argument), context.argumentLength(argument));
         }
     }
 
     void push(boolean first, long address, int elementLength) {
         long bytes = PackedList.entryBytes(elementLength);
-        makeRoomOrList(bytes);
+        reserveOrConvert(bytes);
         int length = (int) (item.valueLength() - bytes);
         insert(first ? PackedList.EMPTY_BYTES : length, length, (int) bytes, address, elementLength);
     }
@@ -167,7 +167,7 @@ final class PackedListEdit {
     void insert(boolean before, long address, int elementLength) {
         long bytes = PackedList.entryBytes(elementLength);
         int length = item.valueLength();
-        makeRoom(bytes);
+        reserve(bytes);
         int at = before ? offset : PackedList.next(item.valueAddress(), offset);
         insert(at, length, (int) bytes, address, elementLength);
     }
@@ -178,18 +178,18 @@ final class PackedListEdit {
         PackedList.write(list, at, address, elementLength);
     }
 
-    /** How many bytes more it would have with another element in the place of the one at the cursor; negative: less. */
+    /** Growth of the list, bytes, if the cursor's element is replaced by one of this length; negative: it shrinks. */
     long moreBytes(int elementLength) {
         return PackedList.entryBytes(elementLength) - PackedList.entryBytes(elementLength());
     }
 
     void replace(long address, int elementLength) {
         int length = item.valueLength();
-        makeRoom(Math.max(0, moreBytes(elementLength)));
+        reserve(Math.max(0, moreBytes(elementLength)));
         finish(PackedList.replace(item.valueAddress(), length, offset, address, elementLength));
     }
 
-    /** Removes elements, not all, from one number up to another. */
+    /** Removes the elements from number {@code from}, inclusive, to {@code to}, exclusive, but not all elements. */
     void remove(int from, int to) {
         prepare();
         long list = item.valueAddress();
@@ -198,7 +198,7 @@ final class PackedListEdit {
         finish(PackedList.remove(list, item.valueLength(), start, end, to - from));
     }
 
-    /** Removes equal elements, or leaves that to the caller if it is all of them. @return how many */
+    /** Removes equal elements, but leaves the removal to the caller if all elements are equal. @return their number */
     int removeEqual(long address, int elementLength, long count) {
         int found = PackedList.countEqual(item.valueAddress(), item.valueLength(), address, elementLength);
         int removed = count == 0 ? found : (int) Math.min(found, count == Long.MIN_VALUE ? found : Math.abs(count));
@@ -216,7 +216,7 @@ final class PackedListEdit {
         seek(firstToLast ? 0 : length() - 1);
         int length = item.valueLength();
         int from = offset;
-        makeRoom(PackedList.entryBytes(elementLength()));
+        reserve(PackedList.entryBytes(elementLength()));
         if (firstToLast) {
             PackedList.firstToLast(item.valueAddress(), length);
         } else {
@@ -225,14 +225,14 @@ final class PackedListEdit {
         finish(length);
     }
 
-    // --- room
+    // --- memory
 
-    private void makeRoomOrList(long bytes) {
+    private void reserveOrConvert(long bytes) {
         if (present) {
-            makeRoom(bytes);
+            reserve(bytes);
         } else {
             int length = checked(PackedList.EMPTY_BYTES + bytes);
-            call.session().put(key, item, ItemType.LIST, Encodings.LIST_PACKED, length, length, Item.NEVER);
+            context.session().put(key, item, ItemType.LIST, Encodings.LIST_PACKED, length, length, Item.NEVER);
             PackedList.clear(item.valueAddress());
             present = true;
         }
@@ -240,18 +240,18 @@ final class PackedListEdit {
     }
 
     /**
-     * Makes room for so many bytes more. A list that grows and has to move gets a quarter more than it needs, so that a row of
-     * pushes moves it rarely.
+     * Grows the value. A list that has to move gets a quarter more than it needs, so that a series of pushes rarely
+     * moves it.
      */
-    private void makeRoom(long more) {
+    private void reserve(long more) {
         int length = checked(item.valueLength() + more);
         int capacity = more == 0 ? length : (int) Math.min(MAX_BYTES, length + (long) (length >>> 2));
-        call.session().resize(key, item, item.encoding(), length, capacity);
+        context.session().resize(key, item, item.encoding(), length, capacity);
     }
 
     private void finish(int length) {
         if (length != item.valueLength()) {
-            call.session().resize(key, item, item.encoding(), length, length);
+            context.session().resize(key, item, item.encoding(), length, length);
         }
         anchorStep = 0;
     }

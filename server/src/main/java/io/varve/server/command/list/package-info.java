@@ -1,8 +1,8 @@
 /**
- * Lists: what is done at their ends, in their middle, and by who waits for them.
+ * Lists: operations at their ends and in their middle, and blocking pops.
  *
- * <p>Lives here: a list's value, packed or as a tree, and its commands. Must not live here: how waiting works (room {@code
- * command}).
+ * <p>This package holds the list value, packed or as a tree, and its commands. It must not hold the mechanism of
+ * blocking (package {@code command}).
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.command.list;

@@ -6,72 +6,73 @@ import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.acl.Account;
 import io.varve.server.acl.User;
-import io.varve.server.command.Arguments;
-import io.varve.server.command.Client;
-import io.varve.server.command.Invocation;
-import io.varve.server.command.ServerContext;
+import io.varve.server.command.CommandContext;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.session.Client;
+import io.varve.server.command.spec.Arguments;
 import io.varve.server.pubsub.Name;
-import io.varve.server.pubsub.Scope;
+import io.varve.server.pubsub.SubscriptionType;
 import io.varve.server.pubsub.Subscriptions;
 
 /**
- * What clients listen to, against the rules of their users. Immutable: static methods only.
+ * Checks subscriptions against the ACL rules of their users. Immutable: static methods only.
  *
- * <p>ORDER: rules are replaced first, and then those are looked for who listen beyond them; a client is first among those who listen,
- * and then looks at its rules once more. So whoever begins to listen while rules change is found by the one or by the other.
+ * <p>ORDER: an ACL change replaces the rules first, and then searches for subscribers that the rules forbid. A client
+ * subscribes first, and then checks its rules again. So one of both checks finds every subscription that is concurrent
+ * with an ACL change.
  */
 public final class ListenedChannels {
     private ListenedChannels() {}
 
-    /** Disconnects the clients of an account that listen to what its rules, as they are now, do not allow. */
-    public static void disconnectBeyond(Invocation call, Account account) {
+    /** Disconnects the account's clients whose subscriptions its current rules forbid. */
+    public static void disconnectBeyond(CommandContext context, Account account) {
         User user = account.user();
         if (user.isUnrestricted()) {
             return;
         }
-        ServerContext server = call.server();
-        Predicate<Subscriptions> listensBeyond = server.channels()
-                .listenersTo((scope, name) -> !permits(call, user, scope, name));
-        for (Client client : server.clients().unordered()) {
+        ServerState server = context.server();
+        Predicate<Subscriptions> listensBeyond = server.notifications().channels()
+                .listenersTo((scope, name) -> !permits(context, user, scope, name));
+        for (Client client : server.lifecycle().clients().unordered()) {
             if (client.account() == account && listensBeyond.test(client.subscriptions())) {
-                client.closeFor(call.client());
+                client.closeFor(context.client());
             }
         }
     }
 
-    /** Whether the names in a command, all of its arguments, are more than its client may listen to at this moment. */
-    static boolean areNamedBeyond(Invocation call, Scope scope) {
-        User user = call.client().user();
+    /** Whether the current rules forbid the client any of the names in a command; all arguments are names. */
+    static boolean areNamedBeyond(CommandContext context, SubscriptionType scope) {
+        User user = context.client().user();
         if (user.isUnrestricted()) {
             return false;
         }
-        for (int i = 1; i < call.argumentCount(); i++) {
-            if (!permits(user, scope, call.argumentAddress(i), call.argumentLength(i))) {
+        for (int i = 1; i < context.argumentCount(); i++) {
+            if (!permits(user, scope, context.argumentAddress(i), context.argumentLength(i))) {
                 return true;
             }
         }
         return false;
     }
 
-    private static boolean permits(User user, Scope scope, long address, int length) {
-        return user.permitsChannel(address, length, scope == Scope.PATTERN);
+    private static boolean permits(User user, SubscriptionType scope, long address, int length) {
+        return user.permitsChannel(address, length, scope == SubscriptionType.PATTERN);
     }
 
-    private static boolean permits(Invocation call, User user, Scope scope, Name name) {
+    private static boolean permits(CommandContext context, User user, SubscriptionType scope, Name name) {
         if (name.length() <= Arguments.MAX_TEXT_BYTES) {
-            return permits(user, scope, call.scratch(name.bytes()), name.length());
+            return permits(user, scope, context.scratch(name.bytes()), name.length());
         }
-        // Scratch memory would stay as large as that.
-        ValueRun room = call.cache().newBuffer(name.length());
-        if (room == null) {
-            // Who is disconnected without need comes again, and is asked about then.
+        // Scratch memory would keep that size.
+        ValueRun buffer = context.cache().newBuffer(name.length());
+        if (buffer == null) {
+            // A client that is disconnected without need reconnects, and is checked then.
             return false;
         }
         try {
-            Memory.copy(name.bytes(), 0, room.address(), name.length());
-            return permits(user, scope, room.address(), name.length());
+            Memory.copy(name.bytes(), 0, buffer.address(), name.length());
+            return permits(user, scope, buffer.address(), name.length());
         } finally {
-            room.release();
+            buffer.release();
         }
     }
 }

@@ -5,34 +5,34 @@ import java.util.List;
 
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
-import io.varve.server.command.Arguments;
 import io.varve.server.command.CommandBuilder;
-import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Errors;
 import io.varve.server.command.HelpText;
-import io.varve.server.command.Invocation;
-import io.varve.server.command.KeyUse;
+import io.varve.server.command.spec.Arguments;
+import io.varve.server.command.spec.CommandTrait;
+import io.varve.server.command.spec.KeyUse;
 import io.varve.server.command.text.GlobPattern;
 import io.varve.server.pubsub.Channels;
 import io.varve.server.pubsub.Content;
 import io.varve.server.pubsub.Name;
-import io.varve.server.pubsub.Scope;
+import io.varve.server.pubsub.SubscriptionType;
 import io.varve.server.pubsub.Subscriptions;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
 
-import static io.varve.server.command.CommandFlag.FAST;
-import static io.varve.server.command.CommandFlag.LOADING;
-import static io.varve.server.command.CommandFlag.NOSCRIPT;
-import static io.varve.server.command.CommandFlag.PUBSUB;
-import static io.varve.server.command.CommandFlag.STALE;
+import static io.varve.server.command.spec.CommandFlag.FAST;
+import static io.varve.server.command.spec.CommandFlag.LOADING;
+import static io.varve.server.command.spec.CommandFlag.NOSCRIPT;
+import static io.varve.server.command.spec.CommandFlag.PUBSUB;
+import static io.varve.server.command.spec.CommandFlag.STALE;
 
 /** SUBSCRIBE, PUBLISH, PUBSUB and their relatives. Immutable. */
 public final class PubSubCommands {
     private static final String GROUP = "pubsub";
-    private static final String NAMES = "O(N) in the names";
-    private static final String PER_LISTENER = "O(N) in the clients that listen to the channel";
+    private static final String NAMES = "O(N) where N is the number of channels or patterns";
+    private static final String PER_LISTENER = "O(N) where N is the number of subscribers of the channel";
     private static final String TOO_LONG = "ERR argument is too long";
 
     private final Channels channels;
@@ -41,196 +41,204 @@ public final class PubSubCommands {
         this.channels = channels;
     }
 
-    /** Adds the family. */
+    /** Adds this family's commands. */
     public void register(CommandTable.Builder table) {
-        table.add(subscribing("subscribe", -2, "2.0.0", "Listens to channels.").channels(1, -1)
-                .handler(call -> subscribe(call, Scope.CHANNEL)));
-        table.add(subscribing("unsubscribe", -1, "2.0.0", "Listens to channels no more, to those named or to any.")
-                .handler(call -> unsubscribe(call, Scope.CHANNEL)));
-        table.add(subscribing("psubscribe", -2, "2.0.0", "Listens to all channels that match patterns.")
-                .channelPatterns(1, -1).handler(call -> subscribe(call, Scope.PATTERN)));
-        table.add(subscribing("punsubscribe", -1, "2.0.0", "Listens to patterns no more, to those named or to any.")
-                .handler(call -> unsubscribe(call, Scope.PATTERN)));
-        table.add(subscribing("ssubscribe", -2, "7.0.0", "Listens to shard channels.").keys(1, -1, 1)
-                .access(KeyUse.NO_KEY).channels(1, -1).handler(call -> subscribe(call, Scope.SHARD_CHANNEL)));
+        table.add(subscribing("subscribe", -2, "2.0.0", "Subscribes to channels").channels(1, -1)
+                .handler(context -> subscribe(context, SubscriptionType.CHANNEL)));
+        table.add(subscribing("unsubscribe", -1, "2.0.0", "Unsubscribes from the named channels or from all")
+                .handler(context -> unsubscribe(context, SubscriptionType.CHANNEL)));
+        table.add(subscribing("psubscribe", -2, "2.0.0", "Subscribes to channels that match patterns")
+                .channelPatterns(1, -1).handler(context -> subscribe(context, SubscriptionType.PATTERN)));
+        table.add(subscribing("punsubscribe", -1, "2.0.0", "Unsubscribes from the named patterns or from all")
+                .handler(context -> unsubscribe(context, SubscriptionType.PATTERN)));
+        table.add(subscribing("ssubscribe", -2, "7.0.0", "Subscribes to shard channels").keys(1, -1, 1)
+                .access(KeyUse.NO_KEY).channels(1, -1)
+                .handler(context -> subscribe(context, SubscriptionType.SHARD_CHANNEL)));
         table.add(
-                subscribing("sunsubscribe", -1, "7.0.0", "Listens to shard channels no more, to those named or to any.")
+                subscribing("sunsubscribe", -1, "7.0.0", "Unsubscribes from the named shard channels or from all")
                         .keys(1, -1, 1).access(KeyUse.NO_KEY)
-                        .handler(call -> unsubscribe(call, Scope.SHARD_CHANNEL)));
-        table.add(describe("publish", 3, "2.0.0", "Tells a message to all who listen to a channel.").flags(FAST)
-                .complexity("O(N+M) in the clients that listen to the channel and in all patterns")
-                .channels(1, 1).publishes().handler(call -> publish(call, Scope.CHANNEL)));
-        table.add(describe("spublish", 3, "7.0.0", "Tells a message to all who listen to a shard channel.").flags(FAST)
+                        .handler(context -> unsubscribe(context, SubscriptionType.SHARD_CHANNEL)));
+        table.add(describe("publish", 3, "2.0.0", "Publishes a message to a channel").flags(FAST)
+                .complexity("O(N+M) where N is the number of subscribers of the channel and M the number of patterns")
+                .channels(1, 1).traits(CommandTrait.PUBLISHES)
+                .handler(context -> publish(context, SubscriptionType.CHANNEL)));
+        table.add(describe("spublish", 3, "7.0.0", "Publishes a message to a shard channel").flags(FAST)
                 .complexity(PER_LISTENER).key(1).access(KeyUse.NO_KEY)
-                .channels(1, 1).publishes().handler(call -> publish(call, Scope.SHARD_CHANNEL)));
-        table.add(CommandSpec.named("pubsub").arity(-2).group(GROUP).since("2.8.0")
-                .complexity("Depends on subcommand.").summary("Who listens to what.")
-                .subcommand(describe("channels", -2, "2.8.0", "The channels that somebody listens to.")
-                        .complexity("O(N) in the channels").handler(call -> names(call, Scope.CHANNEL)))
-                .subcommand(describe("numsub", -2, "2.8.0", "How many clients listen to channels.").complexity(NAMES)
-                        .handler(call -> counts(call, Scope.CHANNEL)))
-                .subcommand(describe("numpat", 2, "2.8.0", "How many patterns somebody listens to.")
-                        .handler(call -> call.reply().integer(channels.count(Scope.PATTERN))))
-                .subcommand(describe("shardchannels", -2, "7.0.0", "The shard channels that somebody listens to.")
-                        .complexity("O(N) in the shard channels").handler(call -> names(call, Scope.SHARD_CHANNEL)))
-                .subcommand(describe("shardnumsub", -2, "7.0.0", "How many clients listen to shard channels.")
-                        .complexity(NAMES).handler(call -> counts(call, Scope.SHARD_CHANNEL)))
+                .channels(1, 1).traits(CommandTrait.PUBLISHES)
+                .handler(context -> publish(context, SubscriptionType.SHARD_CHANNEL)));
+        table.add(CommandBuilder.named("pubsub").arity(-2).group(GROUP).since("2.8.0")
+                .complexity("Depends on subcommand.").summary("A container for Pub/Sub introspection commands")
+                .subcommand(describe("channels", -2, "2.8.0", "Lists the channels with subscribers")
+                        .complexity("O(N) where N is the number of channels")
+                        .handler(context -> names(context, SubscriptionType.CHANNEL)))
+                .subcommand(describe("numsub", -2, "2.8.0", "Returns the number of subscribers of channels")
+                        .complexity(NAMES)
+                        .handler(context -> counts(context, SubscriptionType.CHANNEL)))
+                .subcommand(describe("numpat", 2, "2.8.0", "Returns the number of patterns with subscribers")
+                        .handler(context -> context.reply().integer(channels.count(SubscriptionType.PATTERN))))
+                .subcommand(describe("shardchannels", -2, "7.0.0", "Lists the shard channels with subscribers")
+                        .complexity("O(N) where N is the number of shard channels")
+                        .handler(context -> names(context, SubscriptionType.SHARD_CHANNEL)))
+                .subcommand(describe("shardnumsub", -2, "7.0.0", "Returns the number of subscribers of shard channels")
+                        .complexity(NAMES).handler(context -> counts(context, SubscriptionType.SHARD_CHANNEL)))
                 .subcommand(HelpText.describe(GROUP, "6.2.0").handler(PubSubCommands::help)));
     }
 
     private static CommandBuilder describe(String name, int arity, String since, String summary) {
-        return CommandSpec.named(name).arity(arity).group(GROUP).since(since).summary(summary)
+        return CommandBuilder.named(name).arity(arity).group(GROUP).since(since).summary(summary)
                 .flags(PUBSUB, LOADING, STALE);
     }
 
     private static CommandBuilder subscribing(String name, int arity, String since, String summary) {
-        return describe(name, arity, since, summary).flags(NOSCRIPT).complexity(NAMES).allowedWhileListening()
-                .pushes();
+        return describe(name, arity, since, summary).flags(NOSCRIPT).complexity(NAMES)
+                .traits(CommandTrait.ALLOWED_WHILE_SUBSCRIBED)
+                .traits(CommandTrait.PUSHES);
     }
 
-    // --- listening
+    // --- subscribe
 
-    private static void subscribe(Invocation call, Scope scope) {
-        if (scope == Scope.SHARD_CHANNEL && call.isInTransaction()) {
-            call.reply().error("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client");
+    private static void subscribe(CommandContext context, SubscriptionType scope) {
+        if (scope == SubscriptionType.SHARD_CHANNEL && context.isInTransaction()) {
+            context.reply().error("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client");
             return;
         }
-        if (scope == Scope.PATTERN && hasLongArgument(call)) {
-            // Every message would be held against it.
-            call.reply().error(TOO_LONG);
+        if (scope == SubscriptionType.PATTERN && hasLongArgument(context)) {
+            // Every message would be matched against it.
+            context.reply().error(TOO_LONG);
             return;
         }
-        call.mayHaveChanged(true);
-        // What has happened before is not for it.
-        call.events().publish();
-        listen(call, scope);
-        // ORDER: pairs with ListenedChannels.disconnectBeyond. Rules may have changed since they were asked.
-        if (ListenedChannels.areNamedBeyond(call, scope)) {
-            call.client().closeAfterReply();
+        context.mayHaveChanged(true);
+        // The client must not get earlier events.
+        context.events().publish();
+        listen(context, scope);
+        // ORDER: pairs with ListenedChannels.disconnectBeyond. The rules may have changed since their check.
+        if (ListenedChannels.areNamedBeyond(context, scope)) {
+            context.client().closeAfterReply();
         }
     }
 
-    private static void listen(Invocation call, Scope scope) {
-        Subscriptions mine = call.client().subscriptions();
-        for (int i = 1; i < call.argumentCount(); i++) {
-            if (!mine.add(scope, argument(call, i))) {
-                call.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
+    private static void listen(CommandContext context, SubscriptionType scope) {
+        Subscriptions mine = context.client().subscriptions();
+        for (int i = 1; i < context.argumentCount(); i++) {
+            if (!mine.add(scope, argument(context, i))) {
+                context.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
                 return;
             }
-            confirm(call.reply(), scope.subscribeWord());
-            call.reply().bulk(call.argumentAddress(i), call.argumentLength(i));
-            call.reply().integer(mine.told(scope));
+            confirm(context.reply(), scope.subscribeWord());
+            context.reply().bulk(context.argumentAddress(i), context.argumentLength(i));
+            context.reply().integer(mine.confirmedCount(scope));
         }
     }
 
-    private static boolean hasLongArgument(Invocation call) {
-        for (int i = 1; i < call.argumentCount(); i++) {
-            if (call.argumentLength(i) > Arguments.MAX_TEXT_BYTES) {
+    private static boolean hasLongArgument(CommandContext context) {
+        for (int i = 1; i < context.argumentCount(); i++) {
+            if (context.argumentLength(i) > Arguments.MAX_TEXT_BYTES) {
                 return true;
             }
         }
         return false;
     }
 
-    private static Name argument(Invocation call, int index) {
-        return Name.at(call.argumentAddress(index), call.argumentLength(index));
+    private static Name argument(CommandContext context, int index) {
+        return Name.at(context.argumentAddress(index), context.argumentLength(index));
     }
 
-    /** Begins a confirmation, which the name and a count follow. */
+    /** Begins a confirmation; the name and a count follow. */
     private static void confirm(ReplyWriter reply, String word) {
         reply.push(3);
         reply.bulkAscii(word);
     }
 
-    /** What was published before the subscription ends comes before its confirmation, and nothing comes behind it. */
-    private static void unsubscribe(Invocation call, Scope scope) {
-        call.mayHaveChanged(true);
-        call.events().publish();
-        if (call.argumentCount() == 1) {
-            unsubscribeFromAll(call, scope);
+    /** Ends subscriptions. Messages published before the end precede the confirmation, and none follow it. */
+    private static void unsubscribe(CommandContext context, SubscriptionType scope) {
+        context.mayHaveChanged(true);
+        context.events().publish();
+        if (context.argumentCount() == 1) {
+            unsubscribeFromAll(context, scope);
             return;
         }
-        ReplyWriter reply = call.reply();
-        Subscriptions mine = call.client().subscriptions();
-        for (int i = 1; i < call.argumentCount(); i++) {
-            mine.leave(scope, argument(call, i));
+        ReplyWriter reply = context.reply();
+        Subscriptions mine = context.client().subscriptions();
+        for (int i = 1; i < context.argumentCount(); i++) {
+            mine.unsubscribe(scope, argument(context, i));
         }
-        writeMessages(call, mine);
-        for (int i = 1; i < call.argumentCount(); i++) {
-            mine.remove(scope, argument(call, i));
+        writeMessages(context, mine);
+        for (int i = 1; i < context.argumentCount(); i++) {
+            mine.remove(scope, argument(context, i));
             confirm(reply, scope.unsubscribeWord());
-            reply.bulk(call.argumentAddress(i), call.argumentLength(i));
-            reply.integer(mine.told(scope));
+            reply.bulk(context.argumentAddress(i), context.argumentLength(i));
+            reply.integer(mine.confirmedCount(scope));
         }
     }
 
-    private static void unsubscribeFromAll(Invocation call, Scope scope) {
-        ReplyWriter reply = call.reply();
-        Subscriptions mine = call.client().subscriptions();
+    private static void unsubscribeFromAll(CommandContext context, SubscriptionType scope) {
+        ReplyWriter reply = context.reply();
+        Subscriptions mine = context.client().subscriptions();
         List<Name> names = mine.names(scope);
         for (Name name : names) {
-            mine.leave(scope, name);
+            mine.unsubscribe(scope, name);
         }
-        writeMessages(call, mine);
+        writeMessages(context, mine);
         for (Name name : names) {
             mine.remove(scope, name);
             confirm(reply, scope.unsubscribeWord());
             reply.bulk(name.bytes());
-            reply.integer(mine.told(scope));
+            reply.integer(mine.confirmedCount(scope));
         }
         if (names.isEmpty()) {
             confirm(reply, scope.unsubscribeWord());
             reply.nil();
-            reply.integer(mine.told(scope));
+            reply.integer(mine.confirmedCount(scope));
         }
     }
 
     /**
-     * What came before is read before the confirmation. Among the replies of a transaction there is no place for it: there, what comes
-     * while it runs is dropped.
+     * Writes pending messages before the confirmation. The replies of a transaction cannot contain messages, so
+     * messages that arrive during one are dropped.
      */
-    private static void writeMessages(Invocation call, Subscriptions mine) {
-        if (!call.isInTransaction()) {
-            mine.writeAll(call.reply());
+    private static void writeMessages(CommandContext context, Subscriptions mine) {
+        if (!context.isInTransaction()) {
+            mine.writeAll(context.reply());
         }
     }
 
-    // --- publishing
+    // --- publish
 
-    private void publish(Invocation call, Scope scope) {
-        call.mayHaveChanged(true);
-        call.events().publish();
-        Name channel = argument(call, 1);
-        Content content = Content.at(call.argumentAddress(2), call.argumentLength(2), call.shareRun(2));
-        int delivered = channels.publish(scope, channel, content, pattern -> matches(call, pattern));
+    private void publish(CommandContext context, SubscriptionType scope) {
+        context.mayHaveChanged(true);
+        context.events().publish();
+        Name channel = argument(context, 1);
+        Content content = Content.at(context.argumentAddress(2), context.argumentLength(2), context.shareRun(2));
+        int delivered = channels.publish(scope, channel, content, pattern -> matches(context, pattern));
         if (delivered == Channels.REFUSED) {
-            call.reply().error(Errors.OUT_OF_MEMORY);
+            context.reply().error(Errors.OUT_OF_MEMORY);
         } else {
-            call.reply().integer(delivered);
+            context.reply().integer(delivered);
         }
     }
 
-    /** Whether a pattern that somebody listens to matches the channel that is published to. */
-    private static boolean matches(Invocation call, Name pattern) {
-        return GlobPattern.matches(call.scratch(pattern.bytes()), pattern.length(), call.argumentAddress(1),
-                call.argumentLength(1));
+    /** Whether a subscribed pattern matches the published channel. */
+    private static boolean matches(CommandContext context, Name pattern) {
+        return GlobPattern.matches(context.scratch(pattern.bytes()), pattern.length(), context.argumentAddress(1),
+                context.argumentLength(1));
     }
 
-    // --- who listens
+    // --- introspection
 
-    private void names(Invocation call, Scope scope) {
-        if (call.argumentCount() > 3) {
-            call.reply().error("ERR unknown subcommand or wrong number of arguments for '" + call.argumentString(1)
-                    + "'. Try PUBSUB HELP.");
+    private void names(CommandContext context, SubscriptionType scope) {
+        if (context.argumentCount() > 3) {
+            context.reply()
+                    .error("ERR unknown subcommand or wrong number of arguments for '" + context.argumentString(1)
+                            + "'. Try PUBSUB HELP.");
             return;
         }
-        boolean all = call.argumentCount() == 2;
-        ReplyWriter reply = call.reply();
+        boolean all = context.argumentCount() == 2;
+        ReplyWriter reply = context.reply();
         Collection<Name> names = channels.names(scope);
         long mark = reply.beginDeferred();
         int count = 0;
         for (Name name : names) {
-            if (all || isMatched(call, name)) {
+            if (all || isMatched(context, name)) {
                 reply.bulk(name.bytes());
                 count++;
             }
@@ -238,40 +246,40 @@ public final class PubSubCommands {
         reply.endArray(mark, count);
     }
 
-    /** Whether a name that somebody listens to matches the pattern that is asked for. */
-    private static boolean isMatched(Invocation call, Name name) {
+    /** Whether a subscribed name matches the requested pattern. */
+    private static boolean isMatched(CommandContext context, Name name) {
         if (name.length() <= Arguments.MAX_TEXT_BYTES) {
-            return isMatched(call, call.scratch(name.bytes()), name.length());
+            return isMatched(context, context.scratch(name.bytes()), name.length());
         }
-        // Scratch memory would stay as large as that.
-        ValueRun room = call.cache().newBuffer(name.length());
-        if (room == null) {
+        // Scratch memory would keep that size.
+        ValueRun buffer = context.cache().newBuffer(name.length());
+        if (buffer == null) {
             throw NoBufferException.of(name.length());
         }
         try {
-            Memory.copy(name.bytes(), 0, room.address(), name.length());
-            return isMatched(call, room.address(), name.length());
+            Memory.copy(name.bytes(), 0, buffer.address(), name.length());
+            return isMatched(context, buffer.address(), name.length());
         } finally {
-            room.release();
+            buffer.release();
         }
     }
 
-    private static boolean isMatched(Invocation call, long name, int length) {
-        return GlobPattern.matches(call.argumentAddress(2), call.argumentLength(2), name, length);
+    private static boolean isMatched(CommandContext context, long name, int length) {
+        return GlobPattern.matches(context.argumentAddress(2), context.argumentLength(2), name, length);
     }
 
-    private void counts(Invocation call, Scope scope) {
+    private void counts(CommandContext context, SubscriptionType scope) {
         int first = 2;
-        ReplyWriter reply = call.reply();
-        reply.array(2L * (call.argumentCount() - first));
-        for (int i = first; i < call.argumentCount(); i++) {
-            reply.bulk(call.argumentAddress(i), call.argumentLength(i));
-            reply.integer(channels.listeners(scope, argument(call, i)));
+        ReplyWriter reply = context.reply();
+        reply.array(2L * (context.argumentCount() - first));
+        for (int i = first; i < context.argumentCount(); i++) {
+            reply.bulk(context.argumentAddress(i), context.argumentLength(i));
+            reply.integer(channels.listeners(scope, argument(context, i)));
         }
     }
 
-    private static void help(Invocation call) {
-        HelpText.reply(call.reply(), "PUBSUB", "CHANNELS [<pattern>]",
+    private static void help(CommandContext context) {
+        HelpText.reply(context.reply(), "PUBSUB", "CHANNELS [<pattern>]",
                 "    Return the currently active channels matching a <pattern> (default: '*').", "NUMPAT",
                 "    Return number of subscriptions to patterns.", "NUMSUB [<channel> ...]",
                 "    Return the number of subscribers for the specified channels, excluding",

@@ -1,8 +1,8 @@
 /**
- * SUBSCRIBE, PUBLISH and PUBSUB, and which channels a user's rules leave to those who listen.
+ * SUBSCRIBE, PUBLISH and PUBSUB, and the ACL check of subscriptions.
  *
- * <p>Lives here: the commands. Must not live here: who listens to what, and the messages on their way ({@code
- * io.varve.server.pubsub}).
+ * <p>This package holds the commands. It must not hold the subscriptions and the delivery of messages
+ * ({@code io.varve.server.pubsub}).
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.command.pubsub;

@@ -1,7 +1,7 @@
 /**
- * All families in one table.
+ * The table of all command families.
  *
- * <p>Lives here: the list of families, the one room that knows them all. Must not live here: any command.
+ * <p>This package holds the list of families and is the only package that knows them all. It must not hold any command.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.command.registry;

@@ -3,19 +3,18 @@ package io.varve.server.command.server;
 import java.util.List;
 
 import io.varve.server.command.CommandBuilder;
-import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.HelpText;
-import io.varve.server.command.Invocation;
 
-import static io.varve.server.command.CommandFlag.ADMIN;
-import static io.varve.server.command.CommandFlag.FAST;
-import static io.varve.server.command.CommandFlag.LOADING;
-import static io.varve.server.command.CommandFlag.NOSCRIPT;
-import static io.varve.server.command.CommandFlag.NO_ASYNC_LOADING;
-import static io.varve.server.command.CommandFlag.STALE;
+import static io.varve.server.command.spec.CommandFlag.ADMIN;
+import static io.varve.server.command.spec.CommandFlag.FAST;
+import static io.varve.server.command.spec.CommandFlag.LOADING;
+import static io.varve.server.command.spec.CommandFlag.NOSCRIPT;
+import static io.varve.server.command.spec.CommandFlag.NO_ASYNC_LOADING;
+import static io.varve.server.command.spec.CommandFlag.STALE;
 
-/** CLUSTER, READONLY, READWRITE and ASKING, as a server answers that is not part of a cluster. Immutable: static handlers. */
+/** CLUSTER, READONLY, READWRITE and ASKING, as replied by a server outside any cluster. Immutable: static handlers. */
 final class ClusterCommands {
     private static final String SINCE = "3.0.0";
     private static final String UNPREDICTABLE = "nondeterministic_output";
@@ -23,7 +22,7 @@ final class ClusterCommands {
     /** A subcommand; {@code tip} may be empty. */
     private record Subcommand(String name, int arity, String since, String tip) {}
 
-    /** Those that change the cluster. */
+    /** The subcommands that change the cluster. */
     private static final List<Subcommand> CHANGES = List.of(new Subcommand("addslots", -3, SINCE, ""),
             new Subcommand("addslotsrange", -4, "7.0.0", ""), new Subcommand("bumpepoch", 2, SINCE, UNPREDICTABLE),
             new Subcommand("delslots", -3, SINCE, ""), new Subcommand("delslotsrange", -4, "7.0.0", ""),
@@ -49,13 +48,14 @@ final class ClusterCommands {
 
     static void addTo(CommandTable.Builder table) {
         table.add(describe("readonly", 1, SINCE).flags(FAST, LOADING, STALE).categories("@connection")
-                .summary("Allows reads of a replica in a cluster."));
+                .summary("Enables read-only queries on a replica of a cluster"));
         table.add(describe("readwrite", 1, SINCE).flags(FAST, LOADING, STALE).categories("@connection")
-                .summary("Ends what READONLY allows."));
+                .summary("Disables read-only queries on a replica of a cluster"));
         table.add(describe("asking", 1, SINCE).flags(FAST).categories("@connection")
-                .summary("Says that the client was redirected."));
-        CommandBuilder cluster = CommandSpec.named("cluster").group("cluster").arity(-2).since(SINCE)
-                .complexity("Depends on subcommand.").summary("A cluster, of which this server is no part.");
+                .summary("Announces that the client follows an -ASK redirect"));
+        CommandBuilder cluster = CommandBuilder.named("cluster").group("cluster").arity(-2).since(SINCE)
+                .complexity("Depends on subcommand.")
+                .summary("A container for cluster commands; this server has no cluster support");
         CHANGES.forEach(sub -> cluster.subcommand(of(sub).flags(NO_ASYNC_LOADING, ADMIN, STALE)));
         cluster.subcommand(of(new Subcommand("reset", -2, SINCE, "")).flags(ADMIN, STALE, NOSCRIPT));
         REPORTS_FOR_OPERATORS.forEach(sub -> cluster.subcommand(of(sub).flags(ADMIN, STALE)));
@@ -66,15 +66,15 @@ final class ClusterCommands {
 
     private static CommandBuilder of(Subcommand sub) {
         CommandBuilder builder = describe(sub.name(), sub.arity(), sub.since())
-                .summary("Part of a cluster, which this server is not in.");
+                .summary("Not available: this server has no cluster support");
         return sub.tip().isEmpty() ? builder : builder.tips(sub.tip());
     }
 
     private static CommandBuilder describe(String name, int arity, String since) {
-        return CommandSpec.named(name).group("cluster").arity(arity).since(since).handler(ClusterCommands::refuse);
+        return CommandBuilder.named(name).group("cluster").arity(arity).since(since).handler(ClusterCommands::refuse);
     }
 
-    private static void refuse(Invocation call) {
-        call.reply().error("ERR This instance has cluster support disabled");
+    private static void refuse(CommandContext context) {
+        context.reply().error("ERR This instance has cluster support disabled");
     }
 }

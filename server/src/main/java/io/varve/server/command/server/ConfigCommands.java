@@ -14,13 +14,12 @@ import java.util.Set;
 import java.util.TreeMap;
 
 import io.varve.memory.offheap.Memory;
-import io.varve.server.command.Arguments;
 import io.varve.server.command.CommandBuilder;
-import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.HelpText;
-import io.varve.server.command.Invocation;
-import io.varve.server.command.ServerContext;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.spec.Arguments;
 import io.varve.server.command.text.GlobPattern;
 import io.varve.server.config.ConfigException;
 import io.varve.server.config.ConfigRewriter;
@@ -31,82 +30,87 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import static io.varve.server.command.CommandFlag.ADMIN;
-import static io.varve.server.command.CommandFlag.LOADING;
-import static io.varve.server.command.CommandFlag.NOSCRIPT;
-import static io.varve.server.command.CommandFlag.STALE;
+import static io.varve.server.command.spec.CommandFlag.ADMIN;
+import static io.varve.server.command.spec.CommandFlag.LOADING;
+import static io.varve.server.command.spec.CommandFlag.NOSCRIPT;
+import static io.varve.server.command.spec.CommandFlag.STALE;
 
 /** CONFIG. Immutable. */
 public final class ConfigCommands {
     private static final Logger LOG = LoggerFactory.getLogger(ConfigCommands.class);
 
-    private final ServerContext server;
+    private final ServerState server;
 
-    public ConfigCommands(ServerContext server) {
+    public ConfigCommands(ServerState server) {
         this.server = server;
     }
 
-    /** Adds the family. */
+    /** Adds this family's commands. */
     public void register(CommandTable.Builder table) {
-        table.add(CommandSpec.named("config").arity(-2).group("server").since("2.0.0")
+        table.add(CommandBuilder.named("config").arity(-2).group("server").since("2.0.0")
                 .complexity("Depends on subcommand.")
-                .summary("Reads and changes settings.")
-                .subcommand(describe("get").arity(-3).summary("Values of the settings that match the patterns.")
-                        .complexity("O(N) when N is the number of configuration parameters provided")
-                        .handler(this::get))
-                .subcommand(describe("set").arity(-4).summary("Changes settings, all of them or none.")
+                .summary("A container for server configuration commands")
+                .subcommand(
+                        describe("get").arity(-3).summary("Returns the values of the settings that match the patterns")
+                                .complexity("O(N) when N is the number of configuration parameters provided")
+                                .handler(this::get))
+                .subcommand(describe("set").arity(-4).summary("Changes settings atomically")
                         .tips("request_policy:all_nodes", "response_policy:all_succeeded")
                         .complexity("O(N) when N is the number of configuration parameters provided")
                         .secrets(ConfigCommands::isSecret).handler(this::set))
-                .subcommand(describe("resetstat").arity(2).summary("Sets the counters that INFO shows back to zero.")
+                .subcommand(describe("resetstat").arity(2).summary("Resets the statistics that INFO reports")
                         .handler(this::resetStat))
-                .subcommand(describe("rewrite").arity(2).since("2.8.0").summary("Writes the settings to their file.")
+                .subcommand(describe("rewrite").arity(2).since("2.8.0")
+                        .summary("Writes the settings to the configuration file")
                         .handler(this::rewrite))
-                .subcommand(CommandSpec.named("help").group("server").flags(LOADING, STALE).since("5.0.0").arity(2)
-                        .summary("Shows what the subcommands do.").handler(ConfigCommands::help)));
+                .subcommand(CommandBuilder.named("help").group("server").flags(LOADING, STALE).since("5.0.0").arity(2)
+                        .summary("Returns helpful text about the subcommands").handler(ConfigCommands::help)));
     }
 
     private static CommandBuilder describe(String name) {
-        return CommandSpec.named(name).group("server").since("2.0.0").flags(ADMIN, NOSCRIPT, LOADING, STALE);
+        return CommandBuilder.named(name).group("server").since("2.0.0").flags(ADMIN, NOSCRIPT, LOADING, STALE);
     }
 
-    private void get(Invocation call) {
+    private void get(CommandContext context) {
         ServerConfig config = server.config();
         Map<String, String> found = new TreeMap<>();
-        for (int i = 2; i < call.argumentCount(); i++) {
-            String asked = call.argumentString(i);
+        for (int i = 2; i < context.argumentCount(); i++) {
+            String asked = context.argumentString(i);
             Setting exact = Settings.find(asked);
             if (exact != null) {
-                // As it was asked for, as in Redis; what a pattern finds as it is called.
+                // An exact match is replied as it was requested, as in Redis; a pattern match under its canonical name.
                 found.put(asked, config.text(exact.name()));
             } else if (isPattern(asked)) {
-                addMatching(call, i, config, found);
+                addMatching(context, i, config, found);
             }
         }
-        call.reply().map(found.size());
+        context.reply().map(found.size());
         found.forEach((name, value) -> {
-            call.reply().bulkText(name);
-            call.reply().bulkText(value);
+            context.reply().bulkText(name);
+            context.reply().bulkText(value);
         });
     }
 
-    private static void addMatching(Invocation call, int pattern, ServerConfig config, Map<String, String> found) {
+    private static void addMatching(CommandContext context, int pattern, ServerConfig config,
+            Map<String, String> found) {
         for (Setting setting : Settings.all().values()) {
             if (!setting.hidden()) {
-                addIfMatching(call, pattern, setting.name(), setting, config, found);
+                addIfMatching(context, pattern, setting.name(), setting, config, found);
                 if (setting.alias() != null) {
-                    addIfMatching(call, pattern, setting.alias(), setting, config, found);
+                    addIfMatching(context, pattern, setting.alias(), setting, config, found);
                 }
             }
         }
     }
 
-    private static void addIfMatching(Invocation call, int pattern, String name, Setting setting, ServerConfig config,
+    private static void addIfMatching(CommandContext context, int pattern, String name, Setting setting,
+            ServerConfig config,
             Map<String, String> found) {
         byte[] bytes = name.getBytes(StandardCharsets.US_ASCII);
-        long address = call.scratch(bytes.length);
+        long address = context.scratch(bytes.length);
         Memory.copy(bytes, 0, address, bytes.length);
-        if (GlobPattern.matches(call.argumentAddress(pattern), call.argumentLength(pattern), address, bytes.length,
+        if (GlobPattern.matches(context.argumentAddress(pattern), context.argumentLength(pattern), address,
+                bytes.length,
                 true)) {
             found.put(name, config.text(setting.name()));
         }
@@ -116,25 +120,25 @@ public final class ConfigCommands {
         return text.indexOf('*') >= 0 || text.indexOf('?') >= 0 || text.indexOf('[') >= 0;
     }
 
-    private void set(Invocation call) {
-        if (call.argumentCount() % 2 != 0) {
-            call.syntaxError();
+    private void set(CommandContext context) {
+        if (context.argumentCount() % 2 != 0) {
+            context.syntaxError();
             return;
         }
         ServerConfig changed = server.config();
-        // From settings to the names they were called by.
+        // From settings to the names in the request.
         Map<String, String> asked = new LinkedHashMap<>();
         Set<String> seen = new HashSet<>();
-        for (int i = 2; i < call.argumentCount(); i += 2) {
-            String name = call.argumentString(i).toLowerCase(Locale.ROOT);
+        for (int i = 2; i < context.argumentCount(); i += 2) {
+            String name = context.argumentString(i).toLowerCase(Locale.ROOT);
             Setting setting = Settings.find(name);
             if (setting == null) {
-                call.reply().error("ERR Unknown option or number of arguments for CONFIG SET - '"
-                        + call.argumentString(i) + "'");
+                context.reply().error("ERR Unknown option or number of arguments for CONFIG SET - '"
+                        + context.argumentString(i) + "'");
                 return;
             }
             if (!setting.changeable()) {
-                fail(call, call.argumentString(i), "can't set immutable config");
+                fail(context, context.argumentString(i), "can't set immutable config");
                 return;
             }
             asked.put(setting.name(), name);
@@ -142,10 +146,10 @@ public final class ConfigCommands {
                 if (!seen.add(name)) {
                     throw new ConfigException("duplicate parameter");
                 }
-                String value = call.argumentString(i + 1);
+                String value = context.argumentString(i + 1);
                 if (setting.isSecret()
-                        && !Arrays.equals(value.getBytes(StandardCharsets.UTF_8), call.argumentBytes(i + 1))) {
-                    // It would not be the password that was meant.
+                        && !Arrays.equals(value.getBytes(StandardCharsets.UTF_8), context.argumentBytes(i + 1))) {
+                    // It would not be the intended password.
                     throw new ConfigException("argument must be text in UTF-8");
                 }
                 if (setting.kind() == Setting.Kind.DIRECTORY && !Files.isDirectory(Path.of(setting.normalize(value)))) {
@@ -153,11 +157,11 @@ public final class ConfigCommands {
                 }
                 changed = changed.withNormal(setting, setting.normalize(value));
             } catch (ConfigException bad) {
-                fail(call, name, bad.getMessage());
+                fail(context, name, bad.getMessage());
                 return;
             }
         }
-        apply(call, changed, asked);
+        apply(context, changed, asked);
     }
 
     private static boolean isSecret(Arguments arguments, int index) {
@@ -168,33 +172,33 @@ public final class ConfigCommands {
         return setting != null && setting.isSecret();
     }
 
-    /** @param asked from the settings to the names they were called by */
-    private void apply(Invocation call, ServerConfig changed, Map<String, String> asked) {
+    /** @param asked the requested settings, each with its name in the request */
+    private void apply(CommandContext context, ServerConfig changed, Map<String, String> asked) {
         try {
             server.config(changed.validate(), asked.keySet());
-            call.reply().ok();
+            context.reply().ok();
         } catch (ConfigException | IllegalArgumentException bad) {
             String first = String.valueOf(bad.getMessage()).lines().findFirst().orElse("");
             String about = bad instanceof ConfigException config ? config.setting() : null;
-            fail(call, culprit(about == null ? first : about, asked), first);
+            fail(context, culprit(about == null ? first : about, asked), first);
         }
     }
 
-    /** A message begins with the setting that it is about. */
+    /** The requested name of the setting at fault: a message begins with its setting. */
     private static String culprit(String message, Map<String, String> asked) {
         Setting setting = Settings.find(message.split(" ", 2)[0]);
         String name = setting == null ? null : asked.get(setting.name());
         return name == null ? asked.values().iterator().next() : name;
     }
 
-    private static void fail(Invocation call, String name, @Nullable String why) {
-        call.reply().error("ERR CONFIG SET failed (possibly related to argument '" + name + "') - " + why);
+    private static void fail(CommandContext context, String name, @Nullable String why) {
+        context.reply().error("ERR CONFIG SET failed (possibly related to argument '" + name + "') - " + why);
     }
 
-    private void rewrite(Invocation call) {
+    private void rewrite(CommandContext context) {
         ServerConfig config = server.config();
         if (config.file() == null) {
-            call.reply().error("ERR The server is running without a config file");
+            context.reply().error("ERR The server is running without a config file");
             return;
         }
         try {
@@ -203,20 +207,20 @@ public final class ConfigCommands {
                             .toList()
                     : List.of());
             LOG.info("CONFIG REWRITE has written {}", config.file());
-            call.reply().ok();
+            context.reply().ok();
         } catch (IOException | ConfigException failed) {
-            LOG.warn("CONFIG REWRITE could not write {}", config.file(), failed);
-            call.reply().error("ERR Rewriting config file: " + failed.getMessage());
+            LOG.warn("CONFIG REWRITE cannot write {}", config.file(), failed);
+            context.reply().error("ERR Rewriting config file: " + failed.getMessage());
         }
     }
 
-    private void resetStat(Invocation call) {
-        server.resetStats();
-        call.reply().ok();
+    private void resetStat(CommandContext context) {
+        server.telemetry().resetStats();
+        context.reply().ok();
     }
 
-    private static void help(Invocation call) {
-        HelpText.reply(call.reply(), "CONFIG", "GET <pattern>",
+    private static void help(CommandContext context) {
+        HelpText.reply(context.reply(), "CONFIG", "GET <pattern>",
                 "    Return parameters matching the glob-like <pattern> "
                         + "and their values.",
                 "SET <directive> <value>", "    Set the configuration <directive> to <value>.",

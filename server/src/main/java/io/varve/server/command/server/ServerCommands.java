@@ -8,65 +8,71 @@ import io.varve.flash.tier.FlashTier;
 import io.varve.memory.Cache;
 import io.varve.server.admin.InfoReport;
 import io.varve.server.command.CommandBuilder;
-import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
-import io.varve.server.command.FlashAnswers;
-import io.varve.server.command.Invocation;
-import io.varve.server.command.ServerContext;
-import io.varve.server.command.Suspension;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.blocking.DeferredFlashReplies;
+import io.varve.server.command.session.ParkedCommand;
+import io.varve.server.command.spec.CommandTrait;
 
-import static io.varve.server.command.CommandFlag.ADMIN;
-import static io.varve.server.command.CommandFlag.ALLOW_BUSY;
-import static io.varve.server.command.CommandFlag.FAST;
-import static io.varve.server.command.CommandFlag.LOADING;
-import static io.varve.server.command.CommandFlag.NOSCRIPT;
-import static io.varve.server.command.CommandFlag.NO_ASYNC_LOADING;
-import static io.varve.server.command.CommandFlag.NO_MULTI;
-import static io.varve.server.command.CommandFlag.READONLY;
-import static io.varve.server.command.CommandFlag.STALE;
-import static io.varve.server.command.CommandFlag.WRITE;
+import static io.varve.server.command.spec.CommandFlag.ADMIN;
+import static io.varve.server.command.spec.CommandFlag.ALLOW_BUSY;
+import static io.varve.server.command.spec.CommandFlag.FAST;
+import static io.varve.server.command.spec.CommandFlag.LOADING;
+import static io.varve.server.command.spec.CommandFlag.NOSCRIPT;
+import static io.varve.server.command.spec.CommandFlag.NO_ASYNC_LOADING;
+import static io.varve.server.command.spec.CommandFlag.NO_MULTI;
+import static io.varve.server.command.spec.CommandFlag.READONLY;
+import static io.varve.server.command.spec.CommandFlag.STALE;
+import static io.varve.server.command.spec.CommandFlag.WRITE;
 
-/** The server as a whole: INFO, DBSIZE, FLUSHALL, SWAPDB, SHUTDOWN, and what belongs to persistence. Immutable. */
+/** Commands on the whole server: INFO, DBSIZE, FLUSHALL, SWAPDB, SHUTDOWN, and persistence commands. Immutable. */
 public final class ServerCommands {
     private static final int MAX_INFO_ARGUMENTS = 256;
 
-    private final ServerContext server;
+    private final ServerState server;
     private final Cache cache;
     private final InfoReport report;
 
-    public ServerCommands(ServerContext server) {
+    public ServerCommands(ServerState server) {
         this.server = server;
         cache = server.cache();
-        report = server.report();
+        report = server.telemetry().report();
     }
 
-    /** Adds the family. */
+    /** Adds this family's commands. */
     public void register(CommandTable.Builder table) {
-        table.add(describe("info").arity(-1).looksAtAllKeys().flags(LOADING, STALE).categories("@dangerous")
+        table.add(describe("info").arity(-1).traits(CommandTrait.READS_ALL_KEYS).flags(LOADING, STALE)
+                .categories("@dangerous")
                 .tips("nondeterministic_output", "request_policy:all_shards", "response_policy:special")
-                .summary("Tells of the server, section by section.").handler(this::info));
-        table.add(describe("dbsize").arity(1).looksAtAllKeys().waitsForFlash().flags(READONLY, FAST)
+                .summary("Returns information and statistics about the server").handler(this::info));
+        table.add(describe("dbsize").arity(1).traits(CommandTrait.READS_ALL_KEYS, CommandTrait.WAITS_FOR_FLASH)
+                .flags(READONLY, FAST)
                 .categories("@keyspace")
                 .tips("request_policy:all_shards", "response_policy:agg_sum")
-                .summary("How many keys the selected database has.")
+                .summary("Returns the number of keys in the selected database")
                 .handler(this::dbSize));
-        table.add(describe("flushall").arity(-1).changesAllKeys().waitsForFlash().flags(WRITE)
+        table.add(describe("flushall").arity(-1).traits(CommandTrait.CHANGES_ALL_KEYS, CommandTrait.WAITS_FOR_FLASH)
+                .flags(WRITE)
                 .categories("@keyspace", "@dangerous")
                 .complexity("O(N) where N is the total number of keys in all databases")
-                .tips("request_policy:all_shards", "response_policy:all_succeeded").summary("Empties all databases.")
-                .handler(call -> flush(call, true)));
-        table.add(describe("flushdb").arity(-1).changesAllKeys().waitsForFlash().flags(WRITE)
+                .tips("request_policy:all_shards", "response_policy:all_succeeded")
+                .summary("Removes all keys from all databases")
+                .handler(context -> flush(context, true)));
+        table.add(describe("flushdb").arity(-1).traits(CommandTrait.CHANGES_ALL_KEYS, CommandTrait.WAITS_FOR_FLASH)
+                .flags(WRITE)
                 .categories("@keyspace", "@dangerous")
                 .complexity("O(N) where N is the number of keys in the selected database")
                 .tips("request_policy:all_shards", "response_policy:all_succeeded")
-                .summary("Empties the selected database.").handler(call -> flush(call, false)));
-        table.add(describe("swapdb").arity(3).changesAllKeys().waitsForFlash().flags(WRITE, FAST)
+                .summary("Removes all keys from the selected database").handler(context -> flush(context, false)));
+        table.add(describe("swapdb").arity(3).traits(CommandTrait.CHANGES_ALL_KEYS, CommandTrait.WAITS_FOR_FLASH)
+                .flags(WRITE, FAST)
                 .categories("@keyspace", "@dangerous")
                 .since("4.0.0")
                 .complexity("O(N) where N is the count of clients watching or blocking on keys from both databases.")
-                .summary("Exchanges two databases.").handler(this::swapDb));
+                .summary("Swaps two databases").handler(this::swapDb));
         table.add(describe("time").arity(1).flags(LOADING, STALE, FAST).since("2.6.0").tips("nondeterministic_output")
-                .summary("The server's clock: seconds and microseconds.").handler(ServerCommands::time));
+                .summary("Returns the server's time in seconds and microseconds").handler(ServerCommands::time));
         persistence(table);
         ReplicationCommands.addTo(table);
         ClusterCommands.addTo(table);
@@ -77,59 +83,59 @@ public final class ServerCommands {
         table.add(describe("shutdown").arity(-1)
                 .flags(ADMIN, NOSCRIPT, LOADING, STALE, NO_MULTI, ALLOW_BUSY)
                 .complexity("O(N) when saving, where N is the total number of keys in all databases, otherwise O(1)")
-                .summary("Ends the server.").handler(this::shutdown));
+                .summary("Stops the server").handler(this::shutdown));
         table.add(describe("save").arity(1).flags(ADMIN, NOSCRIPT, NO_ASYNC_LOADING, NO_MULTI)
                 .complexity("O(N) where N is the total number of keys in all databases")
-                .summary("Writes the data set to disk: there is nothing to write, so it succeeds.").handler(call -> {
-                    server.saved();
-                    call.reply().ok();
+                .summary("Succeeds without saving: Varve has no snapshots").handler(context -> {
+                    server.telemetry().saved();
+                    context.reply().ok();
                 }));
         table.add(describe("bgsave").arity(-1).flags(ADMIN, NOSCRIPT, NO_ASYNC_LOADING)
-                .summary("Writes the data set to disk in the background: there is nothing to write.")
+                .summary("Succeeds without saving: Varve has no snapshots")
                 .handler(this::backgroundSave));
         table.add(describe("lastsave").arity(1).flags(LOADING, STALE, FAST).categories("@admin", "@dangerous")
-                .tips("nondeterministic_output").summary("When the data set was last saved, in Unix time.")
-                .handler(call -> call.reply().integer(server.lastSaveSeconds())));
+                .tips("nondeterministic_output").summary("Returns the Unix timestamp of the last successful save")
+                .handler(context -> context.reply().integer(server.telemetry().lastSaveSeconds())));
     }
 
     private static CommandBuilder describe(String name) {
-        return CommandSpec.named(name).group("server");
+        return CommandBuilder.named(name).group("server");
     }
 
-    private void info(Invocation call) {
+    private void info(CommandContext context) {
         List<String> sections = new ArrayList<>();
         // A request may have millions of arguments, but there are few sections.
-        for (int i = 1; i < Math.min(call.argumentCount(), MAX_INFO_ARGUMENTS); i++) {
-            sections.add(call.argumentString(i).toLowerCase(Locale.ROOT));
+        for (int i = 1; i < Math.min(context.argumentCount(), MAX_INFO_ARGUMENTS); i++) {
+            sections.add(context.argumentString(i).toLowerCase(Locale.ROOT));
         }
-        call.reply().verbatim("txt", report.write(sections));
+        context.reply().verbatim("txt", report.write(sections));
     }
 
-    private void flush(Invocation call, boolean all) {
-        boolean known = call.argumentCount() == 1
-                || call.argumentCount() == 2 && (call.argumentIs(1, "ASYNC") || call.argumentIs(1, "SYNC"));
+    private void flush(CommandContext context, boolean all) {
+        boolean known = context.argumentCount() == 1
+                || context.argumentCount() == 2 && (context.argumentIs(1, "ASYNC") || context.argumentIs(1, "SYNC"));
         if (!known) {
-            call.syntaxError();
+            context.syntaxError();
             return;
         }
         FlashTier flash = server.flash();
-        call.countChanges(keys(call, all));
+        context.countChanges(keys(context, all));
         if (flash != null) {
-            FlashAnswers.okLater(call, all ? flash.flushAll() : flash.flush(call.database()));
+            DeferredFlashReplies.okLater(context, all ? flash.flushAll() : flash.flush(context.database()));
             return;
         }
         if (all) {
             cache.flushAll();
         } else {
-            cache.flush(call.database());
+            cache.flush(context.database());
         }
-        call.reply().ok();
+        context.reply().ok();
     }
 
-    /** How many keys there are in memory that FLUSHALL or FLUSHDB removes. */
-    private long keys(Invocation call, boolean all) {
+    /** Number of keys in memory that FLUSHALL or FLUSHDB removes. */
+    private long keys(CommandContext context, boolean all) {
         if (!all) {
-            return cache.size(call.database());
+            return cache.size(context.database());
         }
         long keys = 0;
         for (int i = 0; i < cache.databaseCount(); i++) {
@@ -138,91 +144,91 @@ public final class ServerCommands {
         return keys;
     }
 
-    private void dbSize(Invocation call) {
+    private void dbSize(CommandContext context) {
         FlashTier flash = server.flash();
-        int database = call.database();
+        int database = context.database();
         if (flash == null) {
-            call.reply().integer(cache.size(database));
+            context.reply().integer(cache.size(database));
             return;
         }
-        // At once, but for a while after a start.
-        Suspension waiting = call.suspend(0, _ -> {});
+        // Replies at once, except during the first while after a start.
+        ParkedCommand waiting = context.park(0, _ -> {});
         flash.whenComplete(() -> {
             long size = cache.size(database, flash::count);
             waiting.answer(reply -> reply.integer(size));
         });
     }
 
-    private void swapDb(Invocation call) {
-        if (!call.isLong(1) || call.longValue() != (int) call.longValue()) {
-            call.reply().error("ERR invalid first DB index");
+    private void swapDb(CommandContext context) {
+        if (!context.isLong(1) || context.longValue() != (int) context.longValue()) {
+            context.reply().error("ERR invalid first DB index");
             return;
         }
-        long first = call.longValue();
-        if (!call.isLong(2) || call.longValue() != (int) call.longValue()) {
-            call.reply().error("ERR invalid second DB index");
+        long first = context.longValue();
+        if (!context.isLong(2) || context.longValue() != (int) context.longValue()) {
+            context.reply().error("ERR invalid second DB index");
             return;
         }
-        long second = call.longValue();
+        long second = context.longValue();
         int count = cache.databaseCount();
         if (first < 0 || first >= count || second < 0 || second >= count) {
-            call.reply().error("ERR DB index is out of range");
+            context.reply().error("ERR DB index is out of range");
             return;
         }
-        call.countChanges(1);
+        context.countChanges(1);
         FlashTier flash = server.flash();
         if (flash != null && first != second) {
-            FlashAnswers.okLater(call, flash.swap((int) first, (int) second));
+            DeferredFlashReplies.okLater(context, flash.swap((int) first, (int) second));
             return;
         }
         if (first != second) {
             cache.swap((int) first, (int) second);
         }
-        call.reply().ok();
+        context.reply().ok();
     }
 
-    private static void time(Invocation call) {
+    private static void time(CommandContext context) {
         java.time.Instant now = java.time.Instant.now();
-        call.reply().array(2);
-        call.reply().bulkLong(now.getEpochSecond());
-        call.reply().bulkLong(now.getNano() / 1000);
+        context.reply().array(2);
+        context.reply().bulkLong(now.getEpochSecond());
+        context.reply().bulkLong(now.getNano() / 1000);
     }
 
-    private void shutdown(Invocation call) {
+    private void shutdown(CommandContext context) {
         boolean save = false;
         boolean noSave = false;
         boolean abort = false;
         boolean other = false;
-        for (int i = 1; i < call.argumentCount(); i++) {
-            if (call.argumentIs(i, "SAVE")) {
+        for (int i = 1; i < context.argumentCount(); i++) {
+            if (context.argumentIs(i, "SAVE")) {
                 save = true;
-            } else if (call.argumentIs(i, "NOSAVE")) {
+            } else if (context.argumentIs(i, "NOSAVE")) {
                 noSave = true;
-            } else if (call.argumentIs(i, "NOW") || call.argumentIs(i, "FORCE")) {
+            } else if (context.argumentIs(i, "NOW") || context.argumentIs(i, "FORCE")) {
                 other = true;
-            } else if (call.argumentIs(i, "ABORT")) {
+            } else if (context.argumentIs(i, "ABORT")) {
                 abort = true;
             } else {
-                call.syntaxError();
+                context.syntaxError();
                 return;
             }
         }
         if (abort && (save || noSave || other) || save && noSave) {
-            call.syntaxError();
+            context.syntaxError();
         } else if (abort) {
-            call.reply().error("ERR No shutdown in progress.");
+            context.reply().error("ERR No shutdown in progress.");
         } else {
-            call.client().closeAfterReply();
-            server.shutdown("SHUTDOWN from " + call.client().address());
+            context.client().closeAfterReply();
+            server.shutdown("SHUTDOWN from " + context.client().address());
         }
     }
 
-    private void backgroundSave(Invocation call) {
-        if (call.argumentCount() > 2 || call.argumentCount() == 2 && !call.argumentIs(1, "SCHEDULE")) {
-            call.syntaxError();
+    private void backgroundSave(CommandContext context) {
+        if (context.argumentCount() > 2 || context.argumentCount() == 2 && !context.argumentIs(1, "SCHEDULE")) {
+            context.syntaxError();
             return;
         }
-        server.saved();
-        call.reply().simple("Background saving started");
+        server.telemetry().saved();
+        context.reply().simple("Background saving started");
     }
 }

@@ -1,8 +1,8 @@
 /**
- * The server as a whole: INFO, FLUSHALL, SHUTDOWN, CONFIG and the like.
+ * Commands on the whole server: INFO, FLUSHALL, SHUTDOWN, CONFIG and the like.
  *
- * <p>Lives here: the commands. Must not live here: what is measured ({@code io.varve.server.admin}), and the settings ({@code
- * io.varve.server.config}).
+ * <p>This package holds the commands. It must not hold the measurements ({@code io.varve.server.admin}) or the settings
+ * ({@code io.varve.server.config}).
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.command.server;

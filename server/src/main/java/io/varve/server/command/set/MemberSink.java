@@ -1,13 +1,15 @@
 package io.varve.server.command.set;
 
-/** Takes the members of a walk over a set, or of what several sets have in common, one by one. */
+/**
+ * Receives the members of a set, or of a set operation's result, one by one. Called on the event loop of its command.
+ */
 @FunctionalInterface
 interface MemberSink {
     /**
-     * Takes a member.
+     * Receives a member.
      *
-     * @param set whose cursor is at it
-     * @return whether the walk is to go on
+     * @param set the set whose cursor is at the member
+     * @return whether to continue
      */
     boolean take(SetView set);
 }

@@ -1,46 +1,46 @@
 package io.varve.server.command.set;
 
 import io.varve.memory.CacheSession;
-import io.varve.memory.collection.PackedIntegers;
-import io.varve.memory.collection.PackedSet;
+import io.varve.memory.collection.packed.PackedIntegers;
+import io.varve.memory.collection.packed.PackedSet;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
-import io.varve.server.command.Invocation;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.text.NumberText;
 import io.varve.server.command.value.Encodings;
-import io.varve.server.command.value.RandomPicks;
+import io.varve.server.command.value.SelectionSampler;
 import io.varve.server.resp.Numbers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a set in the value of one item changes: what it will need is planned, the room is made, which may move the item,
- * and then it is written. Confined to its event loop; reused from command to command.
+ * Changes a packed set, stored as the value of one item. Confined to its event loop; reused from command to command.
+ * The caller plans the additions, reserves the memory, which may move the item, and then writes.
  *
  * <pre>
  *  begin -+-> plan, for each new member -> makeRoom -> add, for each -----> finish
  *         +-> makeFit -> remove, for each, or removePicked ---------------> finishRemoval
  * </pre>
  *
- * <p>A set begins as integers if its first member is one, and becomes one of any members with the first that is none, or
- * with more integers than {@code set-max-intset-entries}: as in Redis, in the order in which they come.
+ * <p>A set starts as integers if its first member is one. It is converted with the first member that is no integer, or
+ * with more integers than {@code set-max-intset-entries}. As in Redis, this depends on the order of the additions.
  */
 final class PackedSetEdit {
     static final int MAX_SET_BYTES = Integer.MAX_VALUE - 16;
-    /** Where so many times as few members are left as were taken out at random, Redis makes a new set of them. */
+    /** Redis rebuilds a set if a random removal takes at least this many times the remaining members. */
     private static final int FEW_PART = 5;
 
     private final NumberText text;
     private final SetMeasure measure = new SetMeasure();
-    private @Nullable Invocation call;
+    private @Nullable CommandContext context;
     private @Nullable Key key;
     private Item item = new Item();
     private boolean present;
     private boolean gone;
-    /** Whether it consists of integers, or would begin so. */
+    /** Whether it consists of integers, or would start so. */
     private boolean integers;
     private long planned;
     private long numbers;
@@ -56,12 +56,12 @@ final class PackedSetEdit {
     }
 
     /**
-     * Begins.
+     * Begins a change.
      *
-     * @param isPresent whether the set is there; the item then looks at it
+     * @param isPresent whether the set exists; the item then points at it
      */
-    void begin(Invocation command, Key ofKey, Item ofItem, boolean isPresent) {
-        call = command;
+    void begin(CommandContext command, Key ofKey, Item ofItem, boolean isPresent) {
+        context = command;
         key = ofKey;
         item = ofItem;
         present = isPresent;
@@ -74,7 +74,10 @@ final class PackedSetEdit {
         width = isPresent && integers ? PackedIntegers.width(ofItem.valueAddress()) : PackedIntegers.LEAST_WIDTH;
     }
 
-    /** Counts a member that the set has not. One that comes twice is counted twice: the sum is what is needed at most. */
+    /**
+     * Plans the addition of a member that the set does not have. A repeated member counts twice, so the sum is an upper
+     * bound.
+     */
     void plan(long address, int memberLength) {
         boolean number = call().parseLong(address, memberLength);
         if (planned == 0 && !present) {
@@ -89,7 +92,7 @@ final class PackedSetEdit {
         }
     }
 
-    /** How many members were planned. */
+    /** Number of planned members. */
     long planned() {
         return planned;
     }
@@ -103,20 +106,20 @@ final class PackedSetEdit {
                 : PackedSet.count(item.valueAddress());
     }
 
-    /** Whether it has not become clear yet that the set will be more than what stays in one item. */
+    /** Whether the set may still stay packed with the members planned so far. */
     boolean mayStayPacked() {
         long members = count() + planned;
         return members <= limits().setMaxIntsetEntries() || limits().staysPacked(members, 0)
                 || limits().staysListpackSet(members, bytes);
     }
 
-    /** Whether the set stays in one item with what was planned. */
+    /** Whether the set stays packed with the planned members. */
     boolean staysPacked() {
         return staysIntegers() || limits().staysPacked(count() + planned, membersBytes())
                 || staysListpack() && limits().staysListpackSet(count() + planned, membersBytes());
     }
 
-    /** Whether OBJECT ENCODING calls it a listpack with what was planned, if there are not too many members. */
+    /** Whether OBJECT ENCODING reports a listpack with the planned members, unless they are too many. */
     private boolean staysListpack() {
         boolean isIntegers = integers && numbers == planned;
         boolean isTable = present && item.encoding() == Encodings.SET_HASHTABLE;
@@ -127,7 +130,7 @@ final class PackedSetEdit {
         return integers && numbers == planned && count() + numbers <= limits().setMaxIntsetEntries();
     }
 
-    /** Bytes that it takes as members of any kind. */
+    /** Size of the set in the general layout, bytes. */
     private long membersBytes() {
         if (!integers) {
             return bytes + (present ? item.valueLength() : PackedSet.EMPTY_BYTES);
@@ -140,19 +143,19 @@ final class PackedSetEdit {
         return asMembers;
     }
 
-    /** Makes the room for what was planned, and the set if it is missing. */
-    void makeRoom() {
-        int room = checked(neededBytes());
+    /** Reserves the memory for the planned members, and creates the set if it does not exist. */
+    void reserve() {
+        int needed = checked(neededBytes());
         if (present) {
             length = item.valueLength();
-            // A set that grows and has to move gets a quarter more than it needs, so that a row of new members moves it
-            // rarely.
-            int capacity = (int) Math.min(MAX_SET_BYTES, room + (long) (room >>> 2));
-            session().resize(key(), item, item.encoding(), room, capacity);
+            // A growing set that has to move gets a quarter more than it needs, so that a series of new members rarely
+            // moves it.
+            int capacity = (int) Math.min(MAX_SET_BYTES, needed + (long) (needed >>> 2));
+            session().resize(key(), item, item.encoding(), needed, capacity);
             set = item.valueAddress();
         } else {
             int kind = integers ? Encodings.SET_INTEGERS : Encodings.SET_LISTPACK;
-            session().put(key(), item, ItemType.SET, kind, room, room, Item.NEVER);
+            session().put(key(), item, ItemType.SET, kind, needed, needed, Item.NEVER);
             set = item.valueAddress();
             if (integers) {
                 PackedIntegers.clear(set);
@@ -167,11 +170,11 @@ final class PackedSetEdit {
 
     private long neededBytes() {
         long asIntegers = integers ? PackedIntegers.bytes(count() + numbers, width) : 0;
-        // While they become members of any kind, the integers stand behind them.
+        // During the conversion to the general layout, the integers are stored after it.
         return staysIntegers() ? asIntegers : membersBytes() + asIntegers;
     }
 
-    /** Adds a member that was planned; false if the set has it. */
+    /** Adds a planned member; false if the set has it. */
     boolean add(long address, int memberLength) {
         if (encoding == Encodings.SET_INTEGERS) {
             if (call().parseLong(address, memberLength)) {
@@ -200,7 +203,7 @@ final class PackedSetEdit {
         return true;
     }
 
-    /** The set has one more member of any kind. */
+    /** Updates the encoding after the addition of a member in the general layout. */
     private void grown(int memberLength) {
         if (memberLength > limits().setMaxListpackValueBytes()
                 || PackedSet.count(set) > limits().setMaxListpackEntries()) {
@@ -208,7 +211,9 @@ final class PackedSetEdit {
         }
     }
 
-    /** Turns integers into members of any kind: they move to the end of the room and come back one by one. */
+    /**
+     * Converts integers to the general layout: they move to the end of the reserved memory and are appended one by one.
+     */
     private void becomeMembers() {
         int count = PackedIntegers.count(set, length);
         long behind = set + item.valueLength() - length;
@@ -224,7 +229,7 @@ final class PackedSetEdit {
         }
     }
 
-    /** Tells that the set has its new members. */
+    /** Completes additions, and reports the change. */
     void finish() {
         if (length != item.valueLength()) {
             session().resize(key(), item, encoding, length, length);
@@ -234,9 +239,9 @@ final class PackedSetEdit {
         session().changed(key(), Change.SET);
     }
 
-    // --- less
+    // --- removal
 
-    /** Makes the set fit to be written without more room: a reply in flight may share its memory, from which it moves then. */
+    /** Makes the set writable without growth: it moves if a reply in flight shares its memory. */
     void makeFit() {
         length = item.valueLength();
         encoding = item.encoding();
@@ -244,7 +249,7 @@ final class PackedSetEdit {
         set = item.valueAddress();
     }
 
-    /** Removes a member; false if it is none. */
+    /** Removes a member; false if the set does not have it. */
     boolean remove(long address, int memberLength) {
         if (encoding == Encodings.SET_INTEGERS) {
             int index = call().parseLong(address, memberLength)
@@ -262,37 +267,37 @@ final class PackedSetEdit {
         return member != PackedSet.NONE;
     }
 
-    /** Removes those that are picked. */
-    void removePicked(RandomPicks picks, long count) {
+    /** Removes the members that the sampler selects. */
+    void removePicked(SelectionSampler sampler, long count) {
         if (encoding == Encodings.SET_INTEGERS) {
-            removePickedIntegers(picks);
+            removePickedIntegers(sampler);
         } else {
-            removePickedMembers(picks);
+            removePickedMembers(sampler);
             long left = PackedSet.count(set);
-            if (encoding == Encodings.SET_HASHTABLE && isMadeAnew(left, count)) {
-                beginAnew();
+            if (encoding == Encodings.SET_HASHTABLE && isRebuilt(left, count)) {
+                restart();
             }
         }
     }
 
-    private void removePickedIntegers(RandomPicks picks) {
+    private void removePickedIntegers(SelectionSampler sampler) {
         int count = PackedIntegers.count(set, length);
         int kept = 0;
         for (int i = 0; i < count; i++) {
-            if (!picks.takeNext()) {
+            if (!sampler.takeNext()) {
                 PackedIntegers.keep(set, kept++, PackedIntegers.get(set, i));
             }
         }
         length = (int) PackedIntegers.bytes(kept, PackedIntegers.width(set));
     }
 
-    private void removePickedMembers(RandomPicks picks) {
+    private void removePickedMembers(SelectionSampler sampler) {
         int kept = 0;
         long to = set + PackedSet.EMPTY_BYTES;
         long next;
         for (long member = PackedSet.first(set, length); member != PackedSet.NONE; member = next) {
             next = PackedSet.next(set, length, member);
-            if (!picks.takeNext()) {
+            if (!sampler.takeNext()) {
                 to = PackedSet.moveDown(member, to);
                 kept++;
             }
@@ -300,8 +305,8 @@ final class PackedSetEdit {
         length = PackedSet.cut(set, to, kept);
     }
 
-    /** The encoding is that of a set which has only ever had the members that are left. */
-    private void beginAnew() {
+    /** Resets the encoding to that of a set that has only ever had the remaining members. */
+    private void restart() {
         measure.clear();
         for (long member = PackedSet.first(set, length); member != PackedSet.NONE; member = PackedSet.next(set, length,
                 member)) {
@@ -323,13 +328,13 @@ final class PackedSetEdit {
             freshLength = PackedIntegers.add(fresh, freshLength,
                     -1 - PackedIntegers.indexOf(fresh, freshLength, value), value);
         }
-        // There is room: five times as many members as are left have gone, each of which had two bytes or more.
+        // There is space: five times as many members as remain were removed, each of which had two bytes or more.
         assert freshLength <= item.valueLength() : freshLength;
         Memory.copy(fresh, set, freshLength);
         length = freshLength;
     }
 
-    /** Tells that the set has fewer members; without any it is deleted. */
+    /** Completes removals, and reports the change; without members deletes the set. */
     void finishRemoval() {
         int empty = encoding == Encodings.SET_INTEGERS ? PackedIntegers.EMPTY_BYTES : PackedSet.EMPTY_BYTES;
         if (length == empty) {
@@ -340,15 +345,17 @@ final class PackedSetEdit {
         }
     }
 
-    /** Whether the last member has been removed, and the set with it. */
+    /** Whether the last member was removed, and the set with it. */
     boolean isGone() {
         return gone;
     }
 
-    // --- kinds
+    // --- limits
 
-    /** Whether so few members are left of those of which so many were taken out at random that Redis makes a new set of them. */
-    static boolean isMadeAnew(long left, long taken) {
+    /**
+     * Whether Redis would rebuild the set, because few members remain of those from which many were removed at random.
+     */
+    static boolean isRebuilt(long left, long taken) {
         return left > 0 && FEW_PART * left <= taken;
     }
 
@@ -367,8 +374,8 @@ final class PackedSetEdit {
         return call().session();
     }
 
-    private Invocation call() {
-        return java.util.Objects.requireNonNull(call);
+    private CommandContext call() {
+        return java.util.Objects.requireNonNull(context);
     }
 
     private Key key() {

@@ -3,7 +3,7 @@ package io.varve.server.command.set;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
-import io.varve.server.command.Invocation;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.value.MemberIndex;
 import io.varve.server.command.value.MemberList;
 import io.varve.server.command.value.Operands;
@@ -12,19 +12,20 @@ import io.varve.server.resp.Numbers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Walks over what several sets have in common, together, or one without the others. Confined to its event loop; reused from command to
- * command.
+ * Iterates over the intersection, union or difference of several sets. Confined to its event loop; reused from command
+ * to command.
  *
- * <p>Each member is looked for in the other sets, and nothing is noted on the way, as long as that takes little more time than to go through
- * all sets once. Of many sets a union notes what it has had, and a difference marks what another set has: a bit a member.
+ * <p>Each member is looked up in the other sets without storing anything, as long as that is not much slower than one
+ * pass over all sets. A union of many sets stores the members it has visited. A wide difference marks the members that
+ * another set has, with one bit per member.
  */
 final class SetAlgebra {
-    /** What is asked. */
+    /** The set operations that {@link #walk} computes. */
     enum Operation {
         INTERSECTION, UNION, DIFFERENCE
     }
 
-    /** A union of so many sets looks for each member in the sets before. */
+    /** Maximum number of sets for which a union looks up each member in the earlier sets. */
     private static final int FEW_SETS = 4;
     private static final int NONE = -1;
 
@@ -34,17 +35,17 @@ final class SetAlgebra {
     private final Item item = new Item();
     private final MemberList members = new MemberList();
     private final MemberIndex index = new MemberIndex(members);
-    /** The texts of noted members that are integers, and the bits of those that are marked. */
+    /** The texts of stored integer members, or the bits of marked members. */
     private final WorkMemory work = new WorkMemory();
     private long textBytes;
-    private @Nullable Invocation call;
-    /** Which of the operands the probe looks at. */
+    private @Nullable CommandContext context;
+    /** Number of the operand that the probe view shows. */
     private int probed;
     private boolean removesFromFirst;
 
     /**
-     * @param walked a view for the set that is walked over
-     * @param probe  one for those in which its members are looked for
+     * @param walked the view for the set that is iterated over
+     * @param probe the view for the sets in which members are looked up
      */
     SetAlgebra(Operands operands, SetView walked, SetView probe) {
         this.operands = operands;
@@ -52,9 +53,9 @@ final class SetAlgebra {
         this.probe = probe;
     }
 
-    /** Hands each member of the result to the sink until it wants no more; whether it has taken all of them. */
-    boolean walk(Invocation command, Operation operation, MemberSink sink) {
-        call = command;
+    /** Passes each member of the result to the sink until it returns false; returns whether all members were passed. */
+    boolean walk(CommandContext command, Operation operation, MemberSink sink) {
+        context = command;
         probed = NONE;
         removesFromFirst = operation == Operation.DIFFERENCE && isWideDifference();
         try {
@@ -70,56 +71,61 @@ final class SetAlgebra {
         }
     }
 
-    /** The same for a sink that takes all, and knows what it has: of a union, members come as often as there are sets that have them. */
-    void walkForAll(Invocation command, Operation operation, MemberSink sink) {
+    /**
+     * Passes all members to a sink that removes duplicates itself: a union repeats a member for each set that has it.
+     */
+    void walkForAll(CommandContext command, Operation operation, MemberSink sink) {
         if (operation != Operation.UNION) {
             walk(command, operation, sink);
             return;
         }
-        call = command;
+        context = command;
         removesFromFirst = false;
         for (int i = 0; i < operands.count(); i++) {
             walked(i).forEach(sink);
         }
     }
 
-    /** Whether the last result was made, as Redis makes it, by adding all members of the first set and removing those of the others. */
+    /**
+     * Whether the last difference was computed as Redis does for wide ones: add all members of the first set, then
+     * remove those of the others.
+     */
     boolean removesFromFirst() {
         return removesFromFirst;
     }
 
-    /** The first of the operands. */
+    /** The first operand. */
     SetView first() {
         return walked(0);
     }
 
-    private Invocation call() {
-        return java.util.Objects.requireNonNull(call);
+    private CommandContext call() {
+        return java.util.Objects.requireNonNull(context);
     }
 
-    /** Has the view for a walk look at an operand. */
+    /** Points the iteration view at an operand. */
     private SetView walked(int number) {
-        look(number, walked);
+        bind(number, walked);
         return walked;
     }
 
-    /** Has the view for searches look at an operand, if it does not yet. */
+    /** Points the lookup view at an operand, unless it shows it already. */
     private SetView probe(int number) {
         if (probed != number) {
-            look(number, probe);
+            bind(number, probe);
             probed = number;
         }
         return probe;
     }
 
-    private void look(int number, SetView view) {
+    private void bind(int number, SetView view) {
         if (operands.isTree(number)) {
             Key key = call().keyAt(operands.keyNumber(number));
             boolean found = call().session().peek(key, item);
             assert found && item.isTree() : found;
-            view.look(call(), key, item);
+            view.bind(call(), key, item);
         } else {
-            view.look(operands.address(number), operands.length(number), operands.encoding(number));
+            view.bind(operands.address(number), operands.length(number), operands.encoding(number));
         }
     }
 
@@ -174,7 +180,7 @@ final class SetAlgebra {
             SetView set = walked(i);
             integers += set.hasIntegers() ? set.size() : 0;
         }
-        // Once for all of them, because what is noted of a text is where it lies.
+        // Reserved once for all members, because the list stores the addresses of the texts.
         work.require(call().cache(), integers * Numbers.MAX_LONG_CHARS);
         textBytes = 0;
         boolean more = true;
@@ -184,7 +190,7 @@ final class SetAlgebra {
         return more;
     }
 
-    /** Notes a member; false if it was noted before. */
+    /** Stores a member; false if it was stored before. */
     private boolean isNew(SetView member) {
         int before = members.count();
         int length = member.memberLength();
@@ -200,7 +206,10 @@ final class SetAlgebra {
 
     // --- difference
 
-    /** Whether to look for each member of the first set in the others takes longer than to go through them: by Redis's own measure. */
+    /**
+     * Whether looking up each member of the first set in the others is slower than a pass over them, by Redis's own
+     * measure.
+     */
     private boolean isWideDifference() {
         long first = probe(0).size();
         long searches = 0;

@@ -1,13 +1,13 @@
 package io.varve.server.command.set;
 
-import io.varve.memory.collection.PackedIntegers;
+import io.varve.memory.collection.packed.PackedIntegers;
 import io.varve.server.command.value.Encodings;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.resp.Numbers;
 
 /**
- * What members come to: how many there are, how long, and whether all are integers; and so what a set is that has only ever had
- * these. Confined to its event loop; reused from command to command.
+ * Measures members: their number, their maximum length, and whether all are integers. Confined to its event loop;
+ * reused from command to command. The encoding of a set that has only ever had these members follows from that.
  */
 public final class SetMeasure {
     private long count;
@@ -15,7 +15,6 @@ public final class SetMeasure {
     private int width;
     private boolean allNumbers;
 
-    /** Begins anew. */
     public void clear() {
         count = 0;
         longest = 0;
@@ -23,7 +22,7 @@ public final class SetMeasure {
         allNumbers = true;
     }
 
-    /** One more member. */
+    /** Adds a member. */
     public void add(long address, int length) {
         boolean number = allNumbers && Numbers.isLong(address, length);
         add(length, number, number ? Numbers.toLong(address, length) : 0);
@@ -44,17 +43,17 @@ public final class SetMeasure {
         }
     }
 
-    /** How many there are. */
+    /** Number of members. */
     long count() {
         return count;
     }
 
-    /** The width that all of them fit, if they are integers. */
+    /** The integer width that fits all members, if all are integers. */
     public int width() {
         return width;
     }
 
-    /** The encoding of a set of these members, whatever comes of them later. */
+    /** The initial encoding of a set of these members. */
     public int encoding(ServerConfig config) {
         if (allNumbers && count <= config.setMaxIntsetEntries()) {
             return Encodings.SET_INTEGERS;
@@ -64,13 +63,13 @@ public final class SetMeasure {
                 : Encodings.SET_HASHTABLE;
     }
 
-    /** Whether a set of these members, not all of them integers, stays in one item of so many bytes. */
+    /** Whether a set of these members, not all of them integers, stays packed at this size. */
     public boolean staysPacked(ServerConfig config, long bytes) {
         return config.staysPacked(count, bytes)
                 || encoding(config) == Encodings.SET_LISTPACK && config.staysListpackSet(count, bytes);
     }
 
-    /** Whether a set of so many members has the last encoding whatever they are. */
+    /** Whether this many members exceed the limits of all encodings but the last. */
     static boolean isBeyond(ServerConfig config, long members) {
         return members > config.setMaxIntsetEntries() && members > config.setMaxListpackEntries();
     }

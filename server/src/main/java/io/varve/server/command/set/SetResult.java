@@ -1,15 +1,15 @@
 package io.varve.server.command.set;
 
 import io.varve.memory.CacheSession;
-import io.varve.memory.collection.PackedIntegers;
-import io.varve.memory.collection.PackedSet;
 import io.varve.memory.collection.SetTree;
+import io.varve.memory.collection.packed.PackedIntegers;
+import io.varve.memory.collection.packed.PackedSet;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
-import io.varve.server.command.Invocation;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.set.SetAlgebra.Operation;
 import io.varve.server.command.value.Encodings;
 import io.varve.server.command.value.WorkMemory;
@@ -19,28 +19,28 @@ import io.varve.server.resp.Numbers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The set that SINTERSTORE and its relatives put under a key. Confined to its event loop; reused from command to
+ * Stores a set as the result of SINTERSTORE and its relatives. Confined to its event loop; reused from command to
  * command.
  *
- * <p>Its members may come from what is under the key, which stays until they are together: a few are put together beside it, as a
- * packed set; if they are more than one item has, the walk over them begins anew and fills a tree.
+ * <p>Its members may be part of the key's old value, which stays until the result is complete. A small result is
+ * assembled in work memory as a packed set. If it exceeds the packed limits, the iteration restarts and fills a tree.
  */
 final class SetResult {
     private final Item item = new Item();
     private final SetTree tree = new SetTree();
     private final SetMeasure measure = new SetMeasure();
     private final WorkMemory memory = new WorkMemory();
-    private @Nullable Invocation call;
+    private @Nullable CommandContext context;
     private int length;
 
     /**
-     * Puts the result of an operation under the key, whatever that held; without members the key is deleted.
+     * Stores the result of an operation under the key and replaces any old value; without members deletes the key.
      *
-     * @return how many members it has
-     * @throws io.varve.memory.item.CacheFullException if there is no room; the key is then as it was
+     * @return number of members
+     * @throws io.varve.memory.item.CacheFullException if memory is full; the key is then unchanged
      */
-    long store(Invocation command, Key key, SetAlgebra algebra, Operation operation) {
-        call = command;
+    long store(CommandContext command, Key key, SetAlgebra algebra, Operation operation) {
+        context = command;
         CacheSession session = command.session();
         try {
             memory.require(command.cache(), PackedSet.EMPTY_BYTES);
@@ -50,7 +50,7 @@ final class SetResult {
             boolean isWhole = algebra.walk(command, operation, this::pack);
             if (isWhole && measure.count() == 0) {
                 if (session.delete(key)) {
-                    command.events().tell(KeyEvent.DEL, key);
+                    command.events().emit(KeyEvent.DEL, key);
                     command.countChanges(1);
                 }
                 return 0;
@@ -65,7 +65,7 @@ final class SetResult {
                 makeTree(key, algebra, operation);
             }
             session.changed(key, Change.SET);
-            command.events().tell(switch (operation) {
+            command.events().emit(switch (operation) {
                 case INTERSECTION -> KeyEvent.SINTERSTORE;
                 case UNION -> KeyEvent.SUNIONSTORE;
                 case DIFFERENCE -> KeyEvent.SDIFFSTORE;
@@ -77,15 +77,15 @@ final class SetResult {
         }
     }
 
-    private Invocation call() {
-        return java.util.Objects.requireNonNull(call);
+    private CommandContext call() {
+        return java.util.Objects.requireNonNull(context);
     }
 
     private ServerConfig config() {
         return call().server().config();
     }
 
-    /** Adds a member to what is put together; false if that is more than stays in one item. */
+    /** Adds a member to the packed result; false if the result exceeds the packed limits. */
     private boolean pack(SetView member) {
         measure.add(member);
         long needed = length + PackedSet.memberBytes(member.memberLength());
@@ -98,7 +98,7 @@ final class SetResult {
         return true;
     }
 
-    /** What OBJECT ENCODING is to tell: a set that members were removed from is what it was with them. */
+    /** The encoding for OBJECT ENCODING: a set after removals keeps the encoding it had before them. */
     private int encoding(SetAlgebra algebra) {
         int encoding = measure.encoding(config());
         if (!algebra.removesFromFirst()) {

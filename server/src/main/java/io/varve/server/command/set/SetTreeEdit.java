@@ -10,10 +10,10 @@ import io.varve.server.resp.Numbers;
 import io.varve.server.resp.ReplyWriter;
 
 /**
- * How a set that is a tree changes, and what OBJECT ENCODING tells of it, which the tree's flags remember: what a set of Redis would
- * be that has had the same members in the same order. Confined to its event loop; reused from command to command.
+ * Changes a set that is a tree. Confined to its event loop; reused from command to command. The tree's flags store the
+ * encoding for OBJECT ENCODING: that of a Redis set after the same members in the same order.
  *
- * @see PackedSetEdit for a set in one item
+ * @see PackedSetEdit for a packed set
  */
 final class SetTreeEdit {
     private final SetTree tree;
@@ -29,7 +29,7 @@ final class SetTreeEdit {
         encoding = tree.flags();
     }
 
-    /** Begins to change a tree that has got all members of a set of this encoding. */
+    /** Begins to change a tree that holds all members of a set of this encoding. */
     void open(int encodingSoFar) {
         encoding = encodingSoFar;
     }
@@ -49,7 +49,7 @@ final class SetTreeEdit {
         return true;
     }
 
-    /** What a set would be that has only ever had the members that are there. */
+    /** The encoding of a set that has only ever had the present members. */
     private int measured(ServerConfig config) {
         if (SetMeasure.isBeyond(config, tree.size())) {
             return Encodings.SET_HASHTABLE;
@@ -68,20 +68,20 @@ final class SetTreeEdit {
         }
     }
 
-    /** Replies and removes members, not all, picked at random. */
+    /** Replies and removes random members, but not all. */
     void pop(ServerConfig config, ReplyWriter reply, long count, long seed) {
         long before = tree.size();
         RandomRanks.forEach(new SplittableRandom(seed), before, count, rank -> {
             tree.seek(rank);
             reply.bulk(tree.address(), tree.length());
         });
-        // Only now that the reply is complete, because there may be no room for it.
+        // Only after the complete reply, because the reply may run out of memory.
         RandomRanks.forEach(new SplittableRandom(seed), before, count, rank -> {
-            // What has gone in front of it does not stand there any more.
+            // Earlier removals have lowered this rank.
             tree.seek(rank - (before - tree.size()));
             tree.remove();
         });
-        if (encoding == Encodings.SET_HASHTABLE && PackedSetEdit.isMadeAnew(tree.size(), count)) {
+        if (encoding == Encodings.SET_HASHTABLE && PackedSetEdit.isRebuilt(tree.size(), count)) {
             encoding = measured(config);
             finish();
         }

@@ -1,37 +1,37 @@
 package io.varve.server.command.set;
 
 import io.varve.memory.CacheSession;
-import io.varve.memory.collection.TreeFiller;
+import io.varve.memory.collection.tree.TreeFiller;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
-import io.varve.server.command.Invocation;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.text.NumberText;
 import io.varve.server.command.value.KeyLookup;
 import io.varve.server.command.value.KeyLookup.Found;
-import io.varve.server.command.value.RandomPicks;
+import io.varve.server.command.value.SelectionSampler;
 import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A set as commands see it, whatever its layout: what {@link SetView} tells of it, and what changes it. Confined to its
- * event loop; reused from command to command, and valid while the shard of its key is locked.
+ * A set value in any layout: the reads of {@link SetView}, and changes. Confined to its event loop; reused from command
+ * to command, and valid while the shard of its key is locked.
  *
- * <p>What changes a set needs one that was opened for it, and leaves the cursor nowhere. What adds members is refused with a
- * {@link io.varve.memory.item.CacheFullException} before anything is changed. A set that loses its last member goes with its key.
+ * <p>A change requires a set that was opened for writing, and invalidates the cursor. An addition fails with a
+ * {@link io.varve.memory.item.CacheFullException} before any change. Removing the last member deletes the key.
  *
- * <p>A packed set that is to grow beyond {@code packed-max-entries} or {@code packed-max-bytes} becomes a tree, for good; integers
- * stay packed up to {@code set-max-intset-entries}.
+ * <p>A packed set that would exceed {@code packed-max-entries} or {@code packed-max-bytes} becomes a tree for good;
+ * integers stay packed up to {@code set-max-intset-entries}.
  */
 public final class SetValue extends SetView {
     private final PackedSetEdit edit;
     private final SetTreeEdit treeEdit = new SetTreeEdit(tree);
     private final Item item = new Item();
-    private @Nullable Invocation call;
+    private @Nullable CommandContext context;
     private @Nullable Key key;
 
-    /** The writes to a tree; one that is being made gets what they add together with what was packed. */
+    /** The writes to a tree. A tree under construction gets the packed members first, then the write. */
     private final Runnable addOne = this::addOneToTree;
     private final Runnable addArguments = this::addArgumentsToTree;
     private final TreeFiller fill = this::fillTree;
@@ -40,7 +40,7 @@ public final class SetValue extends SetView {
     private long added;
     private int addedLength;
 
-    /** @param text where an integer is written whose bytes are asked for */
+    /** @param text memory for the text of an integer member */
     SetValue(NumberText text) {
         super(text);
         edit = new PackedSetEdit(text);
@@ -48,35 +48,35 @@ public final class SetValue extends SetView {
 
     // --- open
 
-    /** Looks the key up for reading; the error for a wrong type is replied. */
-    public Found open(Invocation command, Key at) {
+    /** Opens a key for reading; replies the error if it has another type. */
+    public Found open(CommandContext command, Key at) {
         return opened(command, at, KeyLookup.find(command, at, item, ItemType.SET));
     }
 
-    /** Looks the key up for a change; the error for a wrong type is replied. */
-    Found openForWriting(Invocation command, Key at) {
+    /** Opens a key for writing; replies the error if it has another type. */
+    Found openForWriting(CommandContext command, Key at) {
         return opened(command, at, KeyLookup.findForWriting(command, at, item, ItemType.SET));
     }
 
-    private Found opened(Invocation command, Key at, Found found) {
-        call = command;
+    private Found opened(CommandContext command, Key at, Found found) {
+        context = command;
         key = at;
         if (found == Found.PRESENT) {
-            look(command, at, item);
+            bind(command, at, item);
             if (isTree()) {
                 treeEdit.open();
             }
         } else {
-            lookAtNothing();
+            bindMissing();
         }
         return found;
     }
 
-    // --- members come
+    // --- add members
 
-    /** Adds the arguments from an index on; answers how many are new. The set is made if it is missing. */
+    /** Adds the arguments from {@code from} on, and creates the set if needed; returns the number of new members. */
     long addArguments(int from) {
-        Invocation command = call();
+        CommandContext command = call();
         if (from == command.argumentCount() - 1) {
             return add(command.argumentAddress(from), command.argumentLength(from)) ? 1 : 0;
         }
@@ -104,7 +104,7 @@ public final class SetValue extends SetView {
             becomeTree(addArguments);
             return size() - before;
         }
-        edit.makeRoom();
+        edit.reserve();
         for (int i = from; i < command.argumentCount(); i++) {
             edit.add(command.argumentAddress(i), command.argumentLength(i));
         }
@@ -113,7 +113,7 @@ public final class SetValue extends SetView {
         return size() - before;
     }
 
-    /** Adds a member, which does not lie in this set; false if it was there. The set is made if it is missing. */
+    /** Adds a member that is not stored in this set, and creates the set if needed; false if the set has it. */
     boolean add(long address, int memberLength) {
         added = address;
         addedLength = memberLength;
@@ -131,7 +131,7 @@ public final class SetValue extends SetView {
         edit.begin(call(), key(), item, isPresent());
         edit.plan(address, memberLength);
         if (edit.staysPacked()) {
-            edit.makeRoom();
+            edit.reserve();
             edit.add(address, memberLength);
             edit.finish();
             reopen();
@@ -146,7 +146,7 @@ public final class SetValue extends SetView {
     }
 
     private void addArgumentsToTree() {
-        Invocation command = call();
+        CommandContext command = call();
         for (int i = argument; i < command.argumentCount(); i++) {
             treeEdit.add(command.server().config(), command.argumentAddress(i), command.argumentLength(i));
         }
@@ -155,7 +155,7 @@ public final class SetValue extends SetView {
     private void becomeTree(Runnable how) {
         write = how;
         call().session().makeTree(key(), item, tree, CacheSession.KEEP, fill);
-        lookAtTree();
+        bindTree();
         treeChanged();
     }
 
@@ -172,11 +172,11 @@ public final class SetValue extends SetView {
         call().session().changed(key(), Change.SET);
     }
 
-    // --- members go
+    // --- remove members
 
-    /** Removes the arguments from an index on that are members; answers how many were. */
+    /** Removes the members in the arguments from {@code from} on; returns the number of removed members. */
     int removeArguments(int from) {
-        Invocation command = call();
+        CommandContext command = call();
         int removed = 0;
         boolean begun = false;
         for (int i = from; i < command.argumentCount() && isPresent(); i++) {
@@ -203,7 +203,7 @@ public final class SetValue extends SetView {
         return removed;
     }
 
-    /** Makes a set that is there fit to lose members: {@link #remove} then cannot fail. May move it. */
+    /** Makes an existing set writable for removals: {@link #remove} then cannot fail. May move it. */
     void makeFit() {
         if (!isTree() && size() > 1) {
             edit.begin(call(), key(), item, true);
@@ -212,7 +212,7 @@ public final class SetValue extends SetView {
         }
     }
 
-    /** Removes a member of a set that was made fit for it. */
+    /** Removes a member after {@link #makeFit}. */
     void remove(long address, int memberLength) {
         if (size() == 1) {
             clear();
@@ -226,7 +226,7 @@ public final class SetValue extends SetView {
         finishRemoval();
     }
 
-    /** Replies and removes members of a set that is there, picked at random. */
+    /** Replies and removes random members of an existing set. */
     void pop(ReplyWriter reply, long count, long seed) {
         long members = size();
         if (count == members) {
@@ -240,14 +240,14 @@ public final class SetValue extends SetView {
             treeEdit.pop(call().server().config(), reply, count, seed);
         } else {
             makeFit();
-            RandomPicks picks = new RandomPicks(seed, members, count);
-            for (boolean more = first(); more && picks.areMissing(); more = next()) {
-                if (picks.takeNext()) {
+            SelectionSampler sampler = new SelectionSampler(seed, members, count);
+            for (boolean more = first(); more && sampler.areMissing(); more = next()) {
+                if (sampler.takeNext()) {
                     replyMember(reply);
                 }
             }
-            // Only now that the reply is complete, because there may be no room for it.
-            edit.removePicked(new RandomPicks(seed, members, count), count);
+            // Only after the complete reply, because the reply may run out of memory.
+            edit.removePicked(new SelectionSampler(seed, members, count), count);
         }
         finishRemoval();
     }
@@ -261,23 +261,23 @@ public final class SetValue extends SetView {
         }
     }
 
-    /** All members go with the key, for which no room is needed. */
+    /** Deletes the key with all members, which needs no memory. */
     private void clear() {
         boolean deleted = call().session().delete(key());
         assert deleted;
-        lookAtNothing();
+        bindMissing();
     }
 
     private void reopen() {
         if (edit.isGone()) {
-            lookAtNothing();
+            bindMissing();
         } else {
-            look(item.valueAddress(), item.valueLength(), item.encoding());
+            bind(item.valueAddress(), item.valueLength(), item.encoding());
         }
     }
 
-    private Invocation call() {
-        return java.util.Objects.requireNonNull(call);
+    private CommandContext call() {
+        return java.util.Objects.requireNonNull(context);
     }
 
     private Key key() {

@@ -1,11 +1,11 @@
 package io.varve.server.command.set;
 
-import io.varve.memory.collection.PackedIntegers;
-import io.varve.memory.collection.PackedSet;
 import io.varve.memory.collection.SetTree;
+import io.varve.memory.collection.packed.PackedIntegers;
+import io.varve.memory.collection.packed.PackedSet;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
-import io.varve.server.command.Invocation;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.text.NumberText;
 import io.varve.server.command.value.Encodings;
 import io.varve.server.command.value.Operands;
@@ -14,10 +14,10 @@ import io.varve.server.resp.Numbers;
 import io.varve.server.resp.ReplyWriter;
 
 /**
- * A look at a set, whatever its layout: its members, and a cursor over them. Confined to its event loop; reused from command to
- * command, and valid while the shard of the set's key is locked and nobody changes the set.
+ * A read-only view of a set in any layout: its members, and a cursor over them. Confined to its event loop; reused from
+ * command to command. It is valid while the shard of the set's key is locked and the set does not change.
  *
- * <p>It looks at a set that was found, or at one of {@link Operands}. A set that is missing has no members.
+ * <p>It shows a set that was found, or one of {@link Operands}. A missing set has no members.
  */
 public class SetView implements Pickable {
     private static final int NOWHERE = 0;
@@ -25,31 +25,33 @@ public class SetView implements Pickable {
     final SetTree tree = new SetTree();
     private final NumberText text;
     private boolean isTree;
-    /** Where its value is, 0 if it is missing or a tree. */
+    /** Address of the packed value; 0 if the set is missing or a tree. */
     private long set;
     private int length;
     private int encoding;
-    /** A member: its place among integers, its address otherwise; and how many stand in front of it if the cursor walked there. */
+    /**
+     * Index of the cursor's member among integers, else its address; and its rank, if iteration moved the cursor there.
+     */
     private long here;
     private long rank;
 
-    /** @param text where an integer is written whose bytes are asked for */
+    /** @param text memory for the text of an integer member */
     public SetView(NumberText text) {
         this.text = text;
     }
 
-    /** Looks at a set that was found. */
-    public final void look(Invocation command, Key at, Item found) {
+    /** Shows a set that was found. */
+    public final void bind(CommandContext command, Key at, Item found) {
         if (found.isTree()) {
             command.session().open(at, found, tree);
-            lookAtTree();
+            bindTree();
         } else {
-            look(found.valueAddress(), found.valueLength(), found.encoding());
+            bind(found.valueAddress(), found.valueLength(), found.encoding());
         }
     }
 
-    /** Looks at a packed set's value without a key. */
-    final void look(long value, int valueLength, int valueEncoding) {
+    /** Shows a packed set's value without a key. */
+    final void bind(long value, int valueLength, int valueEncoding) {
         set = value;
         length = valueLength;
         encoding = valueEncoding;
@@ -57,7 +59,7 @@ public class SetView implements Pickable {
         isTree = false;
     }
 
-    /** Notes it among others; a missing one too. */
+    /** Adds the set to operands, even if it is missing. */
     final void addTo(Operands operands, int keyNumber) {
         if (isTree) {
             operands.addTree(keyNumber);
@@ -66,40 +68,40 @@ public class SetView implements Pickable {
         }
     }
 
-    /** Looks at a tree that was made, and is open. */
-    final void lookAtTree() {
-        lookAtNothing();
+    /** Shows {@link #tree}, which is open. */
+    final void bindTree() {
+        bindMissing();
         encoding = Encodings.SET_HASHTABLE;
         isTree = true;
     }
 
-    /** Looks at a set that is missing. */
-    final void lookAtNothing() {
-        look(0, 0, Encodings.SET_INTEGERS);
+    /** Shows a missing set. */
+    final void bindMissing() {
+        bind(0, 0, Encodings.SET_INTEGERS);
     }
 
-    // --- look
+    // --- size and lookup
 
     final boolean isTree() {
         return isTree;
     }
 
-    /** Whether it is there. */
+    /** Whether the set exists. */
     final boolean isPresent() {
         return isTree || set != 0;
     }
 
-    /** What OBJECT ENCODING tells. */
+    /** The encoding for OBJECT ENCODING. */
     public final int encoding() {
         return isTree ? tree.flags() : encoding;
     }
 
-    /** Whether its members are integers without bytes of their own: {@link #memberAddress} writes them. */
+    /** Whether its members are stored as integers without text: {@link #memberAddress} writes the text. */
     public final boolean hasIntegers() {
         return encoding == Encodings.SET_INTEGERS;
     }
 
-    /** How many members it has. */
+    /** Number of members. */
     @Override
     public final long size() {
         if (isTree) {
@@ -123,7 +125,7 @@ public class SetView implements Pickable {
         return PackedSet.find(set, length, address, memberLength) != PackedSet.NONE;
     }
 
-    /** Whether it has the member that another set's cursor is at. */
+    /** Whether it has the member at another set's cursor. */
     final boolean containsMemberOf(SetView other) {
         if (set != 0 && hasIntegers() && other.hasIntegers()) {
             return PackedIntegers.indexOf(set, length, other.number()) >= 0;
@@ -131,7 +133,7 @@ public class SetView implements Pickable {
         return size() > 0 && contains(other.memberAddress(), other.memberLength());
     }
 
-    /** Goes to the member that another set's cursor is at; answers how many stand in front of it, or -1 if it is none. */
+    /** Moves the cursor to the member at another set's cursor; returns its rank, or -1 if this set does not have it. */
     final long rankOfMemberOf(SetView other) {
         if (!containsMemberOf(other)) {
             return -1;
@@ -155,13 +157,13 @@ public class SetView implements Pickable {
 
     // --- cursor
 
-    /** Goes to the first member; false if there is none. */
+    /** Moves the cursor to the first member; false if there is none. */
     public final boolean first() {
         here = NOWHERE;
         return seek(0);
     }
 
-    /** Goes to the next member; false if there is none. */
+    /** Moves the cursor to the next member; false if there is none. */
     @Override
     public final boolean next() {
         if (isTree) {
@@ -175,7 +177,9 @@ public class SetView implements Pickable {
         return here != PackedSet.NONE;
     }
 
-    /** Goes to the member that so many stand before; false if there is none. Who goes upwards walks over each of them once. */
+    /**
+     * Moves the cursor to the member of this rank; false if there is none. Increasing ranks walk over each member once.
+     */
     @Override
     public final boolean seek(long number) {
         if (isTree) {
@@ -214,22 +218,22 @@ public class SetView implements Pickable {
         rank = Long.MAX_VALUE;
     }
 
-    /** Whether the member is an integer, in its one canonical form; {@link #number} then has it. */
+    /** Whether the member is an integer in its canonical form; {@link #number} then returns it. */
     final boolean isNumber() {
         return hasIntegers() || Numbers.isLong(memberAddress(), memberLength());
     }
 
-    /** The current member of a set of integers. */
+    /** The current member as an integer. */
     public final long number() {
         return hasIntegers() ? PackedIntegers.get(set, (int) here) : Numbers.toLong(memberAddress(), memberLength());
     }
 
-    /** Bytes of the current member. */
+    /** Length of the current member, bytes. */
     public final int memberLength() {
         return isTree ? tree.length() : hasIntegers() ? Numbers.longChars(number()) : PackedSet.length(here);
     }
 
-    /** Where the member's bytes are; valid until another member's are asked for, of any set. */
+    /** Address of the current member's bytes; valid until the next call on any set with the same text memory. */
     public final long memberAddress() {
         return isTree ? tree.address() : hasIntegers() ? text.write(number()) : PackedSet.address(here);
     }
@@ -242,7 +246,7 @@ public class SetView implements Pickable {
         }
     }
 
-    /** Visits the members until the sink wants no more; whether it has taken all of them. */
+    /** Passes each member to the sink until it returns false; returns whether all members were passed. */
     final boolean forEach(MemberSink sink) {
         for (boolean more = first(); more; more = next()) {
             if (!sink.take(this)) {
@@ -253,10 +257,11 @@ public class SetView implements Pickable {
     }
 
     /**
-     * A call of SSCAN.
+     * Visits the members of one SSCAN call.
      *
-     * @param count about how many
-     * @return the next cursor, 0 at the end; a packed set is visited whole, as an intset or a listpack of Redis is
+     * @param count approximate number of members
+     * @return the next cursor, 0 at the end; a packed set is visited completely, as Redis does with an intset or
+     *     listpack
      */
     final long scan(long cursor, int count, MemberSink sink) {
         if (isTree) {

@@ -2,45 +2,47 @@ package io.varve.server.command.set;
 
 import java.util.concurrent.ThreadLocalRandom;
 
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Errors;
-import io.varve.server.command.Invocation;
 import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.command.value.RandomRanks;
 import io.varve.server.command.value.ScanCursor;
 import io.varve.server.events.KeyEvent;
 import io.varve.server.resp.ReplyWriter;
 
-import static io.varve.server.command.CommandFlag.FAST;
-import static io.varve.server.command.CommandFlag.READONLY;
-import static io.varve.server.command.CommandFlag.WRITE;
 import static io.varve.server.command.set.SetCommands.set;
+import static io.varve.server.command.spec.CommandFlag.FAST;
+import static io.varve.server.command.spec.CommandFlag.READONLY;
+import static io.varve.server.command.spec.CommandFlag.WRITE;
 
-/** Commands that answer many members of a set, all, some, or random ones. Immutable: static handlers. */
+/** Commands that reply many members of a set: all, some, or random ones. Immutable: static handlers. */
 final class SetWalkCommands {
     private static final String NOT_POSITIVE = "ERR value is out of range, must be positive";
 
     private SetWalkCommands() {}
 
     static void addTo(CommandTable.Builder table) {
-        table.add(set("smembers", 2, "1.0.0", "Answers all members of a set").key(1).access("RO access")
-                .flags(READONLY).tips("nondeterministic_output_order").complexity("O(N) in the members")
+        table.add(set("smembers", 2, "1.0.0", "Returns all members of a set").key(1).access("RO access")
+                .flags(READONLY).tips("nondeterministic_output_order")
+                .complexity("O(N) where N is the number of members")
                 .handler(SetWalkCommands::members));
-        table.add(set("sscan", -3, "2.8.0", "Walks over the members of a set, some at a time").key(1)
-                .access("RO access").flags(READONLY).tips("nondeterministic_output").complexity("O(1) a call")
+        table.add(set("sscan", -3, "2.8.0", "Iterates over the members of a set").key(1)
+                .access("RO access").flags(READONLY).tips("nondeterministic_output").complexity("O(1) for each call")
                 .handler(SetWalkCommands::scan));
-        table.add(set("srandmember", -2, "1.0.0", "Answers members of a set picked at random").key(1)
-                .access("RO access").flags(READONLY).tips("nondeterministic_output").complexity("O(N) in the answer")
+        table.add(set("srandmember", -2, "1.0.0", "Returns random members of a set").key(1)
+                .access("RO access").flags(READONLY).tips("nondeterministic_output")
+                .complexity("O(N) where N is the number of members returned")
                 .handler(SetWalkCommands::randmember));
-        table.add(set("spop", -2, "1.0.0", "Removes and answers members of a set picked at random").key(1)
+        table.add(set("spop", -2, "1.0.0", "Removes and returns random members of a set").key(1)
                 .access("RW access delete").flags(WRITE, FAST).tips("nondeterministic_output")
-                .complexity("O(N) in the answer").handler(SetWalkCommands::pop));
+                .complexity("O(N) where N is the number of members returned").handler(SetWalkCommands::pop));
     }
 
-    private static void members(Invocation call) {
-        SetValue set = Sets.of(call).first();
-        if (set.open(call, call.keyAt(0)) != Found.WRONG_TYPE) {
-            ReplyWriter reply = call.reply();
+    private static void members(CommandContext context) {
+        SetValue set = Sets.of(context).first();
+        if (set.open(context, context.keyAt(0)) != Found.WRONG_TYPE) {
+            ReplyWriter reply = context.reply();
             reply.set(set.size());
             replyAll(reply, set);
         }
@@ -52,38 +54,38 @@ final class SetWalkCommands {
         }
     }
 
-    private static void scan(Invocation call) {
-        ScanCursor cursor = ScanCursor.read(call, 2);
+    private static void scan(CommandContext context) {
+        ScanCursor cursor = ScanCursor.read(context, 2);
         if (cursor == null) {
             return;
         }
-        SetValue set = Sets.of(call).first();
-        Found found = set.open(call, call.keyAt(0));
-        if (found == Found.WRONG_TYPE || found == Found.PRESENT && !cursor.readOptions(call, 3, false)) {
+        SetValue set = Sets.of(context).first();
+        Found found = set.open(context, context.keyAt(0));
+        if (found == Found.WRONG_TYPE || found == Found.PRESENT && !cursor.readOptions(context, 3, false)) {
             return;
         }
-        ReplyWriter reply = call.reply();
+        ReplyWriter reply = context.reply();
         long mark = reply.beginDeferred();
-        Matches matches = new Matches(call, cursor);
+        Matches matches = new Matches(context, cursor);
         long next = found == Found.PRESENT ? set.scan(cursor.position(), cursor.count(), matches) : 0;
         reply.endScan(mark, next, matches.count);
     }
 
     /** Replies the members that match the pattern of SSCAN. Confined to one command. */
     private static final class Matches implements MemberSink {
-        private final Invocation call;
+        private final CommandContext context;
         private final ScanCursor cursor;
         private long count;
 
-        Matches(Invocation call, ScanCursor cursor) {
-            this.call = call;
+        Matches(CommandContext context, ScanCursor cursor) {
+            this.context = context;
             this.cursor = cursor;
         }
 
         @Override
         public boolean take(SetView set) {
-            if (cursor.matches(call, set.memberAddress(), set.memberLength())) {
-                set.replyMember(call.reply());
+            if (cursor.matches(context, set.memberAddress(), set.memberLength())) {
+                set.replyMember(context.reply());
                 count++;
             }
             return true;
@@ -92,22 +94,22 @@ final class SetWalkCommands {
 
     // --- random members
 
-    private static void randmember(Invocation call) {
-        boolean counted = call.argumentCount() > 2;
-        if (call.argumentCount() > 3) {
-            call.syntaxError();
+    private static void randmember(CommandContext context) {
+        boolean counted = context.argumentCount() > 2;
+        if (context.argumentCount() > 3) {
+            context.syntaxError();
             return;
         }
-        if (counted && !call.requireNegatableLong(2)) {
+        if (counted && !context.requireNegatableLong(2)) {
             return;
         }
-        long count = counted ? call.longValue() : 1;
-        SetValue set = Sets.of(call).first();
-        Found found = set.open(call, call.keyAt(0));
+        long count = counted ? context.longValue() : 1;
+        SetValue set = Sets.of(context).first();
+        Found found = set.open(context, context.keyAt(0));
         if (found == Found.WRONG_TYPE) {
             return;
         }
-        ReplyWriter reply = call.reply();
+        ReplyWriter reply = context.reply();
         if (!counted) {
             replyAny(reply, set);
         } else if (found == Found.MISSING || count == 0) {
@@ -138,36 +140,36 @@ final class SetWalkCommands {
 
     // --- SPOP
 
-    private static void pop(Invocation call) {
-        boolean counted = call.argumentCount() > 2;
-        if (call.argumentCount() > 3) {
-            call.syntaxError();
+    private static void pop(CommandContext context) {
+        boolean counted = context.argumentCount() > 2;
+        if (context.argumentCount() > 3) {
+            context.syntaxError();
             return;
         }
-        if (counted && (!call.requireLong(2, NOT_POSITIVE) || isNegative(call))) {
+        if (counted && (!context.requireLong(2, NOT_POSITIVE) || isNegative(context))) {
             return;
         }
-        long count = counted ? call.longValue() : 1;
-        SetValue set = Sets.of(call).first();
-        if (set.openForWriting(call, call.keyAt(0)) == Found.WRONG_TYPE) {
+        long count = counted ? context.longValue() : 1;
+        SetValue set = Sets.of(context).first();
+        if (set.openForWriting(context, context.keyAt(0)) == Found.WRONG_TYPE) {
             return;
         }
         long popped = Math.min(count, set.size());
         if (counted) {
-            call.reply().set(popped);
+            context.reply().set(popped);
         } else if (popped == 0) {
-            call.reply().nil();
+            context.reply().nil();
         }
         if (popped > 0) {
-            set.pop(call.reply(), popped, ThreadLocalRandom.current().nextLong());
-            call.events().tellRemoval(KeyEvent.SPOP, call.keyAt(0), set.size() == 0);
-            call.countChanges(popped);
+            set.pop(context.reply(), popped, ThreadLocalRandom.current().nextLong());
+            context.events().emitRemoval(KeyEvent.SPOP, context.keyAt(0), set.size() == 0);
+            context.countChanges(popped);
         }
     }
 
-    private static boolean isNegative(Invocation call) {
-        if (call.longValue() < 0) {
-            call.reply().error(NOT_POSITIVE);
+    private static boolean isNegative(CommandContext context) {
+        if (context.longValue() < 0) {
+            context.reply().error(NOT_POSITIVE);
             return true;
         }
         return false;

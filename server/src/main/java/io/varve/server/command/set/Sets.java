@@ -1,13 +1,14 @@
 package io.varve.server.command.set;
 
-import io.varve.server.command.Invocation;
-import io.varve.server.command.Workspace;
+import io.varve.server.command.CommandContext;
+import io.varve.server.command.CommandScratch;
 import io.varve.server.command.text.NumberText;
 import io.varve.server.command.value.Operands;
 
-/** What commands on sets work with. Confined to its event loop; reused from command to command. */
+/** Reusable state of set commands. Confined to its event loop; reused from command to command. */
 public final class Sets {
-    private static final Workspace<Sets> WORKSPACE = Workspace.madeBy(call -> new Sets(Operands.of(call)));
+    private static final CommandScratch<Sets> SCRATCH = CommandScratch
+            .madeBy(context -> new Sets(Operands.of(context)));
 
     private final NumberText text = new NumberText();
     private final SetValue first = new SetValue(text);
@@ -15,27 +16,27 @@ public final class Sets {
     private final SetAlgebra algebra;
     private final SetResult result = new SetResult();
 
-    /** @param operands the sets of a command that has many */
+    /** @param operands the sets of a command with many */
     Sets(Operands operands) {
         algebra = new SetAlgebra(operands, first, second);
     }
 
-    /** Those of an invocation. */
-    public static Sets of(Invocation call) {
-        return WORKSPACE.of(call);
+    /** The instance of a context. */
+    public static Sets of(CommandContext context) {
+        return SCRATCH.of(context);
     }
 
-    /** The set of a command that has one. */
+    /** The set of a command with one set. */
     public SetValue first() {
         return first;
     }
 
-    /** The other set of a command that has two. */
+    /** The second set of a command with two. */
     SetValue second() {
         return second;
     }
 
-    /** Walks over the operands; takes both views for it. */
+    /** The set operations on the operands; they use both views. */
     SetAlgebra algebra() {
         return algebra;
     }

@@ -1,7 +1,7 @@
 /**
- * Sets: members, their algebra, walks and random picks.
+ * Sets: members, set operations, iteration and random picks.
  *
- * <p>Lives here: a set's value, as integers, packed or as a tree, and its commands. Must not live here: scores.
+ * <p>This package holds the set value, as integers, packed or as a tree, and its commands. It must not hold scores.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.command.set;

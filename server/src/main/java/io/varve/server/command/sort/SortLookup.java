@@ -4,15 +4,16 @@ import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
-import io.varve.server.command.Arguments;
-import io.varve.server.command.Invocation;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.hash.HashValue;
+import io.varve.server.command.spec.Arguments;
 import io.varve.server.command.value.Values;
 import io.varve.server.command.value.WorkMemory;
 
 /**
- * Looks for the values that SORT's BY and GET lead to: a pattern's asterisk is replaced by an element, which makes a key, and behind
- * an arrow there may be a field. Confined to its event loop; reused from command to command, while the shards of all keys are locked.
+ * Looks up the values of SORT's BY and GET. Confined to its event loop; reused from command to command, while the
+ * shards of all keys are locked. An element replaces the pattern's asterisk, which gives a key; a field may follow
+ * after an arrow.
  */
 final class SortLookup {
     private final WorkMemory name = new WorkMemory();
@@ -21,7 +22,7 @@ final class SortLookup {
     private long address;
     private int length;
 
-    /** Whether a key is made of the argument. As in Redis a byte of zero ends the search for the asterisk. */
+    /** Whether the argument contains an asterisk. As in Redis, a zero byte ends the search for it. */
     static boolean isPattern(Arguments arguments, int argument) {
         return asterisk(arguments.argumentAddress(argument), arguments.argumentLength(argument)) >= 0;
     }
@@ -35,7 +36,7 @@ final class SortLookup {
         return -1;
     }
 
-    /** Where the arrow in front of a field is; the pattern's end if there is none, or nothing behind it. */
+    /** Position of the arrow before a field; the pattern's end if there is none, or no field follows it. */
     private static int arrow(long pattern, int patternLength, int asterisk) {
         for (int i = asterisk + 1; i + 2 < patternLength && Memory.getByte(pattern + i) != 0; i++) {
             if (Memory.getByte(pattern + i) == '-' && Memory.getByte(pattern + i + 1) == '>') {
@@ -46,14 +47,14 @@ final class SortLookup {
     }
 
     /**
-     * Looks for what a pattern makes of an element.
+     * Looks up the value of a pattern for an element.
      *
-     * @return whether it is there: {@link #address} and {@link #length} then tell where, for as long as the locks are held. What is to be
-     *         fetched from flash first counts as missing
+     * @return whether it exists; {@link #address} and {@link #length} are then valid as long as the locks are held. A
+     *     value that has to be fetched from flash first counts as missing
      */
-    boolean find(Invocation call, int argument, long element, int elementLength) {
-        long pattern = call.argumentAddress(argument);
-        int patternLength = call.argumentLength(argument);
+    boolean find(CommandContext context, int argument, long element, int elementLength) {
+        long pattern = context.argumentAddress(argument);
+        int patternLength = context.argumentLength(argument);
         if (isElement(pattern, patternLength)) {
             address = element;
             length = elementLength;
@@ -64,8 +65,8 @@ final class SortLookup {
             return false;
         }
         int arrow = arrow(pattern, patternLength, asterisk);
-        bind(call, pattern, asterisk, arrow, element, elementLength);
-        if (call.isToBeFetched(key) || !call.session().find(key, item)) {
+        bind(context, pattern, asterisk, arrow, element, elementLength);
+        if (context.deferIfOnFlash(key) || !context.session().find(key, item)) {
             return false;
         }
         if (arrow == patternLength) {
@@ -73,7 +74,7 @@ final class SortLookup {
             length = item.valueLength();
             return item.type() == ItemType.STRING;
         }
-        return item.type() == ItemType.HASH && findField(call, pattern + arrow + 2, patternLength - arrow - 2);
+        return item.type() == ItemType.HASH && findField(context, pattern + arrow + 2, patternLength - arrow - 2);
     }
 
     private static boolean isElement(long pattern, int patternLength) {
@@ -81,18 +82,18 @@ final class SortLookup {
                 && (patternLength == 1 || Memory.getByte(pattern + 1) == 0);
     }
 
-    private void bind(Invocation call, long pattern, int asterisk, int end, long element, int elementLength) {
+    private void bind(CommandContext context, long pattern, int asterisk, int end, long element, int elementLength) {
         int behind = end - asterisk - 1;
         long bytes = asterisk + (long) elementLength + behind;
-        name.require(call.cache(), bytes);
+        name.require(context.cache(), bytes);
         Memory.copy(pattern, name.address(), asterisk);
         Memory.copy(element, name.address() + asterisk, elementLength);
         Memory.copy(pattern + asterisk + 1, name.address() + asterisk + elementLength, behind);
-        call.session().bind(key, call.database(), name.address(), (int) bytes);
+        context.session().bind(key, context.database(), name.address(), (int) bytes);
     }
 
-    private boolean findField(Invocation call, long field, int fieldLength) {
-        HashValue hash = HashValue.of(call);
+    private boolean findField(CommandContext context, long field, int fieldLength) {
+        HashValue hash = HashValue.of(context);
         hash.openAgain(key);
         if (!hash.find(field, fieldLength)) {
             return false;
@@ -102,7 +103,7 @@ final class SortLookup {
         return true;
     }
 
-    /** Where what was found last is. */
+    /** Address of the last value found. */
     long address() {
         return address;
     }
@@ -111,14 +112,14 @@ final class SortLookup {
         return length;
     }
 
-    /** Replies what was found last: a large string goes out of its run without a copy. */
-    void reply(Invocation call, int argument) {
-        boolean whole = !isElement(call.argumentAddress(argument), call.argumentLength(argument))
+    /** Replies the last value found: a large string is sent from its run without a copy. */
+    void reply(CommandContext context, int argument) {
+        boolean whole = !isElement(context.argumentAddress(argument), context.argumentLength(argument))
                 && item.type() == ItemType.STRING;
         if (whole) {
-            Values.reply(call, item);
+            Values.reply(context, item);
         } else {
-            call.reply().bulk(address, length);
+            context.reply().bulk(address, length);
         }
     }
 

@@ -2,12 +2,12 @@ package io.varve.server.command.sort;
 
 import java.util.Arrays;
 
-import io.varve.server.command.Arguments;
-import io.varve.server.command.Invocation;
-import io.varve.server.command.KeyFinder;
+import io.varve.server.command.CommandContext;
+import io.varve.server.command.spec.Arguments;
+import io.varve.server.command.spec.KeyFinder;
 import org.jspecify.annotations.Nullable;
 
-/** What a SORT asks for. Confined to one command. */
+/** The parsed arguments of a SORT. Confined to one command. */
 final class SortRequest {
     private static final int FIRST_OPTION = 2;
     private static final String NOT_ALLOWED = " option of SORT denied due to insufficient ACL permissions.";
@@ -19,7 +19,7 @@ final class SortRequest {
     private long limitCount = -1;
     private int storeArgument;
     private int byArgument;
-    /** Whether BY names no key at all: nothing is sorted. */
+    /** Whether BY is no pattern: nothing is sorted. */
     private boolean unsorted;
     private int[] gets = new int[2];
     private int getCount;
@@ -30,7 +30,7 @@ final class SortRequest {
 
     // --- before it runs
 
-    /** Finds the keys that SORT names: what is sorted, and where the result goes. */
+    /** Finds the keys that SORT names: the input and the destination. */
     static void findKeys(Arguments arguments, KeyFinder.KeyIndexes keys) {
         keys.add(1);
         int store = 0;
@@ -55,7 +55,7 @@ final class SortRequest {
         return false;
     }
 
-    /** How many arguments belong to the option at this one. */
+    /** Number of operands of the option at this argument. */
     private static int operands(Arguments arguments, int option, boolean mayStore) {
         if (arguments.argumentIs(option, "LIMIT")) {
             return 2;
@@ -67,15 +67,15 @@ final class SortRequest {
     // --- when it runs
 
     /** Reads the arguments; null after an error was replied. */
-    static @Nullable SortRequest read(Invocation call, boolean mayStore) {
+    static @Nullable SortRequest read(CommandContext context, boolean mayStore) {
         SortRequest request = new SortRequest(mayStore);
-        for (int i = FIRST_OPTION; i < call.argumentCount();) {
-            int operands = operands(call, i, mayStore);
-            if (i + operands >= call.argumentCount()) {
-                call.syntaxError();
+        for (int i = FIRST_OPTION; i < context.argumentCount();) {
+            int operands = operands(context, i, mayStore);
+            if (i + operands >= context.argumentCount()) {
+                context.syntaxError();
                 return null;
             }
-            if (!request.readOption(call, i)) {
+            if (!request.readOption(context, i)) {
                 return null;
             }
             i += 1 + operands;
@@ -83,55 +83,55 @@ final class SortRequest {
         return request;
     }
 
-    private boolean readOption(Invocation call, int option) {
-        if (call.argumentIs(option, "ASC")) {
+    private boolean readOption(CommandContext context, int option) {
+        if (context.argumentIs(option, "ASC")) {
             descending = false;
-        } else if (call.argumentIs(option, "DESC")) {
+        } else if (context.argumentIs(option, "DESC")) {
             descending = true;
-        } else if (call.argumentIs(option, "ALPHA")) {
+        } else if (context.argumentIs(option, "ALPHA")) {
             alphabetic = true;
-        } else if (call.argumentIs(option, "LIMIT")) {
-            return readLimit(call, option);
-        } else if (mayStore && call.argumentIs(option, "STORE")) {
+        } else if (context.argumentIs(option, "LIMIT")) {
+            return readLimit(context, option);
+        } else if (mayStore && context.argumentIs(option, "STORE")) {
             storeArgument = option + 1;
-        } else if (call.argumentIs(option, "BY")) {
-            return readBy(call, option + 1);
-        } else if (call.argumentIs(option, "GET")) {
-            return readGet(call, option + 1);
+        } else if (context.argumentIs(option, "BY")) {
+            return readBy(context, option + 1);
+        } else if (context.argumentIs(option, "GET")) {
+            return readGet(context, option + 1);
         } else {
-            call.syntaxError();
+            context.syntaxError();
             return false;
         }
         return true;
     }
 
-    private boolean readLimit(Invocation call, int option) {
-        if (!call.requireLong(option + 1)) {
+    private boolean readLimit(CommandContext context, int option) {
+        if (!context.requireLong(option + 1)) {
             return false;
         }
-        limitStart = call.longValue();
-        if (!call.requireLong(option + 2)) {
+        limitStart = context.longValue();
+        if (!context.requireLong(option + 2)) {
             return false;
         }
-        limitCount = call.longValue();
+        limitCount = context.longValue();
         return true;
     }
 
-    private boolean readBy(Invocation call, int argument) {
+    private boolean readBy(CommandContext context, int argument) {
         byArgument = argument;
-        if (!SortLookup.isPattern(call, argument)) {
-            // As in Redis it stays so, whatever other BY follows.
+        if (!SortLookup.isPattern(context, argument)) {
+            // As in Redis, a later BY does not change that.
             unsorted = true;
-        } else if (!call.mayReadAllKeys()) {
-            call.reply().error("ERR BY" + NOT_ALLOWED);
+        } else if (!context.mayReadAllKeys()) {
+            context.reply().error("ERR BY" + NOT_ALLOWED);
             return false;
         }
         return true;
     }
 
-    private boolean readGet(Invocation call, int argument) {
-        if (!call.mayReadAllKeys()) {
-            call.reply().error("ERR GET" + NOT_ALLOWED);
+    private boolean readGet(CommandContext context, int argument) {
+        if (!context.mayReadAllKeys()) {
+            context.reply().error("ERR GET" + NOT_ALLOWED);
             return false;
         }
         if (getCount == gets.length) {
@@ -141,7 +141,7 @@ final class SortRequest {
         return true;
     }
 
-    /** A set that is to be stored is sorted in any case, so that it is told what comes of it. */
+    /** Sorts by the elements: a stored set is always sorted, so that the result is deterministic. */
     void sortByElements() {
         unsorted = false;
         alphabetic = true;
@@ -160,7 +160,7 @@ final class SortRequest {
         return unsorted;
     }
 
-    /** Whether other values than the elements decide. */
+    /** Whether values other than the elements determine the order. */
     boolean sortsByPattern() {
         return byArgument > 0 && !unsorted;
     }
@@ -169,7 +169,7 @@ final class SortRequest {
         return byArgument;
     }
 
-    /** The argument with the key that the result is stored under; 0 if it is replied. */
+    /** The argument with the destination key; 0 if the result is replied. */
     int storeArgument() {
         return storeArgument;
     }
@@ -182,12 +182,12 @@ final class SortRequest {
         return gets[index];
     }
 
-    /** The first place of the answer, of so many elements. */
+    /** First index of the result, among this many elements. */
     long from(long elements) {
         return Math.min(Math.max(limitStart, 0), elements);
     }
 
-    /** The place behind the last. */
+    /** Index after the last of the result. */
     long to(long elements) {
         long from = from(elements);
         return limitCount < 0 ? elements : from + Math.min(limitCount, elements - from);

@@ -1,7 +1,7 @@
 /**
- * SORT: the elements of a list, set or sorted set, ordered by themselves or by what other keys say.
+ * SORT: the elements of a list, set or sorted set, ordered by themselves or by the values of other keys.
  *
- * <p>Lives here: the request, the look-ups and the sorting. Must not live here: how these values are laid out.
+ * <p>This package holds the request, the lookups and the sorting. It must not hold the layout of these values.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.command.sort;

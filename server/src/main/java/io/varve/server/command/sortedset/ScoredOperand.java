@@ -4,21 +4,21 @@ import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
-import io.varve.server.command.Invocation;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.set.SetView;
 import io.varve.server.command.text.NumberText;
 import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.resp.Numbers;
 
 /**
- * One of the operands of ZUNION and its relatives, a sorted set or a set, with a score for each member: 1 in a set. Confined
- * to its event loop; reused from operand to operand.
+ * An operand of ZUNION and its relatives: a sorted set, or a set with a score of 1 for each member. Confined to its
+ * event loop; reused from operand to operand.
  *
- * <p>The members' bytes stay where they are until all operands have been gone through. Those of a set of integers have none:
- * they are written into memory that the caller provides.
+ * <p>The members' bytes keep their addresses until all operands have been processed. Members of an integer set have no
+ * stored text, so it is written into memory that the caller provides.
  */
 final class ScoredOperand {
-    /** What the text of an integer has room for. */
+    /** Maximum size of an integer's text. */
     private static final int TEXT_BYTES = Numbers.MAX_LONG_CHARS;
     private static final double SCORE_IN_SET = 1;
 
@@ -26,37 +26,37 @@ final class ScoredOperand {
     private final SortedSetValue sortedSet = new SortedSetValue();
     private final SetView set = new SetView(new NumberText());
     private boolean isSet;
-    /** Where the texts of its members are to be written, and how many members the cursor has passed. */
+    /** Address for the texts of its members, and the number of members that the cursor has passed. */
     private long texts;
     private long passed;
 
-    /** Looks the key up; the error for a wrong type is replied. */
-    Found open(Invocation call, Key key) {
-        boolean found = call.session().find(key, item);
+    /** Opens a key; replies the error if it has a wrong type. */
+    Found open(CommandContext context, Key key) {
+        boolean found = context.session().find(key, item);
         if (found && item.type() != ItemType.SORTED_SET && item.type() != ItemType.SET) {
-            call.wrongType();
+            context.wrongType();
             return Found.WRONG_TYPE;
         }
-        look(call, key, found);
+        lookUp(context, key, found);
         return found ? Found.PRESENT : Found.MISSING;
     }
 
     /**
-     * Looks at a key once more whose type was right; leaves no trace.
+     * Reopens a key that has a valid type or is missing. Does not count as an access.
      *
-     * @param textsAddress where there are {@link #textBytes} for it
+     * @param textsAddress address of {@link #textBytes} bytes
      */
-    void openAgain(Invocation call, Key key, long textsAddress) {
-        look(call, key, call.session().peek(key, item));
+    void openAgain(CommandContext context, Key key, long textsAddress) {
+        lookUp(context, key, context.session().peek(key, item));
         texts = textsAddress;
     }
 
-    private void look(Invocation call, Key key, boolean found) {
+    private void lookUp(CommandContext context, Key key, boolean found) {
         isSet = found && item.type() == ItemType.SET;
         if (isSet) {
-            set.look(call, key, item);
+            set.bind(context, key, item);
         } else {
-            sortedSet.openAgain(call, key);
+            sortedSet.openAgain(context, key);
         }
         passed = 0;
     }
@@ -65,29 +65,29 @@ final class ScoredOperand {
         return isSet ? set.size() : sortedSet.size();
     }
 
-    /** What the texts of its members take that have no bytes of their own. */
+    /** Bytes needed for the texts of members without stored text. */
     long textBytes() {
         return isSet && set.hasIntegers() ? set.size() * TEXT_BYTES : 0;
     }
 
-    /** Goes to the first member; false if there is none. */
+    /** Moves the cursor to the first member; false if there is none. */
     boolean first() {
         passed = 0;
         return isSet ? set.first() : sortedSet.seek(0);
     }
 
-    /** Goes to the next member; false if there is none. */
+    /** Moves the cursor to the next member; false if there is none. */
     boolean next() {
         passed++;
         return isSet ? set.next() : sortedSet.next();
     }
 
-    /** Whether a member is there; {@link #score} then tells of it. */
+    /** Whether a member exists; {@link #score} then returns its score. */
     boolean find(long address, int length) {
         return isSet ? set.contains(address, length) : sortedSet.find(address, length);
     }
 
-    /** Where the bytes are of the member that {@link #first} and {@link #next} went to. */
+    /** Address of the bytes of the member that {@link #first} or {@link #next} moved to. */
     long memberAddress() {
         if (!isSet) {
             return sortedSet.memberAddress();

@@ -2,18 +2,16 @@ package io.varve.server.command.sortedset;
 
 import io.varve.server.resp.ReplyWriter;
 
-/**
- * How members and their scores are replied: flat in RESP2, in pairs in RESP3. Immutable: static methods only.
- */
+/** Replies members and their scores: flat in RESP2, in pairs in RESP3. Immutable: static methods only. */
 final class ScoredReplies {
     private ScoredReplies() {}
 
-    /** The head of so many members. */
+    /** Writes the header for this many members. */
     static void head(ReplyWriter reply, long count, boolean withScores) {
         reply.array(withScores && !reply.resp3() ? 2 * count : count);
     }
 
-    /** One of them. */
+    /** Writes one member. */
     static void member(ReplyWriter reply, long address, int length, double score, boolean withScores) {
         if (withScores && reply.resp3()) {
             reply.array(2);
@@ -24,12 +22,12 @@ final class ScoredReplies {
         }
     }
 
-    /** The one that the cursor is at. */
+    /** Writes the member at the cursor. */
     static void member(ReplyWriter reply, SortedSetValue set, boolean withScores) {
         member(reply, set.memberAddress(), set.memberLength(), set.score(), withScores);
     }
 
-    /** The members from a rank on, upwards, or downwards. */
+    /** Writes the members from one rank to another, exclusive, ascending or descending. */
     static void members(ReplyWriter reply, SortedSetValue set, long from, long to, boolean reversed,
             boolean withScores) {
         head(reply, to - from, withScores);

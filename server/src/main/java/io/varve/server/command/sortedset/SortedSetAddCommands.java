@@ -1,105 +1,106 @@
 package io.varve.server.command.sortedset;
 
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
-import io.varve.server.command.Invocation;
 import io.varve.server.resp.DoubleReader;
 
-import static io.varve.server.command.CommandFlag.DENYOOM;
-import static io.varve.server.command.CommandFlag.FAST;
-import static io.varve.server.command.CommandFlag.WRITE;
 import static io.varve.server.command.sortedset.SortedSetCommands.sortedSet;
+import static io.varve.server.command.spec.CommandFlag.DENYOOM;
+import static io.varve.server.command.spec.CommandFlag.FAST;
+import static io.varve.server.command.spec.CommandFlag.WRITE;
 
-/** Commands that put members into sorted sets and change their scores. Immutable: static handlers. */
+/** Commands that add members to sorted sets and change their scores. Immutable: static handlers. */
 public final class SortedSetAddCommands {
-    /** Adds members that are not there, and changes none. */
+    /** Adds new members only. */
     public static final int NX = 1;
-    /** Changes members that are there, and adds none. */
+    /** Changes existing members only. */
     public static final int XX = 1 << 1;
-    /** Changes scores that become greater. */
+    /** Changes a score only if it increases. */
     static final int GT = 1 << 2;
-    /** Changes scores that become less. */
+    /** Changes a score only if it decreases. */
     static final int LT = 1 << 3;
-    /** Answers how many were changed too. */
+    /** Includes changed members in the reply. */
     public static final int CH = 1 << 4;
-    /** Adds to the score, and answers what it has become. */
+    /** Increments the score, and replies the new one. */
     static final int INCR = 1 << 5;
 
-    /** Where a member's score is. Immutable. */
+    /** Reads the score of a member. Immutable. */
     @FunctionalInterface
     public interface Scores {
-        /** @param argument the first of those that tell of the member; they have been checked */
-        double at(Invocation call, int argument);
+        /** @param argument the first of the member's arguments, which have been validated */
+        double at(CommandContext context, int argument);
     }
 
     private SortedSetAddCommands() {}
 
     static void addTo(CommandTable.Builder table) {
-        table.add(sortedSet("zadd", -4, "1.2.0", "Adds members to a sorted set, or changes their scores")
-                .access("RW update").flags(WRITE, DENYOOM, FAST).complexity("O(log(N)) for each member")
+        table.add(sortedSet("zadd", -4, "1.2.0", "Adds members to a sorted set, or updates their scores")
+                .access("RW update").flags(WRITE, DENYOOM, FAST)
+                .complexity("O(log(N)) for each member, where N is the size of the sorted set")
                 .handler(SortedSetAddCommands::add));
-        table.add(sortedSet("zincrby", 4, "1.2.0", "Adds to the score of a member of a sorted set")
+        table.add(sortedSet("zincrby", 4, "1.2.0", "Increments the score of a member of a sorted set")
                 .access("RW access update").flags(WRITE, DENYOOM, FAST).complexity("O(log(N))")
                 .handler(SortedSetAddCommands::incrby));
     }
 
-    private static void add(Invocation call) {
-        addFrom(call, 2, 0);
+    private static void add(CommandContext context) {
+        addFrom(context, 2, 0);
     }
 
-    /** As in Redis, ZINCRBY is ZADD with an option more: words of options are no numbers either. */
-    private static void incrby(Invocation call) {
-        addFrom(call, 2, INCR);
+    /** As in Redis, ZINCRBY is ZADD with an additional option, so option words are accepted here too. */
+    private static void incrby(CommandContext context) {
+        addFrom(context, 2, INCR);
     }
 
-    private static void addFrom(Invocation call, int firstOption, int given) {
+    private static void addFrom(CommandContext context, int firstOption, int given) {
         int flags = given;
         int first = firstOption;
-        for (int flag = flag(call, first); flag != 0; flag = flag(call, first)) {
+        for (int flag = flag(context, first); flag != 0; flag = flag(context, first)) {
             flags |= flag;
             first++;
         }
-        int pairs = call.argumentCount() - first;
+        int pairs = context.argumentCount() - first;
         if (pairs == 0 || pairs % 2 != 0) {
-            call.syntaxError();
+            context.syntaxError();
             return;
         }
         String incompatible = incompatible(flags, pairs / 2);
         if (incompatible != null) {
-            call.reply().error(incompatible);
+            context.reply().error(incompatible);
             return;
         }
-        for (int i = first; i < call.argumentCount(); i += 2) {
-            if (!call.requireDouble(i)) {
+        for (int i = first; i < context.argumentCount(); i += 2) {
+            if (!context.requireDouble(i)) {
                 return;
             }
         }
-        SortedSets.of(call).addition().run(call, flags, first, 2, SortedSetAddCommands::scoreAt);
+        SortedSets.of(context).addition().run(context, flags, first, 2, SortedSetAddCommands::scoreAt);
     }
 
-    private static double scoreAt(Invocation call, int argument) {
-        return DoubleReader.parse(call.argumentAddress(argument), call.argumentLength(argument));
+    private static double scoreAt(CommandContext context, int argument) {
+        return DoubleReader.parse(context.argumentAddress(argument), context.argumentLength(argument));
     }
 
-    private static int flag(Invocation call, int argument) {
-        if (argument >= call.argumentCount()) {
+    private static int flag(CommandContext context, int argument) {
+        if (argument >= context.argumentCount()) {
             return 0;
         }
-        // Most often it is a score.
-        int length = call.argumentLength(argument);
+        // Usually the argument is a score.
+        int length = context.argumentLength(argument);
         if (length < 2 || length > 4) {
             return 0;
         }
-        return call.argumentIs(argument, "NX")
+        return context.argumentIs(argument, "NX")
                 ? NX
-                : call.argumentIs(argument, "XX")
+                : context.argumentIs(argument, "XX")
                         ? XX
-                        : call.argumentIs(argument, "CH")
+                        : context.argumentIs(argument, "CH")
                                 ? CH
-                                : call.argumentIs(argument, "GT")
+                                : context.argumentIs(argument, "GT")
                                         ? GT
-                                        : call.argumentIs(argument, "LT")
+                                        : context.argumentIs(argument, "LT")
                                                 ? LT
-                                                : call.argumentIs(argument, "INCR") ? INCR : 0;
+                                                : context.argumentIs(argument, "INCR") ? INCR : 0;
     }
 
     private static @org.jspecify.annotations.Nullable String incompatible(int flags, int members) {

@@ -1,6 +1,6 @@
 package io.varve.server.command.sortedset;
 
-import io.varve.server.command.Invocation;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.sortedset.SortedSetAddCommands.Scores;
 import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.events.KeyEvent;
@@ -13,14 +13,14 @@ import static io.varve.server.command.sortedset.SortedSetAddCommands.NX;
 import static io.varve.server.command.sortedset.SortedSetAddCommands.XX;
 
 /**
- * One ZADD, or what comes down to one: members are added and scores changed, as the options say. Confined to its event loop; reused from
- * command to command, so that it allocates nothing.
+ * Executes ZADD and its relatives: adds members and changes scores according to the options. Confined to its event
+ * loop; reused from command to command, so it allocates nothing.
  */
 public final class SortedSetAddition {
-    /** What is to become of one member. */
+    /** The action for one member. */
     private enum Step {
         LEAVE, ADD, CHANGE,
-        /** It gets the score that it has. */
+        /** The new score equals the old one. */
         SAME, NOT_A_NUMBER
     }
 
@@ -28,13 +28,13 @@ public final class SortedSetAddition {
     private final Runnable writeOne = this::writeOne;
     private final Runnable writeMany = this::writeMany;
     private int flags;
-    /** Of one member. */
+    /** State for a single member. */
     private Step planned = Step.LEAVE;
     private double score;
     private long member;
     private int memberLength;
-    /** Of many. */
-    private @org.jspecify.annotations.Nullable Invocation call;
+    /** State for several members. */
+    private @org.jspecify.annotations.Nullable CommandContext context;
     private @org.jspecify.annotations.Nullable Scores scores;
     private int first;
     private int step;
@@ -46,12 +46,12 @@ public final class SortedSetAddition {
     }
 
     /**
-     * Adds and changes members, whose arguments have been checked, and replies.
+     * Adds and changes members, whose arguments have been validated, and replies.
      *
-     * @param firstArgument the first argument that tells of a member
-     * @param arguments     how many do of each, the last of which is the member itself
+     * @param firstArgument the first argument of the first member
+     * @param arguments number of arguments per member, the last of which is the member itself
      */
-    public void run(Invocation command, int options, int firstArgument, int arguments, Scores given) {
+    public void run(CommandContext command, int options, int firstArgument, int arguments, Scores given) {
         if (set.openForWriting(command, command.keyAt(0)) == Found.WRONG_TYPE) {
             return;
         }
@@ -60,7 +60,7 @@ public final class SortedSetAddition {
             one(command, firstArgument + arguments - 1, given.at(command, firstArgument));
             return;
         }
-        call = command;
+        context = command;
         scores = given;
         first = firstArgument;
         step = arguments;
@@ -71,7 +71,7 @@ public final class SortedSetAddition {
         return (flags & flag) != 0;
     }
 
-    private void one(Invocation command, int memberArgument, double given) {
+    private void one(CommandContext command, int memberArgument, double given) {
         member = command.argumentAddress(memberArgument);
         memberLength = command.argumentLength(memberArgument);
         boolean present = set.find(member, memberLength);
@@ -87,7 +87,7 @@ public final class SortedSetAddition {
                 set.plan(memberLength);
             }
             set.change(writeOne, 1, memberLength);
-            command.events().tell(has(INCR) ? KeyEvent.ZINCR : KeyEvent.ZADD, command.keyAt(0));
+            command.events().emit(has(INCR) ? KeyEvent.ZINCR : KeyEvent.ZADD, command.keyAt(0));
             command.countChanges(1);
         }
         if (!has(INCR)) {
@@ -103,7 +103,7 @@ public final class SortedSetAddition {
         write(planned, score, member, memberLength);
     }
 
-    private void many(Invocation command, Scores given) {
+    private void many(CommandContext command, Scores given) {
         boolean changes = false;
         int longest = 0;
         for (int i = first; i < command.argumentCount(); i += step) {
@@ -112,7 +112,7 @@ public final class SortedSetAddition {
             boolean present = set.find(command.argumentAddress(i + step - 1), length);
             switch (step(present, given.at(command, i))) {
                 case ADD -> {
-                    // A member that is named twice is planned twice: the sum is what is needed at most.
+                    // A repeated member is planned twice, so the sum is an upper bound.
                     set.plan(length);
                     changes = true;
                 }
@@ -125,14 +125,14 @@ public final class SortedSetAddition {
         changed = 0;
         if (changes) {
             set.change(writeMany, (command.argumentCount() - first) / step, longest);
-            command.events().tell(KeyEvent.ZADD, command.keyAt(0));
+            command.events().emit(KeyEvent.ZADD, command.keyAt(0));
             command.countChanges(added + changed);
         }
         command.reply().integer(has(CH) ? added + changed : added);
     }
 
     private void writeMany() {
-        Invocation command = java.util.Objects.requireNonNull(call);
+        CommandContext command = java.util.Objects.requireNonNull(context);
         Scores given = java.util.Objects.requireNonNull(scores);
         for (int i = first; i < command.argumentCount(); i += step) {
             long address = command.argumentAddress(i + step - 1);
@@ -154,7 +154,7 @@ public final class SortedSetAddition {
         }
     }
 
-    /** @param present whether the member is there; the cursor is then at it */
+    /** @param present whether the member exists; the cursor is then at it */
     private Step step(boolean present, double to) {
         if (!present) {
             return has(XX) ? Step.LEAVE : Step.ADD;

@@ -2,32 +2,33 @@ package io.varve.server.command.sortedset;
 
 import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
-import io.varve.server.command.Invocation;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.command.value.MemberIndex;
 import io.varve.server.command.value.MemberList;
 import io.varve.server.command.value.WorkMemory;
 
 /**
- * What several sorted sets come to: their union, what they have in common, or the first without the others, with the
- * scores that follow. Confined to its event loop; reused from command to command.
+ * Computes the union, intersection or difference of sorted sets, with the resulting scores. Confined to its event loop;
+ * reused from command to command.
  *
- * <p>The members are noted in a list, by where they lie, one set after the other: however many sets there are, one is
- * looked at at a time. Sets are taken from the smallest to the largest, as Redis does: sums of doubles depend on the order.
+ * <p>It stores the addresses of the members in a list, one set after the other: only one set is open at a time,
+ * whatever their number. Sets are processed from the smallest to the largest, as in Redis, because sums of doubles
+ * depend on the order.
  */
 final class SortedSetAlgebra {
-    /** What is asked. */
+    /** The set operations that {@link #run} computes. */
     enum Operation {
         UNION, INTERSECTION, DIFFERENCE
     }
 
-    /** How the scores of a member become one. */
+    /** Combines two scores of a member into one. */
     enum Aggregate {
         SUM {
             @Override
             double of(double first, double second) {
                 double sum = first + second;
-                // Of both infinities.
+                // The sum of both infinities is NaN.
                 return Double.isNaN(sum) ? 0 : sum;
             }
         },
@@ -48,48 +49,48 @@ final class SortedSetAlgebra {
     }
 
     private static final int DROPPED = -1;
-    /** A set is walked over rather than searched for each member if it has up to so many times as many. */
+    /** A set is iterated over, rather than searched for each member, up to this many times the number of members. */
     private static final int SEARCH_COST = 8;
 
     private final MemberList members;
     private final MemberIndex index;
     private final ScoredOperand operand = new ScoredOperand();
-    /** An entry for each operand, with its size as the note, and as its address how far into the texts its own begin. */
+    /** An entry per operand: the note is its size, the address the offset of its texts. */
     private final MemberList operands = new MemberList();
-    /** The texts of members that are integers. */
+    /** The texts of integer members. */
     private final WorkMemory texts = new WorkMemory();
-    /** The first key of the operands among the command's. */
+    /** The number of the first operand's key among the command's keys. */
     private int firstKey;
     private int weightsArgument;
 
-    /** @param index of the list */
+    /** @param index the index of {@code members} */
     SortedSetAlgebra(MemberList members, MemberIndex index) {
         this.members = members;
         this.index = index;
     }
 
     /**
-     * Looks at all operands: they have to be sorted sets or sets.
+     * Opens all operands, which must be sorted sets or sets.
      *
      * @return false after an error was replied
      */
-    boolean open(Invocation call, int first, int count) {
+    boolean open(CommandContext context, int first, int count) {
         firstKey = first;
         long textBytes = 0;
         for (int i = 0; i < count; i++) {
-            if (operand.open(call, call.keyAt(first + i)) == Found.WRONG_TYPE) {
+            if (operand.open(context, context.keyAt(first + i)) == Found.WRONG_TYPE) {
                 return false;
             }
-            operands.doubleNote(operands.add(call.cache(), textBytes, 0, 0, 0), operand.size());
+            operands.doubleNote(operands.add(context.cache(), textBytes, 0, 0, 0), operand.size());
             textBytes += operand.textBytes();
         }
         if (textBytes > 0) {
-            texts.require(call.cache(), textBytes);
+            texts.require(context.cache(), textBytes);
         }
         return true;
     }
 
-    /** Gives back all memory, that of the list too. */
+    /** Releases all memory, including the list's. */
     void release() {
         operands.release();
         texts.release();
@@ -98,47 +99,47 @@ final class SortedSetAlgebra {
     }
 
     /**
-     * Notes the members of the result, with their scores, in no order.
+     * Collects the members of the result, with their scores, unordered.
      *
-     * @param weights the argument with the first operand's weight, the others' behind it; 0 if each is 1
+     * @param weights the argument with the first operand's weight, followed by the others'; 0 if each weight is 1
      */
-    void run(Invocation call, Operation operation, int weights, Aggregate aggregate) {
+    void run(CommandContext context, Operation operation, int weights, Aggregate aggregate) {
         weightsArgument = weights;
         switch (operation) {
-            case UNION -> union(call, aggregate);
-            case INTERSECTION -> intersection(call, aggregate);
-            case DIFFERENCE -> difference(call);
+            case UNION -> union(context, aggregate);
+            case INTERSECTION -> intersection(context, aggregate);
+            case DIFFERENCE -> difference(context);
         }
     }
 
     // --- the operands
 
-    private ScoredOperand operand(Invocation call, int number) {
-        operand.openAgain(call, call.keyAt(firstKey + number), texts.address() + operands.address(number));
+    private ScoredOperand operand(CommandContext context, int number) {
+        operand.openAgain(context, context.keyAt(firstKey + number), texts.address() + operands.address(number));
         return operand;
     }
 
-    private double weight(Invocation call, int number) {
+    private double weight(CommandContext context, int number) {
         if (weightsArgument == 0) {
             return 1;
         }
         int argument = weightsArgument + number;
-        boolean read = call.parseDouble(call.argumentAddress(argument), call.argumentLength(argument));
-        assert read : "the weights have been checked";
-        return call.doubleValue();
+        boolean read = context.parseDouble(context.argumentAddress(argument), context.argumentLength(argument));
+        assert read : "the weights are valid";
+        return context.doubleValue();
     }
 
     // --- the operations
 
-    private void union(Invocation call, Aggregate aggregate) {
-        Cache cache = call.cache();
-        CacheSession session = call.session();
+    private void union(CommandContext context, Aggregate aggregate) {
+        Cache cache = context.cache();
+        CacheSession session = context.session();
         operands.sort(cache, MemberList.Order.NOTE);
         index.expect(cache, (long) operands.doubleNote(operands.inOrder(operands.count() - 1)));
         for (int place = 0; place < operands.count(); place++) {
             int number = operands.inOrder(place);
-            ScoredOperand set = operand(call, number);
-            double weight = weight(call, number);
+            ScoredOperand set = operand(context, number);
+            double weight = weight(context, number);
             for (boolean more = set.first(); more; more = set.next()) {
                 double score = weighted(weight, set.score());
                 int before = members.count();
@@ -148,25 +149,25 @@ final class SortedSetAlgebra {
         }
     }
 
-    /** Nothing times infinity is nothing. */
+    /** Zero times infinity is zero. */
     private static double weighted(double weight, double score) {
         double product = weight * score;
         return Double.isNaN(product) ? 0 : product;
     }
 
-    private void intersection(Invocation call, Aggregate aggregate) {
-        operands.sort(call.cache(), MemberList.Order.NOTE);
+    private void intersection(CommandContext context, Aggregate aggregate) {
+        operands.sort(context.cache(), MemberList.Order.NOTE);
         int smallest = operands.inOrder(0);
-        note(call, operand(call, smallest), weight(call, smallest));
+        note(context, operand(context, smallest), weight(context, smallest));
         int found = 0;
         while (found < operands.count() - 1 && members.count() > 0) {
             found++;
             int number = operands.inOrder(found);
-            ScoredOperand set = operand(call, number);
-            double weight = weight(call, number);
+            ScoredOperand set = operand(context, number);
+            double weight = weight(context, number);
             if (isWalkedOver(set)) {
                 for (boolean more = set.first(); more; more = set.next()) {
-                    int entry = index.find(call.session(), set.memberAddress(), set.memberLength());
+                    int entry = index.find(context.session(), set.memberAddress(), set.memberLength());
                     if (entry != MemberIndex.NONE && members.note(entry) == found - 1) {
                         meet(entry, found, aggregate, weight * set.score());
                     }
@@ -188,14 +189,14 @@ final class SortedSetAlgebra {
         members.score(entry, aggregate.of(members.score(entry), score));
     }
 
-    private void difference(Invocation call) {
-        note(call, operand(call, 0), 1);
+    private void difference(CommandContext context) {
+        note(context, operand(context, 0), 1);
         long left = members.count();
         for (int number = 1; number < operands.count() && left > 0; number++) {
-            ScoredOperand set = operand(call, number);
+            ScoredOperand set = operand(context, number);
             if (isWalkedOver(set)) {
                 for (boolean more = set.first(); more; more = set.next()) {
-                    left -= drop(index.find(call.session(), set.memberAddress(), set.memberLength()));
+                    left -= drop(index.find(context.session(), set.memberAddress(), set.memberLength()));
                 }
             } else {
                 for (int entry = 0; entry < members.count(); entry++) {
@@ -208,7 +209,7 @@ final class SortedSetAlgebra {
         members.keepNoted(0);
     }
 
-    /** How many were dropped: one or none. */
+    /** Drops an entry; returns the number of dropped entries, 0 or 1. */
     private int drop(int entry) {
         if (entry == MemberIndex.NONE || members.note(entry) == DROPPED) {
             return 0;
@@ -217,11 +218,11 @@ final class SortedSetAlgebra {
         return 1;
     }
 
-    /** Notes all members of an operand. */
-    private void note(Invocation call, ScoredOperand set, double weight) {
-        index.expect(call.cache(), set.size());
+    /** Collects all members of an operand. */
+    private void note(CommandContext context, ScoredOperand set, double weight) {
+        index.expect(context.cache(), set.size());
         for (boolean more = set.first(); more; more = set.next()) {
-            int entry = index.findOrAdd(call.cache(), call.session(), set.memberAddress(), set.memberLength());
+            int entry = index.findOrAdd(context.cache(), context.session(), set.memberAddress(), set.memberLength());
             members.score(entry, weighted(weight, set.score()));
         }
     }

@@ -1,23 +1,23 @@
 package io.varve.server.command.sortedset;
 
 import io.varve.memory.offheap.Memory;
-import io.varve.server.command.Invocation;
+import io.varve.server.command.CommandContext;
 import io.varve.server.resp.DoubleReader;
 
 /**
- * A part of a sorted set as commands name it, by rank, by score or by member, and where it lies in a given set. Confined to
- * its event loop; reused from command to command.
+ * A range of a sorted set by rank, score or member, and its position in a given set. Confined to its event loop; reused
+ * from command to command.
  *
- * <p>Each kind of range comes down to two ranks between which its members stand. Counting, answering, storing and removing
- * then go by ranks alone.
+ * <p>Each kind of range is reduced to two ranks that enclose its members. Counting, replying, storing and removing then
+ * use ranks only.
  */
 final class SortedSetRange {
-    /** By what the bounds are told. */
+    /** Whether the bounds are ranks, scores or members. */
     enum Kind {
         RANK, SCORE, MEMBER
     }
 
-    /** Where a bound among members lies. */
+    /** Where a member bound is, relative to all members. */
     private enum Place {
         BELOW_ALL, AT_MEMBER, ABOVE_ALL
     }
@@ -41,20 +41,22 @@ final class SortedSetRange {
         private long address;
         private int length;
 
-        /** @return whether the argument is a score, with a bracket in front if it is not to be part of the range */
-        private boolean readScore(Invocation call, int argument) {
-            long text = call.argumentAddress(argument);
-            int textLength = call.argumentLength(argument);
+        /** @return whether the argument is a score; a parenthesis in front makes it exclusive */
+        private boolean readScore(CommandContext context, int argument) {
+            long text = context.argumentAddress(argument);
+            int textLength = context.argumentLength(argument);
             int skipped = textLength > 0 && Memory.getByte(text) == '(' ? 1 : 0;
             exclusive = skipped == 1;
             score = DoubleReader.parseBound(text + skipped, textLength - skipped);
             return !Double.isNaN(score);
         }
 
-        /** @return whether the argument is a member in a bracket that says whether it is part, or one of - and + */
-        private boolean readMember(Invocation call, int argument) {
-            long text = call.argumentAddress(argument);
-            int textLength = call.argumentLength(argument);
+        /**
+         * @return whether the argument is a member after a bracket (inclusive) or parenthesis (exclusive), or - or +
+         */
+        private boolean readMember(CommandContext context, int argument) {
+            long text = context.argumentAddress(argument);
+            int textLength = context.argumentLength(argument);
             if (textLength == 0) {
                 return false;
             }
@@ -69,7 +71,7 @@ final class SortedSetRange {
                 }
                 case '-', '+' -> {
                     place = first == '-' ? Place.BELOW_ALL : Place.ABOVE_ALL;
-                    // As Redis, which looks for the zero at the end of a string.
+                    // As in Redis, which tests for the zero at the end of a string.
                     yield length == 0 || Memory.getByte(address) == 0;
                 }
                 default -> false;
@@ -91,30 +93,30 @@ final class SortedSetRange {
      * @param reversed whether they name the upper end first, or ranks from the upper end
      * @return false after an error was replied
      */
-    boolean read(Invocation call, Kind by, int argument, boolean reversed) {
+    boolean read(CommandContext context, Kind by, int argument, boolean reversed) {
         kind = by;
         int lower = reversed && by != Kind.RANK ? argument + 1 : argument;
         int upper = reversed && by != Kind.RANK ? argument : argument + 1;
         switch (by) {
             case RANK -> {
-                if (!call.requireLong(lower)) {
+                if (!context.requireLong(lower)) {
                     return false;
                 }
-                start = call.longValue();
-                if (!call.requireLong(upper)) {
+                start = context.longValue();
+                if (!context.requireLong(upper)) {
                     return false;
                 }
-                end = call.longValue();
+                end = context.longValue();
             }
             case SCORE -> {
-                if (!least.readScore(call, lower) || !most.readScore(call, upper)) {
-                    call.reply().error(NOT_A_SCORE);
+                if (!least.readScore(context, lower) || !most.readScore(context, upper)) {
+                    context.reply().error(NOT_A_SCORE);
                     return false;
                 }
             }
             case MEMBER -> {
-                if (!least.readMember(call, lower) || !most.readMember(call, upper)) {
-                    call.reply().error(NOT_A_MEMBER);
+                if (!least.readMember(context, lower) || !most.readMember(context, upper)) {
+                    context.reply().error(NOT_A_MEMBER);
                     return false;
                 }
             }
@@ -122,10 +124,10 @@ final class SortedSetRange {
         return true;
     }
 
-    /** Looks where the range lies in a set: {@link #from} and {@link #to} then tell. */
-    void lookIn(SortedSetValue set, boolean reversed) {
+    /** Computes the range's position in a set, {@link #from} and {@link #to}. */
+    void resolve(SortedSetValue set, boolean reversed) {
         switch (kind) {
-            case RANK -> lookForRanks(set.size(), reversed);
+            case RANK -> resolveRanks(set.size(), reversed);
             case SCORE -> {
                 from = set.rankOfScore(least.score, least.exclusive);
                 to = set.rankOfScore(most.score, !most.exclusive);
@@ -138,7 +140,7 @@ final class SortedSetRange {
         to = Math.max(from, to);
     }
 
-    private void lookForRanks(long size, boolean reversed) {
+    private void resolveRanks(long size, boolean reversed) {
         long first = Math.max(0, start < 0 ? start + size : start);
         long last = Math.min(size - 1, end < 0 ? end + size : end);
         if (first > last) {
@@ -155,16 +157,16 @@ final class SortedSetRange {
         return from;
     }
 
-    /** The rank behind that of the last one; {@link #from} if there is none. */
+    /** The rank after the last member; equal to {@link #from} if the range is empty. */
     long to() {
         return to;
     }
 
     /**
-     * Leaves a part of the range, as LIMIT says.
+     * Reduces the range according to LIMIT.
      *
-     * @param offset   how many are left out at its beginning; negative: all
-     * @param limit    how many there are at most; negative: no matter
+     * @param offset number of members to skip at its beginning; negative: all
+     * @param limit maximum number of members; negative: unlimited
      * @param reversed whether the beginning is the upper end
      */
     void cut(long offset, long limit, boolean reversed) {

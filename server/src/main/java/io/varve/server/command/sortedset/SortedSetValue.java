@@ -1,15 +1,15 @@
 package io.varve.server.command.sortedset;
 
 import io.varve.memory.CacheSession;
-import io.varve.memory.collection.PackedSortedSet;
 import io.varve.memory.collection.SortedSetTree;
-import io.varve.memory.collection.TreeFiller;
+import io.varve.memory.collection.packed.PackedSortedSet;
+import io.varve.memory.collection.tree.TreeFiller;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
-import io.varve.server.command.Invocation;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.value.Encodings;
 import io.varve.server.command.value.KeyLookup;
 import io.varve.server.command.value.KeyLookup.Found;
@@ -17,14 +17,15 @@ import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A sorted set as commands see it, packed or a tree: its members in their order, a cursor over them, and what changes
- * them. Confined to its event loop; reused from command to command, and valid while the shard of its key is locked.
+ * A sorted set value, packed or a tree: its members in order, a cursor over them, and changes. Confined to its event
+ * loop; reused from command to command, and valid while the shard of its key is locked.
  *
- * <p>The order is that of {@link PackedSortedSet}; a rank is how many members stand in front. A set that is missing has no
- * members. What is new is told by {@link #plan}, and {@link #change} has it written, all or nothing. Removals begin with {@link #prepare}
- * and end with {@link #finish}. What writes or removes leaves the cursor nowhere, and so does asking for a rank by score or member.
+ * <p>The order is that of {@link PackedSortedSet}; a rank is the number of members in front. A missing set has no
+ * members. {@link #plan} declares new members, and {@link #change} writes them, all or none. Removals begin with
+ * {@link #prepare} and end with {@link #finish}. A write or removal invalidates the cursor, and so does a rank query by
+ * score or member.
  *
- * <p>A packed set that is to grow beyond {@code packed-max-entries} or {@code packed-max-bytes} becomes a tree, for good.
+ * <p>A packed set that would exceed {@code packed-max-entries} or {@code packed-max-bytes} becomes a tree for good.
  */
 public final class SortedSetValue {
     private static final int MAX_BYTES = Integer.MAX_VALUE - 16;
@@ -33,53 +34,53 @@ public final class SortedSetValue {
     private final Item item = new Item();
     private final SortedSetTree tree = new SortedSetTree();
     private final TreeFiller fill = this::fillTree;
-    private @Nullable Invocation call;
+    private @Nullable CommandContext context;
     private @Nullable Key key;
     private boolean present;
     private boolean isTree;
-    /** Whether the tree was asked for a member and has not been changed since: that is the one that is added or changed. */
+    /** Whether the tree has not changed since its last member lookup: a write then uses that position. */
     private boolean isSought;
-    /** Whether all members are to go: the key goes with them. */
+    /** Whether all members are to be removed, and the key with them. */
     private boolean emptied;
-    /** Bytes of the packed set, while it is changed less than its item has. */
+    /** Length of the packed set, bytes; during a change it may be less than the item holds. */
     private int length;
     private int encoding;
-    /** Where the cursor's entry begins in the value. */
+    /** Offset of the cursor's entry in the value. */
     private int here;
-    /** What {@link #plan} was told of. */
+    /** Totals of the {@link #plan} calls. */
     private long plannedBytes;
     private int plannedMembers;
-    /** What is written to a tree that is being made. */
+    /** The write to a tree under construction. */
     private @Nullable Runnable writer;
 
     // --- open
 
-    /** Looks the key up for reading; the error for a wrong type is replied. */
-    public Found open(Invocation command, Key at) {
+    /** Opens a key for reading; replies the error if it has another type. */
+    public Found open(CommandContext command, Key at) {
         return opened(command, at, KeyLookup.find(command, at, item, ItemType.SORTED_SET));
     }
 
-    /** Looks the key up for a change; the error for a wrong type is replied. */
-    Found openForWriting(Invocation command, Key at) {
+    /** Opens a key for writing; replies the error if it has another type. */
+    Found openForWriting(CommandContext command, Key at) {
         return opened(command, at, KeyLookup.findForWriting(command, at, item, ItemType.SORTED_SET));
     }
 
-    /** Looks the key up for a change, without a reply. */
-    Found look(Invocation command, Key at) {
+    /** Opens a key for writing without a reply. */
+    Found lookUp(CommandContext command, Key at) {
         boolean there = command.session().findForWriting(at, item);
         boolean sortedSet = there && item.type() == ItemType.SORTED_SET;
         return opened(command, at, sortedSet ? Found.PRESENT : there ? Found.WRONG_TYPE : Found.MISSING);
     }
 
-    /** Looks at a key once more, of which it is known that it holds no other type; leaves no trace. */
-    public void openAgain(Invocation command, Key at) {
+    /** Reopens a key that is known to hold no other type. Does not count as an access. */
+    public void openAgain(CommandContext command, Key at) {
         boolean found = command.session().peek(at, item);
         assert !found || item.type() == ItemType.SORTED_SET : item.type();
         opened(command, at, found ? Found.PRESENT : Found.MISSING);
     }
 
-    private Found opened(Invocation command, Key at, Found found) {
-        call = command;
+    private Found opened(CommandContext command, Key at, Found found) {
+        context = command;
         key = at;
         present = found == Found.PRESENT;
         isTree = present && item.isTree();
@@ -98,7 +99,7 @@ public final class SortedSetValue {
         return found;
     }
 
-    // --- look
+    // --- size and ranks
 
     private long set() {
         return item.valueAddress();
@@ -109,22 +110,22 @@ public final class SortedSetValue {
         return set() + here;
     }
 
-    private boolean goTo(long entry) {
+    private boolean moveTo(long entry) {
         here = entry == PackedSortedSet.NONE ? NOWHERE : (int) (entry - set());
         return here != NOWHERE;
     }
 
-    /** How many members it has. */
+    /** Number of members. */
     public long size() {
         return !present ? 0 : isTree ? tree.size() : PackedSortedSet.count(set());
     }
 
-    /** Whether it tells of a listpack, in which the zeros have no sign. */
+    /** Whether OBJECT ENCODING reports a listpack, in which zero has no sign. */
     public boolean isListpack() {
         return encoding == Encodings.SORTED_SET_LISTPACK;
     }
 
-    /** How many members have a lower score, or the same if {@code orEqual}. */
+    /** Number of members with a lower score, or an equal one if {@code orEqual}. */
     public long rankOfScore(double score, boolean orEqual) {
         if (!isTree) {
             return present ? PackedSortedSet.rankOfScore(set(), length, score, orEqual) : 0;
@@ -137,7 +138,7 @@ public final class SortedSetValue {
         return tree.rank();
     }
 
-    /** How many members are lower, or the same if {@code orEqual}, where all scores are equal. */
+    /** Number of lower members, including an equal one if {@code orEqual}; all scores must be equal. */
     long rankOfMember(long address, int memberLength, boolean orEqual) {
         if (!isTree) {
             return present ? PackedSortedSet.rankOfMember(set(), length, address, memberLength, orEqual) : 0;
@@ -154,49 +155,48 @@ public final class SortedSetValue {
 
     // --- cursor
 
-    /** Goes to a member; false if it is not there. */
+    /** Moves the cursor to a member; false if it does not exist. */
     public boolean find(long address, int memberLength) {
         if (isTree) {
             isSought = true;
             return tree.find(address, memberLength);
         }
-        return goTo(present ? PackedSortedSet.find(set(), length, address, memberLength) : PackedSortedSet.NONE);
+        return moveTo(present ? PackedSortedSet.find(set(), length, address, memberLength) : PackedSortedSet.NONE);
     }
 
-    /** Goes to the member with so many in front of it; false if there are not as many. */
+    /** Moves the cursor to the member of this rank; false if there are too few. */
     public boolean seek(long rank) {
         if (isTree) {
             return tree.seek(rank);
         }
-        return goTo(rank < size() ? PackedSortedSet.at(set(), length, (int) rank) : PackedSortedSet.NONE);
+        return moveTo(rank < size() ? PackedSortedSet.at(set(), length, (int) rank) : PackedSortedSet.NONE);
     }
 
-    /** Goes to the next member; false if there is none. */
+    /** Moves the cursor to the next member; false if there is none. */
     public boolean next() {
-        return isTree ? tree.next() : goTo(PackedSortedSet.next(set(), length, entry()));
+        return isTree ? tree.next() : moveTo(PackedSortedSet.next(set(), length, entry()));
     }
 
-    /** Goes to the member in front; false if there is none. */
+    /** Moves the cursor to the previous member; false if there is none. */
     public boolean previous() {
-        return isTree ? tree.previous() : goTo(PackedSortedSet.previous(set(), entry()));
+        return isTree ? tree.previous() : moveTo(PackedSortedSet.previous(set(), entry()));
     }
 
-    /** How many stand in front of the cursor's member. */
+    /** The rank of the cursor's member. */
     long rank() {
         return isTree ? tree.rank() : PackedSortedSet.rank(set(), entry());
     }
 
-    /** The score of the current member. */
     public double score() {
         return isTree ? tree.score() : PackedSortedSet.score(entry());
     }
 
-    /** Where the bytes of the current member are. */
+    /** Address of the current member's bytes. */
     public long memberAddress() {
         return isTree ? tree.address() : PackedSortedSet.memberAddress(entry());
     }
 
-    /** Bytes of the current member. */
+    /** Length of the current member, bytes. */
     public int memberLength() {
         return isTree ? tree.length() : PackedSortedSet.memberLength(entry());
     }
@@ -206,10 +206,10 @@ public final class SortedSetValue {
     }
 
     /**
-     * A call of ZSCAN: visits members, with the cursor at each.
+     * Visits the members of one ZSCAN call, with the cursor at each.
      *
-     * @param count about how many
-     * @return the next cursor, 0 at the end; a packed set is visited whole, as a listpack of Redis is
+     * @param count approximate number of members
+     * @return the next cursor, 0 at the end; a packed set is visited completely, as Redis does with a listpack
      */
     long scan(long cursor, int count, Runnable visit) {
         if (isTree) {
@@ -223,27 +223,27 @@ public final class SortedSetValue {
 
     // --- change
 
-    /** Tells of a member that is to be added, before {@link #change}. */
+    /** Declares a member to be added, before {@link #change}. */
     void plan(int memberLength) {
         plannedMembers++;
         plannedBytes += PackedSortedSet.entryBytes(memberLength);
     }
 
     /**
-     * Has members written that were planned, and scores changed; the set is made if it is missing. A packed set's cursor stays until
-     * the writer moves it.
+     * Writes planned members and changed scores; creates the set if needed. A packed set's cursor keeps its position
+     * until the writer moves it.
      *
-     * @param how     adds and changes
-     * @param writes  how many members, at the most
-     * @param longest bytes of the longest of them
-     * @throws CacheFullException if there is no room; the key is then as it was
+     * @param how adds and changes members
+     * @param writes maximum number of written members
+     * @param longest length of the longest of them, bytes
+     * @throws CacheFullException if memory is full; the key is then unchanged
      */
     void change(Runnable how, int writes, int longest) {
         if (!isTree && plannedMembers > 0
                 && !call().server().config().staysPacked(size() + plannedMembers, length + plannedBytes)) {
             becomeTree(how);
         } else if (!isTree) {
-            makeRoom();
+            reserve();
             how.run();
         } else if (writes > 1) {
             tree.together(writes, longest, how);
@@ -267,7 +267,7 @@ public final class SortedSetValue {
     }
 
     private void fillTree() {
-        for (boolean more = seek(0); more; more = goTo(PackedSortedSet.next(set(), length, entry()))) {
+        for (boolean more = seek(0); more; more = moveTo(PackedSortedSet.next(set(), length, entry()))) {
             tree.put(memberAddress(), memberLength(), score());
         }
         tree.flags(encoding);
@@ -277,22 +277,22 @@ public final class SortedSetValue {
         java.util.Objects.requireNonNull(writer).run();
     }
 
-    /** Makes the set, which is there, fit for removals. The cursor stays. */
+    /** Makes an existing set writable for removals. The cursor keeps its position. */
     void prepare() {
         if (!isTree) {
-            makeRoom();
+            reserve();
         }
     }
 
-    private void makeRoom() {
+    private void reserve() {
         long needed = length + plannedBytes;
         if (needed > MAX_BYTES) {
             throw CacheFullException.TOO_LARGE;
         }
         CacheSession session = call().session();
         if (present) {
-            // Even where no room is needed: a set that is shared with a reply in flight moves away from it. One that
-            // grows and has to move gets a quarter more, so that a row of new members moves it rarely.
+            // Even without growth, because a set that is shared with a reply in flight moves away from it. A growing
+            // set that has to move gets a quarter more, so that a series of new members rarely moves it.
             long capacity = plannedBytes == 0 ? needed : Math.min(MAX_BYTES, needed + (needed >>> 2));
             session.resize(key(), item, encoding, (int) needed, (int) capacity);
         } else {
@@ -304,7 +304,7 @@ public final class SortedSetValue {
         plannedMembers = 0;
     }
 
-    /** Adds a member that was planned and is not there. */
+    /** Adds a planned member that does not exist yet. */
     void add(double score, long address, int memberLength) {
         if (size() >= call().server().config().zsetMaxListpackEntries()
                 || memberLength > call().server().config().zsetMaxListpackValueBytes()) {
@@ -319,7 +319,9 @@ public final class SortedSetValue {
         here = NOWHERE;
     }
 
-    /** Gives the cursor's member another score. The member's bytes are given because those in the set move. */
+    /**
+     * Changes the score of the cursor's member. The caller passes the member's bytes, because those in the set move.
+     */
     void score(double score, long address, int memberLength) {
         if (isTree) {
             putIntoTree(score, address, memberLength);
@@ -329,7 +331,7 @@ public final class SortedSetValue {
         here = NOWHERE;
     }
 
-    /** Into the tree in which the member was looked for last, or which has just been made. */
+    /** Writes at the position of the last lookup if the tree has not changed since, else searches for the member. */
     private void putIntoTree(double score, long address, int memberLength) {
         if (isSought) {
             isSought = false;
@@ -339,7 +341,7 @@ public final class SortedSetValue {
         }
     }
 
-    /** A listpack of Redis keeps whole numbers as integers. */
+    /** A Redis listpack stores whole numbers as integers. */
     private double stored(double score) {
         return isListpack() ? score + 0.0 : score;
     }
@@ -354,7 +356,7 @@ public final class SortedSetValue {
         here = NOWHERE;
     }
 
-    /** Removes the members from one rank up to another, which stays. */
+    /** Removes the members from one rank to another, exclusive. */
     void removeRange(long from, long to) {
         if (isTree) {
             emptied = from == 0 && to == tree.size();
@@ -367,7 +369,7 @@ public final class SortedSetValue {
         here = NOWHERE;
     }
 
-    /** Ends a change, and tells of it. A set without members is deleted. */
+    /** Completes a change and reports it. Deletes a set without members. */
     void finish() {
         CacheSession session = call().session();
         if (isTree ? emptied || tree.size() == 0 : length == PackedSortedSet.EMPTY_BYTES) {
@@ -388,8 +390,8 @@ public final class SortedSetValue {
         session.changed(key(), Change.SET);
     }
 
-    private Invocation call() {
-        return java.util.Objects.requireNonNull(call);
+    private CommandContext call() {
+        return java.util.Objects.requireNonNull(context);
     }
 
     private Key key() {

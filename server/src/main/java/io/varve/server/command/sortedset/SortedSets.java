@@ -1,13 +1,13 @@
 package io.varve.server.command.sortedset;
 
-import io.varve.server.command.Invocation;
-import io.varve.server.command.Workspace;
+import io.varve.server.command.CommandContext;
+import io.varve.server.command.CommandScratch;
 import io.varve.server.command.value.MemberIndex;
 import io.varve.server.command.value.MemberList;
 
-/** What commands on sorted sets work with. Confined to its event loop; reused from command to command. */
+/** Reusable state of sorted set commands. Confined to its event loop; reused from command to command. */
 public final class SortedSets {
-    private static final Workspace<SortedSets> WORKSPACE = Workspace.madeBy(_ -> new SortedSets());
+    private static final CommandScratch<SortedSets> SCRATCH = CommandScratch.madeBy(_ -> new SortedSets());
 
     private final SortedSetValue set = new SortedSetValue();
     private final SortedSetAddition addition = new SortedSetAddition(set);
@@ -18,42 +18,42 @@ public final class SortedSets {
     private final SortedSetAlgebra algebra = new SortedSetAlgebra(members, index);
     private final SortedSetResult result = new SortedSetResult();
 
-    /** Those of an invocation. */
-    public static SortedSets of(Invocation call) {
-        return WORKSPACE.of(call);
+    /** The instance of a context. */
+    public static SortedSets of(CommandContext context) {
+        return SCRATCH.of(context);
     }
 
-    /** The set of a command. */
+    /** The command's set. */
     public SortedSetValue set() {
         return set;
     }
 
-    /** Puts members into {@link #set}. */
+    /** Adds members to {@link #set}. */
     public SortedSetAddition addition() {
         return addition;
     }
 
-    /** The part of a set that a command is about. */
+    /** The range that a command uses. */
     SortedSetRange range() {
         return range;
     }
 
-    /** How a command wants it answered. */
+    /** The parsed range arguments of a command. */
     SortedSetRangeRequest rangeRequest() {
         return rangeRequest;
     }
 
-    /** Members that a command notes; who uses it releases it. */
+    /** Members that a command collects; the user releases them. */
     public MemberList members() {
         return members;
     }
 
-    /** What several sets come to, noted in {@link #members}; who uses it releases it. */
+    /** The set operations, with results in {@link #members}; the user releases them. */
     SortedSetAlgebra algebra() {
         return algebra;
     }
 
-    /** Puts what is noted under a key. */
+    /** Stores collected members under a key. */
     public SortedSetResult result() {
         return result;
     }

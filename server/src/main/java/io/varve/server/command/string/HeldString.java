@@ -7,8 +7,8 @@ import io.varve.memory.offheap.Memory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A string as it was when its shard was locked, for who reads it without the lock: a large one by its run, which nobody changes while it
- * is held, a short one as a copy on the heap. Confined to one command.
+ * A string value as it was under its shard's lock, for reads without the lock. Confined to one command. A large string
+ * is held by its run, which is immutable while it is retained; a short one is copied to the heap.
  */
 final class HeldString implements AutoCloseable {
     private static final byte[] NOTHING = {};
@@ -26,9 +26,9 @@ final class HeldString implements AutoCloseable {
     }
 
     /**
-     * Takes hold of an item's value, its shard locked.
+     * Retains or copies an item's value; the item's shard is locked.
      *
-     * @param length of the value; 0 if there is no item
+     * @param length length of the value; 0 if there is no item
      */
     static HeldString of(CacheSession session, Item item, int length) {
         if (length == 0) {
@@ -42,7 +42,7 @@ final class HeldString implements AutoCloseable {
         return new HeldString(length, NOTHING, run, item.valueAddress());
     }
 
-    /** What {@link #of} will take of the heap, bytes. */
+    /** Heap bytes that {@link #of} will take. */
     static int heapBytes(CacheSession session, Item item, int length) {
         return length == 0 || session.runOf(item) != null ? 0 : length;
     }
@@ -55,12 +55,12 @@ final class HeldString implements AutoCloseable {
         return run == null ? copy[index] : Memory.getByte(address + index);
     }
 
-    /** All of it on the heap: the copy itself where there is one. */
+    /** All bytes on the heap: the copy itself if there is one. */
     byte[] toArray() {
         return run == null ? copy : Memory.toArray(address, length);
     }
 
-    /** Lets go of the run. */
+    /** Releases the run. */
     @Override
     public void close() {
         if (run != null) {

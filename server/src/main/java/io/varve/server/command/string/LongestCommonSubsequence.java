@@ -2,25 +2,25 @@ package io.varve.server.command.string;
 
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
-import io.varve.server.command.Invocation;
-import io.varve.server.resp.ArgumentMemory;
+import io.varve.server.command.CommandContext;
 import io.varve.server.resp.ReplyWriter;
+import io.varve.server.resp.RequestHeapBudget;
 import org.jspecify.annotations.Nullable;
 
 /**
  * LCS: the longest common subsequence of two strings, by dynamic programming. Confined to one command.
  *
- * <p>Two rows of lengths are kept, and one bit a cell that says which way a longest subsequence comes from: an eighth of
- * a byte a cell instead of four. Where both ways are equally long it goes back in the second string, as Redis does, so
- * that the same one of several subsequences is found.
+ * <p>It keeps two rows of lengths, and one bit per cell with the direction of a longest subsequence: an eighth of a
+ * byte per cell instead of four bytes. If both directions are equally long, it goes back in the second string, as Redis
+ * does, so both find the same one of several subsequences.
  *
- * <p>It takes time with the product of the lengths, so it works on what it has taken of the strings ({@link HeldString}), without the
- * locks of their shards.
+ * <p>The time grows with the product of the lengths, so it works on retained copies of the strings
+ * ({@link HeldString}), without the locks of their shards.
  */
 final class LongestCommonSubsequence {
     private final HeldString a;
     private final byte[] b;
-    /** Bit {@code (i - 1) * b.length + j - 1}: of a[0..i) and b[0..j), the way leads to a[0..i-1). */
+    /** Bit {@code (i - 1) * b.length + j - 1}: for a[0..i) and b[0..j), the path leads to a[0..i-1). */
     private final long[] towardsShorterA;
     private final int length;
 
@@ -67,38 +67,39 @@ final class LongestCommonSubsequence {
 
     // --- the command
 
-    static void run(Invocation call) {
-        Item first = call.item();
-        Item second = call.otherItem();
-        boolean hasFirst = call.session().find(call.keyAt(0), first);
-        boolean hasSecond = call.session().find(call.keyAt(1), second);
+    static void run(CommandContext context) {
+        Item first = context.item();
+        Item second = context.otherItem();
+        boolean hasFirst = context.session().find(context.keyAt(0), first);
+        boolean hasSecond = context.session().find(context.keyAt(1), second);
         if (hasFirst && first.type() != ItemType.STRING || hasSecond && second.type() != ItemType.STRING) {
-            call.reply().error("ERR The specified keys must contain string values");
+            context.reply().error("ERR The specified keys must contain string values");
             return;
         }
-        Wanted wanted = Wanted.read(call);
+        Wanted wanted = Wanted.read(context);
         if (wanted == null) {
             return;
         }
         int firstLength = hasFirst ? first.valueLength() : 0;
         int secondLength = hasSecond ? second.valueLength() : 0;
-        // Redis makes a table of 4 bytes a cell, and refuses one that would pass proto-max-bulk-len.
-        if ((firstLength + 1L) * (secondLength + 1L) * Integer.BYTES > call.server().config().maxBulkBytes()) {
-            call.reply().error("ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len");
+        // Redis builds a table of 4 bytes per cell, and refuses one that would exceed proto-max-bulk-len.
+        if ((firstLength + 1L) * (secondLength + 1L) * Integer.BYTES > context.server().config().maxBulkBytes()) {
+            context.reply().error("ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len");
             return;
         }
-        ArgumentMemory heap = call.server().argumentMemory();
-        // Two rows, a bit for each cell, the text, and copies of the strings.
+        RequestHeapBudget heap = context.server().argumentMemory();
+        // Two rows, a bit per cell, the text, and copies of the strings.
         long bytes = 2L * Integer.BYTES * secondLength + (long) firstLength * secondLength / Byte.SIZE
                 + Math.min(firstLength, secondLength) + secondLength
-                + HeldString.heapBytes(call.session(), first, firstLength);
+                + HeldString.heapBytes(context.session(), first, firstLength);
         if (!heap.take(bytes)) {
-            call.reply().error("ERR Insufficient memory, failed allocating transient memory for LCS");
+            context.reply().error("ERR Insufficient memory, failed allocating transient memory for LCS");
             return;
         }
-        try (HeldString a = HeldString.of(call.session(), first, firstLength);
-                HeldString b = HeldString.of(call.session(), second, secondLength)) {
-            call.letOthers(() -> new LongestCommonSubsequence(a, b.toArray()).reply(call.reply(), wanted));
+        try (HeldString a = HeldString.of(context.session(), first, firstLength);
+                HeldString b = HeldString.of(context.session(), second, secondLength)) {
+            context.withLocksReleased(
+                    () -> new LongestCommonSubsequence(a, b.toArray()).reply(context.reply(), wanted));
         } finally {
             heap.give(bytes);
         }
@@ -134,7 +135,7 @@ final class LongestCommonSubsequence {
         reply.bulk(text);
     }
 
-    /** The ranges of both strings that match, from the end to the beginning. */
+    /** Replies the matching ranges of both strings, from the end to the beginning. */
     private void replyRanges(ReplyWriter reply, long minMatchLength, boolean matchLengths) {
         reply.map(2);
         reply.bulkAscii("matches");
@@ -180,30 +181,30 @@ final class LongestCommonSubsequence {
     /** The command's options. */
     private record Wanted(boolean indexes, boolean lengthOnly, boolean matchLengths, long minMatchLength) {
         /** @return null after an error was replied */
-        static @Nullable Wanted read(Invocation call) {
+        static @Nullable Wanted read(CommandContext context) {
             boolean indexes = false;
             boolean lengthOnly = false;
             boolean matchLengths = false;
             long minMatchLength = 0;
-            for (int i = 3; i < call.argumentCount(); i++) {
-                if (call.argumentIs(i, "IDX")) {
+            for (int i = 3; i < context.argumentCount(); i++) {
+                if (context.argumentIs(i, "IDX")) {
                     indexes = true;
-                } else if (call.argumentIs(i, "LEN")) {
+                } else if (context.argumentIs(i, "LEN")) {
                     lengthOnly = true;
-                } else if (call.argumentIs(i, "WITHMATCHLEN")) {
+                } else if (context.argumentIs(i, "WITHMATCHLEN")) {
                     matchLengths = true;
-                } else if (call.argumentIs(i, "MINMATCHLEN") && i + 1 < call.argumentCount()) {
-                    if (!call.requireLong(++i)) {
+                } else if (context.argumentIs(i, "MINMATCHLEN") && i + 1 < context.argumentCount()) {
+                    if (!context.requireLong(++i)) {
                         return null;
                     }
-                    minMatchLength = Math.max(0, call.longValue());
+                    minMatchLength = Math.max(0, context.longValue());
                 } else {
-                    call.syntaxError();
+                    context.syntaxError();
                     return null;
                 }
             }
             if (indexes && lengthOnly) {
-                call.reply().error("ERR If you want both the length and indexes, please just use IDX.");
+                context.reply().error("ERR If you want both the length and indexes, please just use IDX.");
                 return null;
             }
             return new Wanted(indexes, lengthOnly, matchLengths, minMatchLength);

@@ -9,11 +9,11 @@ import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.item.ValueRun;
-import io.varve.server.command.Arguments;
 import io.varve.server.command.CommandBuilder;
-import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
-import io.varve.server.command.Invocation;
+import io.varve.server.command.spec.Arguments;
+import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.command.value.Encodings;
 import io.varve.server.command.value.ExpiryTimes;
 import io.varve.server.command.value.ExpiryTimes.Unit;
@@ -22,10 +22,10 @@ import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.command.value.Values;
 import io.varve.server.events.KeyEvent;
 
-import static io.varve.server.command.CommandFlag.DENYOOM;
-import static io.varve.server.command.CommandFlag.FAST;
-import static io.varve.server.command.CommandFlag.READONLY;
-import static io.varve.server.command.CommandFlag.WRITE;
+import static io.varve.server.command.spec.CommandFlag.DENYOOM;
+import static io.varve.server.command.spec.CommandFlag.FAST;
+import static io.varve.server.command.spec.CommandFlag.READONLY;
+import static io.varve.server.command.spec.CommandFlag.WRITE;
 import static io.varve.server.command.value.ExpiryTimes.REFUSED;
 import static io.varve.server.command.value.ExpiryTimes.Unit.EPOCH_MILLIS;
 import static io.varve.server.command.value.ExpiryTimes.Unit.EPOCH_SECONDS;
@@ -35,7 +35,7 @@ import static io.varve.server.command.value.ExpiryTimes.Unit.SECONDS_FROM_NOW;
 /**
  * Commands that read, set and replace whole strings. Immutable: static handlers.
  *
- * @see StringEditCommands for those that change a string in its place
+ * @see StringEditCommands for commands that change a string in place
  */
 public final class StringCommands {
     private static final int NX = 1;
@@ -52,56 +52,60 @@ public final class StringCommands {
 
     private StringCommands() {}
 
-    /** Adds the family. */
+    /** Adds this family's commands. */
     public static void addTo(CommandTable.Builder table) {
-        table.add(string("get", 2, "1.0.0", "Answers a key's string").key(1).access("RO access").sharesClock()
+        table.add(string("get", 2, "1.0.0", "Returns the string value of a key").key(1).access("RO access")
+                .traits(CommandTrait.SHARES_CLOCK)
                 .flags(READONLY, FAST)
                 .handler(StringCommands::get));
-        table.add(string("set", -3, "1.0.0", "Sets a key to a string, whatever it held").key(1)
+        table.add(string("set", -3, "1.0.0", "Sets the string value of a key and overwrites any previous value").key(1)
                 .access("RW access update variable_flags").narrowedAccess(StringCommands::useOfSet)
-                .sharesClock().flags(WRITE, DENYOOM)
+                .traits(CommandTrait.SHARES_CLOCK).flags(WRITE, DENYOOM)
                 .handler(StringCommands::set));
-        table.add(string("setnx", 3, "1.0.0", "Sets a key to a string unless it exists").key(1)
-                .access("OW insert").sharesClock().flags(WRITE, DENYOOM, FAST).handler(StringCommands::setnx));
-        table.add(string("setex", 4, "2.0.0", "Sets a key to a string that expires after some seconds").key(1)
-                .access("OW update").sharesClock().flags(WRITE, DENYOOM)
-                .handler(call -> setFor(call, SECONDS_FROM_NOW)));
-        table.add(string("psetex", 4, "2.6.0", "Sets a key to a string that expires after some milliseconds").key(1)
-                .access("OW update").sharesClock().flags(WRITE, DENYOOM)
-                .handler(call -> setFor(call, MILLIS_FROM_NOW)));
-        table.add(string("getex", -2, "6.2.0", "Answers a key's string and changes its expiry time").key(1)
+        table.add(string("setnx", 3, "1.0.0", "Sets the string value of a key if the key does not exist").key(1)
+                .access("OW insert").traits(CommandTrait.SHARES_CLOCK).flags(WRITE, DENYOOM, FAST)
+                .handler(StringCommands::setnx));
+        table.add(string("setex", 4, "2.0.0", "Sets the string value and the TTL of a key in seconds").key(1)
+                .access("OW update").traits(CommandTrait.SHARES_CLOCK).flags(WRITE, DENYOOM)
+                .handler(context -> setFor(context, SECONDS_FROM_NOW)));
+        table.add(string("psetex", 4, "2.6.0", "Sets the string value and the TTL of a key in milliseconds").key(1)
+                .access("OW update").traits(CommandTrait.SHARES_CLOCK).flags(WRITE, DENYOOM)
+                .handler(context -> setFor(context, MILLIS_FROM_NOW)));
+        table.add(string("getex", -2, "6.2.0", "Returns the string value of a key and sets its expiry time").key(1)
                 .access("RW access update").flags(WRITE, FAST).handler(StringCommands::getex));
-        table.add(string("getdel", 2, "6.2.0", "Answers a key's string and deletes the key").key(1)
+        table.add(string("getdel", 2, "6.2.0", "Returns the string value of a key and deletes the key").key(1)
                 .access("RW access delete").flags(WRITE, FAST).handler(StringCommands::getdel));
-        table.add(string("getset", 3, "1.0.0", "Sets a key to a string and answers the old one").key(1)
+        table.add(string("getset", 3, "1.0.0", "Sets the string value of a key and returns the previous value").key(1)
                 .access("RW access update").flags(WRITE, DENYOOM, FAST).handler(StringCommands::getset));
-        table.add(string("strlen", 2, "2.2.0", "Answers the length of a key's string").key(1).access("RO")
-                .sharesClock().flags(READONLY, FAST)
+        table.add(string("strlen", 2, "2.2.0", "Returns the length of a string value").key(1).access("RO")
+                .traits(CommandTrait.SHARES_CLOCK).flags(READONLY, FAST)
                 .handler(StringCommands::strlen));
-        table.add(string("mget", -2, "1.0.0", "Answers the strings of several keys").keys(1, -1, 1)
-                .keysInTurn()
+        table.add(string("mget", -2, "1.0.0", "Returns the string values of several keys").keys(1, -1, 1)
+                .traits(CommandTrait.KEYS_ON_DEMAND)
                 .access("RO access").flags(READONLY, FAST).tips("request_policy:multi_shard")
-                .complexity("O(N) in the keys")
+                .complexity("O(N) where N is the number of keys")
                 .handler(StringCommands::mget));
-        table.add(string("mset", -3, "1.0.1", "Sets several keys to strings at once").keys(1, -1, 2)
-                .keysInTurn()
-                .access("OW update").flags(WRITE, DENYOOM).allOrNothing()
+        table.add(string("mset", -3, "1.0.1", "Sets the string values of several keys atomically").keys(1, -1, 2)
+                .traits(CommandTrait.KEYS_ON_DEMAND)
+                .access("OW update").flags(WRITE, DENYOOM).traits(CommandTrait.ALL_OR_NOTHING)
                 .tips("request_policy:multi_shard", "response_policy:all_succeeded")
-                .complexity("O(N) in the keys").handler(StringCommands::mset));
-        table.add(string("msetnx", -3, "1.0.1", "Sets several keys to strings at once unless one of them exists")
-                .keys(1, -1, 2).keysInTurn().access("OW insert").flags(WRITE, DENYOOM).allOrNothing()
-                .complexity("O(N) in the keys").handler(StringCommands::msetnx));
+                .complexity("O(N) where N is the number of keys").handler(StringCommands::mset));
+        table.add(string("msetnx", -3, "1.0.1",
+                "Sets the string values of several keys atomically if none of the keys exists")
+                .keys(1, -1, 2).traits(CommandTrait.KEYS_ON_DEMAND).access("OW insert").flags(WRITE, DENYOOM)
+                .traits(CommandTrait.ALL_OR_NOTHING)
+                .complexity("O(N) where N is the number of keys").handler(StringCommands::msetnx));
         StringEditCommands.addTo(table);
     }
 
     static CommandBuilder string(String name, int arity, String since, String summary) {
-        return CommandSpec.named(name).arity(arity).categories("@string").group("string").since(since)
+        return CommandBuilder.named(name).arity(arity).categories("@string").group("string").since(since)
                 .summary(summary);
     }
 
     // --- SET and its relatives
 
-    /** What a SET does to its key: only with GET it looks at what was there. */
+    /** The key use of a SET: only GET reads the old value. */
     private static List<String> useOfSet(Arguments arguments) {
         for (int i = 3; i < arguments.argumentCount(); i++) {
             if (arguments.argumentIs(i, "GET")) {
@@ -111,59 +115,59 @@ public final class StringCommands {
         return List.of("OW", "update");
     }
 
-    private static void set(Invocation call) {
-        int options = call.argumentCount() == 3 ? 0 : options(call, 3, NX | XX | GET | KEEPTTL | TIMES);
+    private static void set(CommandContext context) {
+        int options = context.argumentCount() == 3 ? 0 : options(context, 3, NX | XX | GET | KEEPTTL | TIMES);
         if (options == INVALID) {
             return;
         }
         long expireAt = (options & KEEPTTL) != 0 ? CacheSession.KEEP : Item.NEVER;
         if ((options & TIMES) != 0) {
-            expireAt = ExpiryTimes.positive(call, timeArgument(call, 3), unit(options));
+            expireAt = ExpiryTimes.positive(context, timeArgument(context, 3), unit(options));
             if (expireAt == REFUSED) {
                 return;
             }
         }
-        Key key = call.keyAt(0);
+        Key key = context.keyAt(0);
         if ((options & GET) != 0) {
-            Item item = call.item();
-            Found found = KeyLookup.find(call, key, item, ItemType.STRING);
+            Item item = context.item();
+            Found found = KeyLookup.find(context, key, item, ItemType.STRING);
             if (found == Found.WRONG_TYPE) {
                 return;
             }
-            replyOrNil(call, item, found);
+            replyOrNil(context, item, found);
             if ((options & (found == Found.PRESENT ? NX : XX)) == 0) {
-                store(call, key, 2, expireAt);
+                store(context, key, 2, expireAt);
             }
             return;
         }
         if ((options & (NX | XX)) != 0) {
-            boolean present = call.session().findForWriting(key, call.item());
+            boolean present = context.session().findForWriting(key, context.item());
             if ((options & (present ? NX : XX)) != 0) {
-                call.reply().nil();
+                context.reply().nil();
                 return;
             }
         }
-        store(call, key, 2, expireAt);
-        call.reply().ok();
+        store(context, key, 2, expireAt);
+        context.reply().ok();
     }
 
     /**
      * Reads the options of SET or GETEX.
      *
-     * @param allowed those that the command has
-     * @return which were given, or {@link #INVALID} after an error was replied
+     * @param allowed the options that the command has
+     * @return the given options, or {@link #INVALID} after an error was replied
      */
-    private static int options(Invocation call, int from, int allowed) {
+    private static int options(CommandContext context, int from, int allowed) {
         int given = 0;
-        int count = call.argumentCount();
+        int count = context.argumentCount();
         for (int i = from; i < count; i++) {
-            int option = option(call, i);
+            int option = option(context, i);
             if ((option & allowed) == 0 || (given & exclusive(option)) != 0) {
-                call.syntaxError();
+                context.syntaxError();
                 return INVALID;
             }
             if ((option & TIMES) != 0 && ++i == count) {
-                call.syntaxError();
+                context.syntaxError();
                 return INVALID;
             }
             given |= option;
@@ -172,19 +176,21 @@ public final class StringCommands {
     }
 
     /** The option at an argument; 0 if it is none. */
-    private static int option(Invocation call, int i) {
-        return switch (call.argumentLength(i)) {
-            case 2 -> call.argumentIs(i, "EX")
+    private static int option(CommandContext context, int i) {
+        return switch (context.argumentLength(i)) {
+            case 2 -> context.argumentIs(i, "EX")
                     ? EX
-                    : call.argumentIs(i, "PX") ? PX : call.argumentIs(i, "NX") ? NX : call.argumentIs(i, "XX") ? XX : 0;
-            case 3 -> call.argumentIs(i, "GET") ? GET : 0;
-            case 4 -> call.argumentIs(i, "EXAT") ? EXAT : call.argumentIs(i, "PXAT") ? PXAT : 0;
-            case 7 -> call.argumentIs(i, "KEEPTTL") ? KEEPTTL : call.argumentIs(i, "PERSIST") ? PERSIST : 0;
+                    : context.argumentIs(i, "PX")
+                            ? PX
+                            : context.argumentIs(i, "NX") ? NX : context.argumentIs(i, "XX") ? XX : 0;
+            case 3 -> context.argumentIs(i, "GET") ? GET : 0;
+            case 4 -> context.argumentIs(i, "EXAT") ? EXAT : context.argumentIs(i, "PXAT") ? PXAT : 0;
+            case 7 -> context.argumentIs(i, "KEEPTTL") ? KEEPTTL : context.argumentIs(i, "PERSIST") ? PERSIST : 0;
             default -> 0;
         };
     }
 
-    /** What an option cannot stand beside; a repetition of itself is allowed. */
+    /** The options that exclude this one; an option does not exclude itself. */
     private static int exclusive(int option) {
         return switch (option) {
             case NX -> XX;
@@ -194,14 +200,14 @@ public final class StringCommands {
         };
     }
 
-    /** Where the time of the last EX, PX, EXAT or PXAT is. */
-    private static int timeArgument(Invocation call, int from) {
-        if (call.argumentCount() == from + 2) {
+    /** The argument with the time of the last EX, PX, EXAT or PXAT. */
+    private static int timeArgument(CommandContext context, int from) {
+        if (context.argumentCount() == from + 2) {
             return from + 1;
         }
         int found = 0;
-        for (int i = from; i < call.argumentCount(); i++) {
-            if ((option(call, i) & TIMES) != 0) {
+        for (int i = from; i < context.argumentCount(); i++) {
+            if ((option(context, i) & TIMES) != 0) {
                 found = ++i;
             }
         }
@@ -217,127 +223,128 @@ public final class StringCommands {
         };
     }
 
-    private static void setnx(Invocation call) {
-        Key key = call.keyAt(0);
-        boolean present = call.session().findForWriting(key, call.item());
+    private static void setnx(CommandContext context) {
+        Key key = context.keyAt(0);
+        boolean present = context.session().findForWriting(key, context.item());
         if (!present) {
-            store(call, key, 2, Item.NEVER);
+            store(context, key, 2, Item.NEVER);
         }
-        call.reply().integer(present ? 0 : 1);
+        context.reply().integer(present ? 0 : 1);
     }
 
-    private static void setFor(Invocation call, Unit unit) {
-        long expireAt = ExpiryTimes.positive(call, 2, unit);
+    private static void setFor(CommandContext context, Unit unit) {
+        long expireAt = ExpiryTimes.positive(context, 2, unit);
         if (expireAt != REFUSED) {
-            store(call, call.keyAt(0), 3, expireAt);
-            call.reply().ok();
+            store(context, context.keyAt(0), 3, expireAt);
+            context.reply().ok();
         }
     }
 
-    private static void getset(Invocation call) {
-        Key key = call.keyAt(0);
-        Item item = call.item();
-        Found found = KeyLookup.find(call, key, item, ItemType.STRING);
+    private static void getset(CommandContext context) {
+        Key key = context.keyAt(0);
+        Item item = context.item();
+        Found found = KeyLookup.find(context, key, item, ItemType.STRING);
         if (found != Found.WRONG_TYPE) {
-            replyOrNil(call, item, found);
-            store(call, key, 2, Item.NEVER);
+            replyOrNil(context, item, found);
+            store(context, key, 2, Item.NEVER);
         }
     }
 
-    private static void mset(Invocation call) {
-        if (call.argumentCount() % 2 == 0) {
-            call.wrongArgumentCount();
+    private static void mset(CommandContext context) {
+        if (context.argumentCount() % 2 == 0) {
+            context.wrongArgumentCount();
             return;
         }
-        storeAll(call);
-        call.reply().ok();
+        storeAll(context);
+        context.reply().ok();
     }
 
-    private static void msetnx(Invocation call) {
-        if (call.argumentCount() % 2 == 0) {
-            call.wrongArgumentCount();
+    private static void msetnx(CommandContext context) {
+        if (context.argumentCount() % 2 == 0) {
+            context.wrongArgumentCount();
             return;
         }
-        for (int i = 0; i < call.keyCount(); i++) {
-            if (call.session().findForWriting(call.keyAt(i), call.item())) {
-                call.reply().integer(0);
+        for (int i = 0; i < context.keyCount(); i++) {
+            if (context.session().findForWriting(context.keyAt(i), context.item())) {
+                context.reply().integer(0);
                 return;
             }
         }
-        storeAll(call);
-        call.reply().integer(1);
+        storeAll(context);
+        context.reply().integer(1);
     }
 
     /**
-     * Stores all keys or none. If the first key finds no room, nothing has changed and the command runs again with more.
-     * If a later key finds none, because others have used the room, the rest exceeds maxmemory as in Redis.
+     * Stores all keys or none. If there is no memory for the first key, nothing has changed, and the command runs again
+     * with more. If there is none for a later key, because other clients have used it, the rest exceeds maxmemory as in
+     * Redis.
      */
-    private static void storeAll(Invocation call) {
+    private static void storeAll(CommandContext context) {
         int stored = 0;
         try {
-            for (; stored < call.keyCount(); stored++) {
-                storeAt(call, stored);
+            for (; stored < context.keyCount(); stored++) {
+                storeAt(context, stored);
             }
         } catch (CacheFullException full) {
             if (stored == 0) {
                 throw full;
             }
-            storeBeyondMaxmemory(call, stored);
+            storeBeyondMaxmemory(context, stored);
         }
     }
 
-    private static void storeBeyondMaxmemory(Invocation call, int first) {
-        CacheSession session = call.session();
+    private static void storeBeyondMaxmemory(CommandContext context, int first) {
+        CacheSession session = context.session();
         session.beginOverdraft();
         try {
-            for (int i = first; i < call.keyCount(); i++) {
-                storeAt(call, i);
+            for (int i = first; i < context.keyCount(); i++) {
+                storeAt(context, i);
             }
         } finally {
             session.endOverdraft();
         }
     }
 
-    private static void storeAt(Invocation call, int index) {
-        store(call, call.keyAt(index), 2 + 2 * index, Item.NEVER);
+    private static void storeAt(CommandContext context, int index) {
+        store(context, context.keyAt(index), 2 + 2 * index, Item.NEVER);
     }
 
-    /** Puts an argument under the key; a time that has passed deletes the key, which is what anyone could tell of it. */
-    private static void store(Invocation call, Key key, int argument, long expireAtMillis) {
-        CacheSession session = call.session();
-        if (expireAtMillis >= 0 && expireAtMillis <= call.now()) {
+    /** Stores an argument under the key; a time in the past deletes the key, with the same visible effect. */
+    private static void store(CommandContext context, Key key, int argument, long expireAtMillis) {
+        CacheSession session = context.session();
+        if (expireAtMillis >= 0 && expireAtMillis <= context.now()) {
             if (!session.delete(key)) {
-                // It was there for no time at all, which whoever watches it is told.
+                // The key existed for no time at all, but watchers have to be notified.
                 session.changed(key, Change.DELETED);
-                call.events().tell(KeyEvent.NEW, key);
+                context.events().emit(KeyEvent.NEW, key);
             }
-            call.events().tell(KeyEvent.SET, key);
-            call.countChanges(1);
-            call.events().tell(KeyEvent.EXPIRE, key);
-            call.events().tell(KeyEvent.EXPIRED, key);
+            context.events().emit(KeyEvent.SET, key);
+            context.countChanges(1);
+            context.events().emit(KeyEvent.EXPIRE, key);
+            context.events().emit(KeyEvent.EXPIRED, key);
             return;
         }
-        ValueRun run = call.takeRun(argument, session.headRoom(key.length()));
+        ValueRun run = context.takeRun(argument, session.headRoom(key.length()));
         if (run == null) {
             session.set(key, ItemType.STRING, Encodings.STRING_BY_CONTENT,
-                    call.argumentAddress(argument), call.argumentLength(argument), expireAtMillis);
+                    context.argumentAddress(argument), context.argumentLength(argument), expireAtMillis);
         } else {
-            putRun(call, key, argument, run, expireAtMillis);
+            putRun(context, key, argument, run, expireAtMillis);
         }
-        call.events().tell(KeyEvent.SET, key);
-        call.countChanges(1);
+        context.events().emit(KeyEvent.SET, key);
+        context.countChanges(1);
         if (expireAtMillis >= 0) {
-            call.events().tell(KeyEvent.EXPIRE, key);
+            context.events().emit(KeyEvent.EXPIRE, key);
         }
     }
 
-    /** The run stays the argument's if the cache refuses it: the command may run again. */
-    private static void putRun(Invocation call, Key key, int argument, ValueRun run, long expireAtMillis) {
+    /** The argument keeps the run if the cache refuses it: the command may run again. */
+    private static void putRun(CommandContext context, Key key, int argument, ValueRun run, long expireAtMillis) {
         run.retain();
         try {
-            call.session().putRun(key, call.item(), run, Encodings.STRING_BY_CONTENT, expireAtMillis);
+            context.session().putRun(key, context.item(), run, Encodings.STRING_BY_CONTENT, expireAtMillis);
         } catch (CacheFullException full) {
-            call.giveRunBack(argument, run);
+            context.giveRunBack(argument, run);
             throw full;
         }
         run.release();
@@ -345,92 +352,92 @@ public final class StringCommands {
 
     // --- GET and its relatives
 
-    private static void get(Invocation call) {
-        Item item = call.item();
-        Found found = KeyLookup.find(call, call.keyAt(0), item, ItemType.STRING);
+    private static void get(CommandContext context) {
+        Item item = context.item();
+        Found found = KeyLookup.find(context, context.keyAt(0), item, ItemType.STRING);
         if (found != Found.WRONG_TYPE) {
-            replyOrNil(call, item, found);
+            replyOrNil(context, item, found);
         }
     }
 
-    private static void replyOrNil(Invocation call, Item item, Found found) {
+    private static void replyOrNil(CommandContext context, Item item, Found found) {
         if (found == Found.PRESENT) {
-            Values.reply(call, item);
+            Values.reply(context, item);
         } else {
-            call.reply().nil();
+            context.reply().nil();
         }
     }
 
-    private static void getex(Invocation call) {
-        int options = options(call, 2, PERSIST | TIMES);
+    private static void getex(CommandContext context) {
+        int options = options(context, 2, PERSIST | TIMES);
         if (options == INVALID) {
             return;
         }
-        Key key = call.keyAt(0);
-        Item item = call.item();
-        Found found = KeyLookup.find(call, key, item, ItemType.STRING);
+        Key key = context.keyAt(0);
+        Item item = context.item();
+        Found found = KeyLookup.find(context, key, item, ItemType.STRING);
         if (found != Found.PRESENT) {
             if (found == Found.MISSING) {
-                call.reply().nil();
+                context.reply().nil();
             }
             return;
         }
         long expireAt = Item.NEVER;
         if ((options & TIMES) != 0) {
-            expireAt = ExpiryTimes.positive(call, timeArgument(call, 2), unit(options));
+            expireAt = ExpiryTimes.positive(context, timeArgument(context, 2), unit(options));
             if (expireAt == REFUSED) {
                 return;
             }
         }
-        Values.reply(call, item);
+        Values.reply(context, item);
         if ((options & TIMES) != 0) {
-            if (expireAt <= call.now()) {
-                call.session().delete(key);
-                call.events().tell(KeyEvent.DEL, key);
-                call.countChanges(1);
+            if (expireAt <= context.now()) {
+                context.session().delete(key);
+                context.events().emit(KeyEvent.DEL, key);
+                context.countChanges(1);
             } else {
-                call.session().expire(key, item, expireAt);
-                call.events().tell(KeyEvent.EXPIRE, key);
-                call.countChanges(1);
+                context.session().expire(key, item, expireAt);
+                context.events().emit(KeyEvent.EXPIRE, key);
+                context.countChanges(1);
             }
         } else if ((options & PERSIST) != 0 && item.expires()) {
-            call.session().expire(key, item, Item.NEVER);
-            call.events().tell(KeyEvent.PERSIST, key);
-            call.countChanges(1);
+            context.session().expire(key, item, Item.NEVER);
+            context.events().emit(KeyEvent.PERSIST, key);
+            context.countChanges(1);
         }
     }
 
-    private static void getdel(Invocation call) {
-        Key key = call.keyAt(0);
-        Item item = call.item();
-        Found found = KeyLookup.find(call, key, item, ItemType.STRING);
+    private static void getdel(CommandContext context) {
+        Key key = context.keyAt(0);
+        Item item = context.item();
+        Found found = KeyLookup.find(context, key, item, ItemType.STRING);
         if (found != Found.WRONG_TYPE) {
-            replyOrNil(call, item, found);
+            replyOrNil(context, item, found);
             if (found == Found.PRESENT) {
-                call.session().delete(key);
-                call.events().tell(KeyEvent.DEL, key);
-                call.countChanges(1);
+                context.session().delete(key);
+                context.events().emit(KeyEvent.DEL, key);
+                context.countChanges(1);
             }
         }
     }
 
-    private static void mget(Invocation call) {
-        call.reply().array(call.keyCount());
-        Item item = call.item();
-        for (int i = 0; i < call.keyCount(); i++) {
-            if (call.session().find(call.keyAt(i), item) && item.type() == ItemType.STRING) {
-                Values.reply(call, item);
+    private static void mget(CommandContext context) {
+        context.reply().array(context.keyCount());
+        Item item = context.item();
+        for (int i = 0; i < context.keyCount(); i++) {
+            if (context.session().find(context.keyAt(i), item) && item.type() == ItemType.STRING) {
+                Values.reply(context, item);
             } else {
-                call.reply().nil();
+                context.reply().nil();
             }
         }
     }
 
-    private static void strlen(Invocation call) {
-        Item item = call.item();
-        Found found = KeyLookup.find(call, call.keyAt(0), item, ItemType.STRING);
+    private static void strlen(CommandContext context) {
+        Item item = context.item();
+        Found found = KeyLookup.find(context, context.keyAt(0), item, ItemType.STRING);
         if (found != Found.WRONG_TYPE) {
-            call.reply().integer(found == Found.PRESENT ? item.valueLength() : 0);
+            context.reply().integer(found == Found.PRESENT ? item.valueLength() : 0);
         }
     }
 }

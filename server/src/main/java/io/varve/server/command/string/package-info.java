@@ -1,7 +1,8 @@
 /**
  * Strings: GET, SET and their relatives, APPEND, INCR, LCS.
  *
- * <p>Lives here: what is done to one value of bytes. Must not live here: single bits (room {@code bitmap}).
+ * <p>This package holds commands on one value of bytes. It must not hold commands on single bits (package
+ * {@code bitmap}).
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.command.string;

@@ -5,14 +5,14 @@ import io.varve.memory.offheap.Memory;
 /**
  * Redis's glob-style patterns over native bytes. Immutable: static methods only.
  *
- * <p>{@code *} stands for any bytes, {@code ?} for one, {@code [abc]}, {@code [^a]} and {@code [a-z]} for one of a
- * class; a backslash takes the next byte as it is. The corners are Redis's too: a class that is not closed ends with
- * the pattern, a range may stand either way round and compares signed bytes, a backslash at the end is itself, and
- * nothing but the empty pattern matches the empty string (KEYS and SCAN treat a lone {@code *} before they ask).
+ * <p>{@code *} matches any bytes, {@code ?} matches one, {@code [abc]}, {@code [^a]} and {@code [a-z]} match one of a
+ * class; a backslash quotes the next byte. The special cases also follow Redis. An unclosed class ends with the
+ * pattern. The bounds of a range may have either order, and compare as signed bytes. A backslash at the end stands for
+ * itself. Only the empty pattern matches the empty string (KEYS and SCAN handle a lone {@code *} themselves).
  *
- * <p>Every element but the star takes exactly one byte. So when a match fails, only the last star needs to take one byte
- * more (an earlier star could but reach a later start for the same rest), and the work is bounded by pattern length
- * times string length, whatever the pattern.
+ * <p>Every element except the star matches exactly one byte. So after a mismatch, only the last star needs to match one
+ * more byte: an earlier star could only give the same rest a later start. The work is bounded by pattern length times
+ * string length, whatever the pattern.
  */
 public final class GlobPattern {
     private GlobPattern() {}
@@ -90,9 +90,7 @@ public final class GlobPattern {
         };
     }
 
-    /**
-     * @param from behind the opening bracket
-     */
+    /** @param from after the opening bracket */
     private static boolean classMatches(long from, long patternEnd, byte c, boolean ignoreCase) {
         long p = from;
         boolean negated = p < patternEnd && Memory.getByte(p) == '^';
@@ -106,7 +104,7 @@ public final class GlobPattern {
                 break;
             }
             if (member == '\\' && p + 1 < patternEnd) {
-                // Redis compares an escaped member as it is, even where case is ignored.
+                // Redis compares a quoted member exactly, even if case is ignored.
                 found |= Memory.getByte(p + 1) == c;
             } else if (isRange(p, patternEnd)) {
                 found |= inRange(member, Memory.getByte(p + 2), c, ignoreCase);
@@ -119,8 +117,8 @@ public final class GlobPattern {
     }
 
     /**
-     * @param from behind the opening bracket
-     * @return behind the closing bracket, or the pattern's end if there is none
+     * @param from after the opening bracket
+     * @return after the closing bracket, or the pattern's end if there is none
      */
     private static long classEnd(long from, long patternEnd) {
         long p = from;

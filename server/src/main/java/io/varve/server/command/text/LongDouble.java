@@ -8,20 +8,19 @@ import java.nio.charset.StandardCharsets;
 import io.varve.memory.offheap.Memory;
 
 /**
- * A number with the 64 bits of precision of x86's 80-bit {@code long double}, in which INCRBYFLOAT and HINCRBYFLOAT
- * calculate. Immutable.
+ * A number with the 64 bits of precision of x86's 80-bit {@code long double}, the arithmetic of INCRBYFLOAT and
+ * HINCRBYFLOAT. Immutable.
  *
- * <p>Redis reads with {@code strtold}, adds, and writes with {@code %.17Lf} less trailing zeros; clients store and
- * compare the text, so the same digits must come out. The value is therefore kept exactly, as a decimal, and rounded
- * to 64 bits (to nearest, ties to even) after reading and after adding, as the hardware does.
+ * <p>Redis reads with {@code strtold}, adds, and writes with {@code %.17Lf} without trailing zeros. Clients store and
+ * compare the text, so Varve must produce the same digits. The value is therefore an exact decimal, rounded to 64 bits
+ * (to nearest, ties to even) after reading and after adding, as the hardware does.
  */
 public record LongDouble(Kind kind, BigDecimal value) {
-    /** What a text turned out to be. */
+    /** The kind of a parsed number. */
     public enum Kind {
         FINITE, INFINITE, INVALID
     }
 
-    /** 0. */
     public static final LongDouble ZERO = new LongDouble(Kind.FINITE, BigDecimal.ZERO);
     static final LongDouble INVALID = new LongDouble(Kind.INVALID, BigDecimal.ZERO);
     static final LongDouble INFINITE = new LongDouble(Kind.INFINITE, BigDecimal.ZERO);
@@ -31,14 +30,14 @@ public record LongDouble(Kind kind, BigDecimal value) {
     private static final int OVERFLOW_BITS = 16384;
     /** The smallest subnormal number is 2 to this power. */
     private static final int UNDERFLOW_BITS = -16445;
-    /** Decimal exponents beyond which a number is certainly out of range: no need to calculate it. */
+    /** Decimal exponent that is certainly out of range, without further calculation. */
     private static final int CERTAIN_DECIMAL_EXPONENT = 5000;
-    /** Digits behind the point that Redis writes. */
+    /** Digits after the point in Redis's text. */
     private static final int WRITTEN_SCALE = 17;
-    /** Redis refuses longer texts, bytes. */
+    /** Maximum length of a text that Redis accepts, bytes. */
     private static final int MAX_CHARS = 5 * 1024 - 1;
 
-    /** Reads a text as Redis does: the whole of it must be a number, which must not underflow to zero. */
+    /** Parses a text as Redis does: all of it must be a number, which must not underflow to zero. */
     public static LongDouble parse(long address, int length) {
         if (length == 0 || length > MAX_CHARS) {
             return INVALID;
@@ -57,7 +56,7 @@ public record LongDouble(Kind kind, BigDecimal value) {
         return negative && magnitude.kind == Kind.FINITE ? finite(magnitude.value.negate()) : magnitude;
     }
 
-    /** Digits with at most one point, then perhaps an exponent: decimal in base 10, binary in base 16. */
+    /** Parses digits with at most one point and an optional exponent: decimal in base 10, binary in base 16. */
     private static LongDouble number(String body, int base, char exponentLetter) {
         StringBuilder digits = new StringBuilder(body.length());
         int behindPoint = 0;
@@ -94,7 +93,7 @@ public record LongDouble(Kind kind, BigDecimal value) {
         return base == 10 ? decimal(mantissa, exponent - behindPoint) : binary(mantissa, exponent - 4L * behindPoint);
     }
 
-    /** The exponent from {@code from} to the end, cut to about a billion; {@link Long#MIN_VALUE} if it is none. */
+    /** The exponent from {@code from} to the end, clamped to a billion; {@link Long#MIN_VALUE} if it is none. */
     private static long exponent(String body, int from) {
         int i = from;
         boolean negative = i < body.length() && body.charAt(i) == '-';
@@ -131,7 +130,7 @@ public record LongDouble(Kind kind, BigDecimal value) {
         return inRange(round(exact(mantissa, (int) exponent)));
     }
 
-    /** A text whose number overflows, or is not zero but rounds to it, is refused. */
+    /** Rejects a number that overflows, or rounds to zero without being zero. */
     private static LongDouble inRange(BigDecimal value) {
         BigDecimal magnitude = value.abs();
         if (magnitude.compareTo(LIMIT) >= 0 || magnitude.compareTo(TINIEST) <= 0) {
@@ -157,7 +156,7 @@ public record LongDouble(Kind kind, BigDecimal value) {
         return sum.abs().compareTo(LIMIT) >= 0 ? INFINITE : finite(sum);
     }
 
-    /** The text that Redis stores and answers: at most 17 digits behind the point, no trailing zeros. */
+    /** The text that Redis stores and replies: at most 17 digits after the point, no trailing zeros. */
     public String text() {
         BigDecimal written = value.setScale(WRITTEN_SCALE, RoundingMode.HALF_EVEN);
         return written.signum() == 0 ? "0" : written.stripTrailingZeros().toPlainString();
@@ -175,7 +174,7 @@ public record LongDouble(Kind kind, BigDecimal value) {
         } else {
             numerator = numerator.multiply(BigInteger.TEN.pow(-exact.scale()));
         }
-        // Two or three bits more than are kept, so that the bits that are dropped decide the rounding.
+        // Computes two or three more bits than it keeps, so that the dropped bits determine the rounding.
         int shift = PRECISION_BITS + 2 - (numerator.bitLength() - denominator.bitLength());
         BigInteger[] parts = shift >= 0
                 ? numerator.shiftLeft(shift).divideAndRemainder(denominator)

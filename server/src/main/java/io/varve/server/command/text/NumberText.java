@@ -6,14 +6,14 @@ import java.nio.ByteBuffer;
 import io.varve.server.resp.Numbers;
 
 /**
- * The decimal form of a number in native memory of its own, beside the scratch memory of the command. Confined to its
- * event loop; what was written is valid until the next number is.
+ * The decimal text of one number, in native memory that the command's scratch memory does not overlap. Confined to its
+ * event loop; the text is valid until the next call of {@link #write}.
  */
 public final class NumberText {
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(Numbers.MAX_LONG_CHARS);
     private final long address = MemorySegment.ofBuffer(buffer).address();
 
-    /** Writes a number; answers where. It has {@link Numbers#longChars} bytes. */
+    /** Writes a number as {@link Numbers#longChars} characters, and returns their address. */
     public long write(long value) {
         Numbers.putLong(address, value);
         return address;

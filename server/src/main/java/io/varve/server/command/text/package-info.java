@@ -1,8 +1,8 @@
 /**
- * How commands read and write texts: patterns and numbers.
+ * Text formats of commands: patterns and numbers.
  *
- * <p>Lives here: what needs an address and a length and nothing else. Must not live here: anything that knows a command, an item
- * or the protocol.
+ * <p>This package holds functions that only need an address and a length. It must not hold anything that depends on
+ * commands, items or the protocol.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.command.text;

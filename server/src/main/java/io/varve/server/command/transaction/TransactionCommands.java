@@ -2,93 +2,95 @@ package io.varve.server.command.transaction;
 
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
-import io.varve.server.command.Client;
 import io.varve.server.command.CommandBuilder;
-import io.varve.server.command.CommandSpec;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Errors;
-import io.varve.server.command.Invocation;
-import io.varve.server.command.Transaction;
+import io.varve.server.command.session.Client;
+import io.varve.server.command.session.Transaction;
+import io.varve.server.command.spec.CommandTrait;
 
-import static io.varve.server.command.CommandFlag.ALLOW_BUSY;
-import static io.varve.server.command.CommandFlag.FAST;
-import static io.varve.server.command.CommandFlag.LOADING;
-import static io.varve.server.command.CommandFlag.NOSCRIPT;
-import static io.varve.server.command.CommandFlag.SKIP_SLOWLOG;
-import static io.varve.server.command.CommandFlag.STALE;
+import static io.varve.server.command.spec.CommandFlag.ALLOW_BUSY;
+import static io.varve.server.command.spec.CommandFlag.FAST;
+import static io.varve.server.command.spec.CommandFlag.LOADING;
+import static io.varve.server.command.spec.CommandFlag.NOSCRIPT;
+import static io.varve.server.command.spec.CommandFlag.SKIP_SLOWLOG;
+import static io.varve.server.command.spec.CommandFlag.STALE;
 
 /**
  * MULTI, EXEC, DISCARD, WATCH, UNWATCH. Immutable: static handlers.
  *
- * <p>What comes in between is queued by the dispatcher, which never calls its handler.
+ * <p>The dispatcher queues the commands between MULTI and EXEC without calling their handlers.
  */
 public final class TransactionCommands {
     private TransactionCommands() {}
 
-    /** Adds the family. */
+    /** Adds this family's commands. */
     public static void addTo(CommandTable.Builder table) {
         table.add(describe("multi").arity(1).flags(NOSCRIPT, LOADING, STALE, FAST, ALLOW_BUSY).since("1.2.0")
-                .summary("Starts a transaction.").runsAtOnce().handler(TransactionCommands::multi));
+                .summary("Starts a transaction").traits(CommandTrait.RUNS_IN_MULTI)
+                .handler(TransactionCommands::multi));
         table.add(describe("exec").arity(1).flags(NOSCRIPT, LOADING, STALE, SKIP_SLOWLOG).since("1.2.0")
                 .complexity("Depends on commands in the transaction")
-                .summary("Executes all commands in a transaction.").runsAtOnce().handler(Invocation::runTransaction));
+                .summary("Executes all commands of a transaction").traits(CommandTrait.RUNS_IN_MULTI)
+                .handler(CommandContext::runTransaction));
         table.add(describe("discard").arity(1).flags(NOSCRIPT, LOADING, STALE, FAST, ALLOW_BUSY).since("2.0.0")
-                .complexity("O(N), when N is the number of queued commands").summary("Discards a transaction.")
-                .runsAtOnce().handler(TransactionCommands::discard));
+                .complexity("O(N), when N is the number of queued commands").summary("Discards a transaction")
+                .traits(CommandTrait.RUNS_IN_MULTI).handler(TransactionCommands::discard));
         table.add(describe("watch").arity(-2).keys(1, -1, 1).access("RO")
                 .flags(NOSCRIPT, LOADING, STALE, FAST, ALLOW_BUSY).since("2.2.0").complexity("O(1) for every key.")
-                .summary("Monitors changes to keys to determine the execution of a transaction.")
-                .runsAtOnce().handler(TransactionCommands::watch));
+                .summary("Watches keys: EXEC runs only if none of them has changed")
+                .traits(CommandTrait.RUNS_IN_MULTI).handler(TransactionCommands::watch));
         table.add(describe("unwatch").arity(1).flags(NOSCRIPT, LOADING, STALE, FAST, ALLOW_BUSY).since("2.2.0")
-                .summary("Forgets about watched keys of a transaction.").handler(call -> {
-                    call.client().watch().clear();
-                    call.reply().ok();
+                .summary("Removes all watches of the connection").handler(context -> {
+                    context.client().watch().clear();
+                    context.reply().ok();
                 }));
     }
 
     private static CommandBuilder describe(String name) {
-        return CommandSpec.named(name).group("transactions").categories("@transaction");
+        return CommandBuilder.named(name).group("transactions").categories("@transaction");
     }
 
-    private static void multi(Invocation call) {
-        Client client = call.client();
+    private static void multi(CommandContext context) {
+        Client client = context.client();
         if (client.transaction() != null) {
-            call.reply().error("ERR MULTI calls can not be nested");
+            context.reply().error("ERR MULTI calls can not be nested");
             return;
         }
-        Transaction begun = call.beginTransaction();
+        Transaction begun = context.beginTransaction();
         if (begun == null) {
-            call.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
+            context.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
             return;
         }
         client.begin(begun);
-        call.reply().ok();
+        context.reply().ok();
     }
 
-    private static void discard(Invocation call) {
-        if (call.client().transaction() == null) {
-            call.reply().error("ERR DISCARD without MULTI");
+    private static void discard(CommandContext context) {
+        if (context.client().transaction() == null) {
+            context.reply().error("ERR DISCARD without MULTI");
             return;
         }
-        call.client().endTransaction();
-        call.reply().ok();
+        context.client().endTransaction();
+        context.reply().ok();
     }
 
-    private static void watch(Invocation call) {
-        Client client = call.client();
+    private static void watch(CommandContext context) {
+        Client client = context.client();
         if (client.transaction() != null) {
-            call.reply().error("ERR WATCH inside MULTI is not allowed");
+            context.reply().error("ERR WATCH inside MULTI is not allowed");
             return;
         }
-        Item item = call.item();
-        for (int i = 0; i < call.keyCount(); i++) {
-            Key key = call.keyAt(i);
-            boolean exists = call.session().peek(key, item);
-            if (!client.watch().add(key, exists, exists ? call.session().changesAtMillis(item) : Item.NEVER)) {
-                call.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
+        Item item = context.item();
+        for (int i = 0; i < context.keyCount(); i++) {
+            Key key = context.keyAt(i);
+            boolean exists = context.session().peek(key, item);
+            if (!client.watch().add(key, exists, exists ? context.session().changesAtMillis(item) : Item.NEVER)) {
+                context.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
                 return;
             }
         }
-        call.reply().ok();
+        context.reply().ok();
     }
 }

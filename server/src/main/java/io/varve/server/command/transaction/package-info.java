@@ -1,8 +1,8 @@
 /**
  * MULTI, EXEC, DISCARD, WATCH.
  *
- * <p>Lives here: the commands. Must not live here: what is queued and watched (room {@code command}), and how it runs as one
- * (room {@code dispatch}).
+ * <p>This package holds the commands. It must not hold the queue and the watched keys (package {@code command}) or the
+ * execution of a transaction (package {@code dispatch}).
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.command.transaction;

@@ -1,22 +1,12 @@
 package io.varve.server.command.value;
 
-import io.varve.server.command.Invocation;
+import io.varve.server.command.CommandContext;
 
-/**
- * Expiry times as arguments of SET, GETEX and the EXPIRE family: read, converted, checked. Immutable: static methods
- * only.
- */
+/** Parses, converts and checks the expiry times of SET, GETEX and the EXPIRE family. Immutable: static methods only. */
 public final class ExpiryTimes {
-    /** How an argument tells a time. */
+    /** The unit of a time argument. */
     public enum Unit {
-        /** Seconds from now. */
-        SECONDS_FROM_NOW(1000, true),
-        /** Milliseconds from now. */
-        MILLIS_FROM_NOW(1, true),
-        /** Seconds since the epoch. */
-        EPOCH_SECONDS(1000, false),
-        /** Milliseconds since the epoch. */
-        EPOCH_MILLIS(1, false);
+        SECONDS_FROM_NOW(1000, true), MILLIS_FROM_NOW(1, true), EPOCH_SECONDS(1000, false), EPOCH_MILLIS(1, false);
 
         private final int millis;
         private final boolean relative;
@@ -26,13 +16,13 @@ public final class ExpiryTimes {
             this.relative = relative;
         }
 
-        /** How many milliseconds one of it is. */
+        /** Milliseconds per unit. */
         public int millis() {
             return millis;
         }
     }
 
-    /** What {@link #positive} answers when it has replied an error. */
+    /** The result of {@link #positive} after it replied an error. */
     public static final long REFUSED = 0;
 
     private ExpiryTimes() {}
@@ -42,44 +32,44 @@ public final class ExpiryTimes {
      *
      * @return ms since the epoch, or {@link #REFUSED}
      */
-    public static long positive(Invocation call, int argument, Unit unit) {
-        if (!call.requireLong(argument)) {
+    public static long positive(CommandContext context, int argument, Unit unit) {
+        if (!context.requireLong(argument)) {
             return REFUSED;
         }
-        long value = call.longValue();
+        long value = context.longValue();
         if (value <= 0 || value > Long.MAX_VALUE / unit.millis) {
-            return refuse(call);
+            return refuse(context);
         }
-        long at = value * unit.millis + (unit.relative ? call.now() : 0);
-        return at <= 0 ? refuse(call) : at;
+        long at = value * unit.millis + (unit.relative ? context.now() : 0);
+        return at <= 0 ? refuse(context) : at;
     }
 
     /**
-     * Reads the time of the EXPIRE family: it may be negative; {@link Invocation#longValue} is the argument.
+     * Reads the time of the EXPIRE family into {@link CommandContext#longValue}: it may be negative.
      *
-     * @return whether it is in range; else the error has been replied
+     * @return whether it is in range; else the error was replied
      */
-    public static boolean inRange(Invocation call, int argument, Unit unit) {
-        if (!call.requireLong(argument)) {
+    public static boolean inRange(CommandContext context, int argument, Unit unit) {
+        if (!context.requireLong(argument)) {
             return false;
         }
-        long value = call.longValue();
-        long base = unit.relative ? call.now() : 0;
+        long value = context.longValue();
+        long base = unit.relative ? context.now() : 0;
         if (value > Long.MAX_VALUE / unit.millis || value < Long.MIN_VALUE / unit.millis
                 || value * unit.millis > Long.MAX_VALUE - base) {
-            refuse(call);
+            refuse(context);
             return false;
         }
         return true;
     }
 
-    /** The time that {@link #inRange} has read, ms since the epoch; past ones may be negative. */
-    public static long at(Invocation call, Unit unit) {
-        return call.longValue() * unit.millis + (unit.relative ? call.now() : 0);
+    /** The time that {@link #inRange} has read, ms since the epoch; past times may be negative. */
+    public static long at(CommandContext context, Unit unit) {
+        return context.longValue() * unit.millis + (unit.relative ? context.now() : 0);
     }
 
-    private static long refuse(Invocation call) {
-        call.reply().error("ERR invalid expire time in '" + call.spec().fullName() + "' command");
+    private static long refuse(CommandContext context) {
+        context.reply().error("ERR invalid expire time in '" + context.spec().fullName() + "' command");
         return REFUSED;
     }
 }

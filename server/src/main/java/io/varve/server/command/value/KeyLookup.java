@@ -4,59 +4,59 @@ import io.varve.memory.CacheSession;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
-import io.varve.server.command.Invocation;
+import io.varve.server.command.CommandContext;
 
 /**
- * The ways in which a command looks for a key, by what they leave behind and what they reply if the key is not what the
- * command needs. Immutable: static methods only.
+ * Key lookups by their effects on statistics and access recency, and by their reply for a wrong type. Immutable: static
+ * methods only.
  */
 public final class KeyLookup {
-    /** What a typed lookup found. */
+    /** The result of a typed lookup. */
     public enum Found {
         MISSING, PRESENT,
-        /** The key holds another type; the error has been replied. */
+        /** The key has another type; the error was replied. */
         WRONG_TYPE
     }
 
     private KeyLookup() {}
 
-    /** For a command that answers the value: counts a hit or a miss and renews the access clock. */
-    public static Found find(Invocation call, Key key, Item item, ItemType type) {
-        return typed(call, call.session().find(key, item), item, type);
+    /** For a command that replies the value: counts a hit or a miss, and updates access recency. */
+    public static Found find(CommandContext context, Key key, Item item, ItemType type) {
+        return typed(context, context.session().find(key, item), item, type);
     }
 
-    /** For a command that changes the value: renews the access clock, but counts neither hit nor miss. */
-    public static Found findForWriting(Invocation call, Key key, Item item, ItemType type) {
-        return typed(call, call.session().findForWriting(key, item), item, type);
+    /** For a command that changes the value: updates access recency, but counts neither hit nor miss. */
+    public static Found findForWriting(CommandContext context, Key key, Item item, ItemType type) {
+        return typed(context, context.session().findForWriting(key, item), item, type);
     }
 
-    private static Found typed(Invocation call, boolean found, Item item, ItemType type) {
+    private static Found typed(CommandContext context, boolean found, Item item, ItemType type) {
         if (!found) {
             return Found.MISSING;
         }
         if (item.type() != type) {
-            call.wrongType();
+            context.wrongType();
             return Found.WRONG_TYPE;
         }
         return Found.PRESENT;
     }
 
-    /** As {@link #findUntouched}, but nobody is told that it is not there (OBJECT). */
-    public static boolean findUntold(Invocation call, Key key, Item item) {
-        call.session().telling(false);
+    /** Like {@link #findUntouched}, but publishes no event if the key is missing (OBJECT). */
+    public static boolean findUntold(CommandContext context, Key key, Item item) {
+        context.session().notifying(false);
         try {
-            return findUntouched(call, key, item);
+            return findUntouched(context, key, item);
         } finally {
-            call.session().telling(true);
+            context.session().notifying(true);
         }
     }
 
-    /** For a command that only asks about the key (EXISTS, TYPE, TTL): counts, but leaves the access clock. */
-    public static boolean findUntouched(Invocation call, Key key, Item item) {
-        CacheSession session = call.session();
+    /** For a command that only tests the key (EXISTS, TYPE, TTL): counts, but does not update access recency. */
+    public static boolean findUntouched(CommandContext context, Key key, Item item) {
+        CacheSession session = context.session();
         session.touching(false);
         boolean found = session.find(key, item);
-        session.touching(!call.client().noTouch());
+        session.touching(!context.client().noTouch());
         return found;
     }
 }

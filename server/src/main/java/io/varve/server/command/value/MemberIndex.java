@@ -6,14 +6,13 @@ import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
 
 /**
- * Finds members in a {@link MemberList} by a hash table off the heap. Confined to its event loop; reused from command to
- * command.
+ * A hash index over a {@link MemberList}, off the heap. Confined to its event loop; reused from command to command.
  *
- * <p>The hash is the cache's, seeded, so that chosen members do not meet. The table is searched from a member's slot on, one
- * after the other, and is at most half full; a slot holds the number of an entry plus one, or 0.
+ * <p>It uses the cache's seeded hash, so chosen members do not collide. It is an open-addressed table with linear
+ * probing, at most half full; a slot holds the number of an entry plus one, or 0.
  */
 public final class MemberIndex {
-    /** What {@link #find} answers if there is none. */
+    /** The result of {@link #find} if there is none. */
     public static final int NONE = -1;
     private static final int LEAST_SLOTS = 64;
 
@@ -26,7 +25,7 @@ public final class MemberIndex {
         this.list = list;
     }
 
-    /** Makes room for so many at once: it is refused at once too, if at all. */
+    /** Reserves memory for this many members in one step, so that a shortage shows before any work. */
     public void expect(Cache cache, long members) {
         list.expect(cache, members);
         if (members > slots / 2) {
@@ -34,7 +33,7 @@ public final class MemberIndex {
         }
     }
 
-    /** The number of the entry of a member, or {@link #NONE}. */
+    /** The entry number of a member, or {@link #NONE}. */
     public int find(CacheSession session, long address, int length) {
         return slots == 0 ? NONE : find(hash(session, address, length), address, length);
     }
@@ -52,7 +51,7 @@ public final class MemberIndex {
         }
     }
 
-    /** Finds a member, or adds it with a score of 0 as the last entry of the list: that has then become longer. */
+    /** Finds a member, or appends it to the list with a score of 0; in that case the list has grown. */
     public int findOrAdd(Cache cache, CacheSession session, long address, int length) {
         if (list.count() >= slots / 2) {
             grow(cache, Math.max(LEAST_SLOTS, Math.multiplyExact(slots, 2)));
@@ -97,12 +96,12 @@ public final class MemberIndex {
         return Memory.getInt(memory.address() + (long) slot * Integer.BYTES);
     }
 
-    /** What is charged to maxmemory. */
+    /** Bytes charged to maxmemory. */
     public long heldBytes() {
         return memory.heldBytes();
     }
 
-    /** Forgets all members and gives the memory back. */
+    /** Removes all members and releases the memory. */
     public void release() {
         slots = 0;
         memory.release();

@@ -4,8 +4,8 @@ import io.varve.memory.Cache;
 import io.varve.memory.offheap.Memory;
 
 /**
- * Members of sorted sets with their scores, by where their bytes lie, off the heap. Confined to its event loop; reused from
- * command to command, and valid while the shards of the sets are locked and nothing is written to them.
+ * A list of sorted set members with their scores, by address, off the heap. Confined to its event loop; reused from
+ * command to command. It is valid while the shards of the sets are locked and the sets do not change.
  *
  * <pre>
  *  0                8        12       16       24       32
@@ -15,22 +15,22 @@ import io.varve.memory.offheap.Memory;
  * </pre>
  */
 public final class MemberList {
-    /** In which order {@link #sort} brings them. */
+    /** The orders of {@link #sort}. */
     public enum Order {
-        /** By score, and by the members' unsigned bytes where it is the same: as a sorted set has them. */
+        /** By score, then by the members' unsigned bytes: the order of a sorted set. */
         SCORE,
-        /** The same from the last to the first. */
+        /** The reverse of {@link #SCORE}. */
         SCORE_DESCENDING,
         /**
-         * By the text whose address is the note and whose length is the hash, unsigned; those without one, of length -1, come first.
-         * Those with the same stay as they came.
+         * By text, unsigned; the note is its address and the hash its length. Entries without text, of length -1, come
+         * first. Stable.
          */
         TEXT,
-        /** The same from the last to the first. */
+        /** The reverse of {@link #TEXT}; stable. */
         TEXT_DESCENDING,
-        /** By the note, which is a double; those with the same stay as they came. */
+        /** By the note as a double; stable. */
         NOTE,
-        /** The same from the greatest to the least. */
+        /** By the note as a double, from the greatest to the least; stable. */
         NOTE_DESCENDING
     }
 
@@ -45,21 +45,21 @@ public final class MemberList {
     private final WorkMemory copies = new WorkMemory();
     private long base;
     private int count;
-    /** Where the numbers of the entries are in their order; 0 if they are in that in which they came. */
+    /** Address of the entry numbers in sorted order; 0 if the list is in insertion order. */
     private long sorted;
 
-    /** How many there are. */
+    /** Number of entries. */
     public int count() {
         return count;
     }
 
-    /** Makes room for so many at once: it is refused at once too, if at all. */
+    /** Reserves memory for this many more entries in one step, so that a shortage shows before any work. */
     public void expect(Cache cache, long more) {
         entries.require(cache, (count + more) * ENTRY_BYTES);
         base = entries.address();
     }
 
-    /** Adds an entry, whose note is 0; answers its number. */
+    /** Adds an entry with a note of 0; returns its number. */
     public int add(Cache cache, long address, int length, int hash, double score) {
         entries.require(cache, (count + 1L) * ENTRY_BYTES);
         base = entries.address();
@@ -76,12 +76,12 @@ public final class MemberList {
         return base + (long) index * ENTRY_BYTES;
     }
 
-    /** Where the bytes of a member are. */
+    /** Address of a member's bytes. */
     public long address(int index) {
         return Memory.getLong(at(index));
     }
 
-    /** Bytes of a member. */
+    /** Length of a member, bytes. */
     public int length(int index) {
         return Memory.getInt(at(index) + LENGTH_OFFSET);
     }
@@ -90,22 +90,20 @@ public final class MemberList {
         return Memory.getInt(at(index) + HASH_OFFSET);
     }
 
-    /** Notes a hash with a member, for who looks members up by it. */
+    /** Stores a hash with a member, for an index. */
     public void hash(int index, int hash) {
         Memory.putInt(at(index) + HASH_OFFSET, hash);
     }
 
-    /** The score of a member. */
     public double score(int index) {
         return Double.longBitsToDouble(Memory.getLong(at(index) + SCORE_OFFSET));
     }
 
-    /** Changes the score of a member. */
     public void score(int index, double score) {
         Memory.putLong(at(index) + SCORE_OFFSET, Double.doubleToRawLongBits(score));
     }
 
-    /** What a command notes of an entry. */
+    /** A number that the command stores with an entry. */
     public long note(int index) {
         return Memory.getLong(at(index) + NOTE_OFFSET);
     }
@@ -115,7 +113,7 @@ public final class MemberList {
         Memory.putLong(at(index) + NOTE_OFFSET, note);
     }
 
-    /** The note where it is a double. */
+    /** The note as a double. */
     public double doubleNote(int index) {
         return Double.longBitsToDouble(note(index));
     }
@@ -125,7 +123,7 @@ public final class MemberList {
         note(index, Double.doubleToRawLongBits(note));
     }
 
-    /** Leaves those alone that have this note. */
+    /** Removes all entries with other notes. */
     public void keepNoted(long note) {
         int kept = 0;
         for (int i = 0; i < count; i++) {
@@ -139,7 +137,7 @@ public final class MemberList {
         count = kept;
     }
 
-    /** Brings the entries themselves into the order in which they were sorted; what was left out of it is dropped. */
+    /** Moves the entries themselves into the sorted order, and drops those that the order does not contain. */
     public void keepInOrder(Cache cache) {
         if (sorted == 0) {
             return;
@@ -154,17 +152,17 @@ public final class MemberList {
         sorted = 0;
     }
 
-    /** Leaves the first ones alone, at most so many, in their order if they were sorted. */
+    /** Keeps the first entries, at most this many, in sorted order if the list was sorted. */
     public void keepFirst(long most) {
         count = (int) Math.min(count, most);
     }
 
-    /** The number of the entry that stands at this place of the order. */
+    /** The number of the entry at this place of the order. */
     public int inOrder(int place) {
         return sorted == 0 ? place : Memory.getInt(sorted + (long) place * Integer.BYTES);
     }
 
-    /** Bytes of the longest member. */
+    /** Length of the longest member, bytes. */
     public int longest() {
         int longest = 0;
         for (int place = 0; place < count; place++) {
@@ -173,7 +171,7 @@ public final class MemberList {
         return longest;
     }
 
-    /** What is charged to maxmemory. */
+    /** Bytes charged to maxmemory. */
     public long heldBytes() {
         return entries.heldBytes() + order.heldBytes() + copies.heldBytes();
     }
@@ -183,7 +181,7 @@ public final class MemberList {
         sorted = 0;
     }
 
-    /** Gives the memory back, and clears the list. */
+    /** Clears the list and releases the memory. */
     public void release() {
         clear();
         entries.release();
@@ -193,7 +191,7 @@ public final class MemberList {
 
     // --- sort
 
-    /** Sorts the entries: from now on {@link #inOrder} goes by that. A merge sort, so that it is stable. */
+    /** Sorts the entries: {@link #inOrder} then returns the sorted order. A merge sort, for stability. */
     public void sort(Cache cache, Order by) {
         int entriesNow = count;
         order.require(cache, 2L * Integer.BYTES * entriesNow);

@@ -3,14 +3,14 @@ package io.varve.server.command.value;
 import io.varve.memory.Cache;
 import io.varve.memory.item.Item;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.command.CommandContext;
+import io.varve.server.command.CommandScratch;
 import io.varve.server.command.Handler;
-import io.varve.server.command.Invocation;
-import io.varve.server.command.Workspace;
 
 /**
- * The values that a command with several keys works on. Confined to its event loop; reused from command to command, each of
- * which gives the memory back at its end, and valid while the shards of the keys are locked. A value is noted by where it is,
- * off the heap, so that a command may name very many; one that is a tree, by its key's number, in the place of the length.
+ * The values of a command with several keys. Confined to its event loop; reused from command to command, each of which
+ * releases the memory at its end. It is valid while the shards of the keys are locked. It stores the address of a value
+ * off the heap, because a command may name very many. For a tree it stores the key's number in place of the length.
  *
  * <pre>
  *  0               8        12         16
@@ -20,7 +20,7 @@ import io.varve.server.command.Workspace;
  * </pre>
  */
 public final class Operands {
-    private static final Workspace<Operands> WORKSPACE = Workspace.madeBy(_ -> new Operands());
+    private static final CommandScratch<Operands> SCRATCH = CommandScratch.madeBy(_ -> new Operands());
 
     private static final int LENGTH_OFFSET = 8;
     private static final int ENCODING_OFFSET = 12;
@@ -29,26 +29,26 @@ public final class Operands {
     private final WorkMemory entries = new WorkMemory();
     private int count;
 
-    /** That of an invocation. */
-    public static Operands of(Invocation call) {
-        return WORKSPACE.of(call);
+    /** The instance of a context. */
+    public static Operands of(CommandContext context) {
+        return SCRATCH.of(context);
     }
 
-    /** Runs a command that notes operands, and gives their memory back. */
+    /** Wraps a handler so that the operands' memory is released after it. */
     public static Handler releasing(Handler handler) {
-        return call -> {
+        return context -> {
             try {
-                handler.run(call);
+                handler.run(context);
             } finally {
-                Operands.of(call).release();
+                Operands.of(context).release();
             }
         };
     }
 
     /**
-     * Forgets all; there will be so many.
+     * Removes all operands and reserves memory for the expected number.
      *
-     * @throws io.varve.memory.item.CacheFullException if there is no room to note them
+     * @throws io.varve.memory.item.CacheFullException if memory is full
      */
     public void clear(Cache cache, int expected) {
         count = 0;
@@ -59,7 +59,7 @@ public final class Operands {
         return entries.address() + (long) index * ENTRY_BYTES;
     }
 
-    /** Notes a value; one that is missing has the address 0. */
+    /** Adds a value; a missing value has the address 0. */
     public void add(long address, int length, int encoding) {
         long entry = at(count++);
         Memory.putLong(entry, address);
@@ -67,42 +67,42 @@ public final class Operands {
         Memory.putInt(entry + ENCODING_OFFSET, encoding);
     }
 
-    /** Notes a tree, which is looked at by its key. */
+    /** Adds a tree, which is opened by its key. */
     public void addTree(int keyNumber) {
         add(0, keyNumber, Item.TREE);
     }
 
-    /** Whether it is a tree, which is looked at by its key. */
+    /** Whether it is a tree, which is opened by its key. */
     public boolean isTree(int index) {
         return encoding(index) == Item.TREE;
     }
 
-    /** The number of a tree's key among those of the command. */
+    /** The number of a tree's key among the command's keys. */
     public int keyNumber(int index) {
         return length(index);
     }
 
-    /** How many there are. */
+    /** Number of operands. */
     public int count() {
         return count;
     }
 
-    /** Where a value is; 0 if it is missing, or a tree. */
+    /** Address of a value; 0 if it is missing, or a tree. */
     public long address(int index) {
         return Memory.getLong(at(index));
     }
 
-    /** Bytes of a value that is no tree. */
+    /** Length of a value that is no tree, bytes. */
     public int length(int index) {
         return Memory.getInt(at(index) + LENGTH_OFFSET);
     }
 
-    /** Of {@link Encodings}, or that it is a tree. */
+    /** One of {@link Encodings}, or the mark of a tree. */
     public int encoding(int index) {
         return Memory.getInt(at(index) + ENCODING_OFFSET);
     }
 
-    /** Whether one of them is the value that is here. */
+    /** Whether one of them is the value at this address. */
     public boolean have(long address) {
         for (int i = 0; i < count; i++) {
             if (address(i) == address) {
@@ -112,7 +112,7 @@ public final class Operands {
         return false;
     }
 
-    /** A value has moved. */
+    /** Updates the address of a value that has moved. */
     public void moved(long from, long to) {
         for (int i = 0; i < count; i++) {
             if (address(i) == from) {

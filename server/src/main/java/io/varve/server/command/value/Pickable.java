@@ -1,22 +1,25 @@
 package io.varve.server.command.value;
 
-/** What elements are picked of at random: a cursor over them, which goes to any of them. Confined to its event loop. */
+/**
+ * A collection from which random elements are picked, with a cursor that can move to any of them. Confined to its event
+ * loop.
+ */
 public interface Pickable {
-    /** How many elements there are. */
+    /** Number of elements. */
     long size();
 
-    /** Goes to the element that so many stand in front of; false if there are not as many. */
+    /** Moves the cursor to the element of this rank; false if there are too few. */
     boolean seek(long rank);
 
-    /** Goes to the next element; false if there is none. */
+    /** Moves the cursor to the next element; false if there is none. */
     boolean next();
 
-    /** Whether {@link #seek} walks over what stands in front; {@link #here} and {@link #show} then remember a place. */
+    /** Whether {@link #seek} walks over the elements in front; {@link #here} and {@link #show} then save a position. */
     boolean isWalked();
 
-    /** The place of the cursor's element. */
+    /** The position of the cursor's element. */
     long here();
 
-    /** Goes to a place to look at it, but not on from there. */
+    /** Moves the cursor to a position for reading; iteration cannot continue from there. */
     void show(long place);
 }

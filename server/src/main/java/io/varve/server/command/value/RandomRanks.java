@@ -7,37 +7,38 @@ import java.util.function.LongPredicate;
 import java.util.random.RandomGenerator;
 
 /**
- * Picks different ones of so many ranks at random, each set of them with the same chance. Immutable: static methods only.
+ * Picks distinct random ranks, every combination with the same probability. Immutable: static methods only.
  *
- * <p>If a large part of all is wanted, each rank in turn is picked with the chance that is left. Else the ranks are divided
- * into stretches: how many fall into each is drawn first, by drawing a rank for each that is wanted, which falls into its
- * stretch with the chance that it is one of those still free there. Then the ranks of one stretch after the other are
- * drawn. So a pick takes the same time however many ranks there are, and little is noted however many are wanted.
+ * <p>If a large part of all ranks is requested, each rank in turn is picked with the remaining probability. Otherwise
+ * the ranks are divided into stretches. First, the number of picks per stretch is drawn: for each pick a random rank
+ * selects its stretch, with the probability that the rank is still free there. Then the ranks of each stretch are
+ * drawn. So the time per pick does not depend on the number of ranks, and memory use stays small for any number of
+ * picks.
  */
 public final class RandomRanks {
-    /** No reply has more picks with repetition: an array of more elements has no length that clients read. */
+    /** Maximum picks with repetition in one reply: clients cannot read a longer array. */
     public static final long MOST_PICKS = Integer.MAX_VALUE / 2;
 
-    /** Of each so many ranks one at least is wanted: then each is asked. */
+    /** If at least one of this many ranks is requested, each rank is tested. */
     private static final int FEW_PER_PICK = 3;
-    /** How many picks a stretch has about. */
+    /** Approximate number of picks per stretch. */
     private static final int STRETCH_PICKS = 1024;
-    /** So many places are noted on the heap at a time. */
+    /** Maximum number of positions kept on the heap at a time. */
     private static final int MOST_NOTED = 1 << 13;
 
     private RandomRanks() {}
 
     /**
-     * Hands out the ranks in ascending order.
+     * Passes the ranks in ascending order.
      *
-     * @param size  the ranks are less than this
-     * @param count how many, at most {@code size}
+     * @param size upper bound of the ranks, exclusive
+     * @param count number of ranks, at most {@code size}
      */
     public static void forEach(long size, long count, LongConsumer taker) {
         forEach(ThreadLocalRandom.current(), size, count, taker);
     }
 
-    /** The same; the same ranks of a generator of the same seed. */
+    /** Passes the ranks in ascending order. Generators with the same seed give the same ranks. */
     public static void forEach(RandomGenerator random, long size, long count, LongConsumer taker) {
         if (count == 0) {
             return;
@@ -77,10 +78,10 @@ public final class RandomRanks {
     }
 
     /**
-     * Draws until there are as many different ones as wanted.
+     * Draws until there are enough distinct ranks.
      *
-     * @param size    the ranks are less than this
-     * @param allowed asked about each; as many as are wanted have to be
+     * @param size upper bound of the ranks, exclusive
+     * @param allowed tests each rank; it must allow at least {@code count} ranks
      * @return the ranks, in ascending order
      */
     public static long[] different(RandomGenerator random, long size, int count, LongPredicate allowed) {
@@ -104,10 +105,10 @@ public final class RandomRanks {
     }
 
     /**
-     * Goes to elements of a collection, any each time.
+     * Moves the cursor to random elements of a collection, with repetition.
      *
-     * @param count how often
-     * @param taker run with the cursor at each
+     * @param count number of picks
+     * @param taker runs with the cursor at each
      */
     public static void forEachPick(Pickable of, long count, Runnable taker) {
         ThreadLocalRandom random = ThreadLocalRandom.current();
@@ -126,9 +127,9 @@ public final class RandomRanks {
         }
     }
 
-    /** The places of some picks, which are found in one walk, in ascending order, and told in their own. */
+    /** The positions of some picks, in pick order. One walk finds them in ascending order. */
     private static long[] places(ThreadLocalRandom random, Pickable of, int count) {
-        // The rank of the element, and behind it the pick's own number.
+        // The rank of the element in the upper half, the number of the pick in the lower.
         long[] picks = new long[count];
         for (int i = 0; i < count; i++) {
             picks[i] = random.nextLong(of.size()) << Integer.SIZE | i;

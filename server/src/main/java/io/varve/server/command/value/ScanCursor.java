@@ -1,12 +1,10 @@
 package io.varve.server.command.value;
 
 import io.varve.memory.offheap.Memory;
-import io.varve.server.command.Invocation;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.text.GlobPattern;
 
-/**
- * The arguments that SCAN and its relatives share: cursor, MATCH, COUNT, TYPE. Confined to one command.
- */
+/** The arguments that SCAN and its relatives share: cursor, MATCH, COUNT, TYPE. Confined to one command. */
 public final class ScanCursor {
     private static final int DEFAULT_COUNT = 10;
 
@@ -19,16 +17,16 @@ public final class ScanCursor {
     private ScanCursor() {}
 
     /** Reads the cursor at an argument; null after an error was replied. */
-    public static @org.jspecify.annotations.Nullable ScanCursor read(Invocation call, int argument) {
+    public static @org.jspecify.annotations.Nullable ScanCursor read(CommandContext context, int argument) {
         ScanCursor cursor = new ScanCursor();
-        if (!cursor.parse(call.argumentAddress(argument), call.argumentLength(argument))) {
-            call.reply().error("ERR invalid cursor");
+        if (!cursor.parse(context.argumentAddress(argument), context.argumentLength(argument))) {
+            context.reply().error("ERR invalid cursor");
             return null;
         }
         return cursor;
     }
 
-    /** An unsigned 64-bit number as C's strtoul takes it: a sign is allowed, and so is nothing at all. */
+    /** Parses an unsigned 64-bit number like C's strtoul: a sign is allowed, and so is the empty string. */
     private boolean parse(long address, int length) {
         int from = length > 0 && (Memory.getByte(address) == '-' || Memory.getByte(address) == '+') ? 1 : 0;
         if (from == 1 && length == 1) {
@@ -49,65 +47,67 @@ public final class ScanCursor {
     /**
      * Reads the options.
      *
-     * @param typed whether TYPE is one of them
+     * @param typed whether TYPE is an option
      * @return false after an error was replied
      */
-    public boolean readOptions(Invocation call, int from, boolean typed) {
-        return readOptions(call, from, typed, false);
+    public boolean readOptions(CommandContext context, int from, boolean typed) {
+        return readOptions(context, from, typed, false);
     }
 
     /**
-     * The same.
+     * Reads the options.
      *
-     * @param valued whether NOVALUES is one of them
+     * @param typed whether TYPE is an option
+     * @param valued whether NOVALUES is an option
+     * @return false after an error was replied
      */
-    public boolean readOptions(Invocation call, int from, boolean typed, boolean valued) {
-        int arguments = call.argumentCount();
+    public boolean readOptions(CommandContext context, int from, boolean typed, boolean valued) {
+        int arguments = context.argumentCount();
         for (int i = from; i < arguments; i++) {
             boolean more = i + 1 < arguments;
-            if (more && call.argumentIs(i, "COUNT")) {
-                if (!call.requireLong(i + 1)) {
+            if (more && context.argumentIs(i, "COUNT")) {
+                if (!context.requireLong(i + 1)) {
                     return false;
                 }
-                count = call.longValue();
+                count = context.longValue();
                 i++;
                 if (count < 1) {
-                    call.syntaxError();
+                    context.syntaxError();
                     return false;
                 }
-            } else if (more && call.argumentIs(i, "MATCH")) {
+            } else if (more && context.argumentIs(i, "MATCH")) {
                 patternArgument = ++i;
-            } else if (more && typed && call.argumentIs(i, "TYPE")) {
+            } else if (more && typed && context.argumentIs(i, "TYPE")) {
                 typeArgument = ++i;
-            } else if (call.argumentIs(i, "NOVALUES")) {
+            } else if (context.argumentIs(i, "NOVALUES")) {
                 if (!valued) {
-                    call.reply().error("ERR NOVALUES option can only be used in HSCAN");
+                    context.reply().error("ERR NOVALUES option can only be used in HSCAN");
                     return false;
                 }
                 noValues = true;
             } else {
-                call.syntaxError();
+                context.syntaxError();
                 return false;
             }
         }
-        if (patternArgument != 0 && GlobPattern.matchesAll(call.argumentAddress(patternArgument),
-                call.argumentLength(patternArgument))) {
+        if (patternArgument != 0 && GlobPattern.matchesAll(context.argumentAddress(patternArgument),
+                context.argumentLength(patternArgument))) {
             patternArgument = 0;
         }
         return true;
     }
 
-    /** Whether the fields of a hash are asked for without their values. */
+    /** Whether hash fields are requested without their values. */
     public boolean noValues() {
         return noValues;
     }
 
-    /** Where the scan goes on; 0 at the start. */
+    /** Where the scan continues; 0 at the start. */
     public long position() {
         return position;
     }
 
-    /** COUNT, at least 1 and cut to what an int holds. */
+    /** COUNT, at least 1 and clamped to an int. */
     public int count() {
         return (int) Math.min(count, Integer.MAX_VALUE);
     }
@@ -117,10 +117,10 @@ public final class ScanCursor {
         return patternArgument;
     }
 
-    /** Whether a name is one that is asked for. */
-    public boolean matches(Invocation call, long address, int length) {
-        return patternArgument == 0 || GlobPattern.matches(call.argumentAddress(patternArgument),
-                call.argumentLength(patternArgument), address, length);
+    /** Whether a name matches the pattern. */
+    public boolean matches(CommandContext context, long address, int length) {
+        return patternArgument == 0 || GlobPattern.matches(context.argumentAddress(patternArgument),
+                context.argumentLength(patternArgument), address, length);
     }
 
     /** The argument with the TYPE; 0 if there is none. */

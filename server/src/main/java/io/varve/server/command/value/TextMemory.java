@@ -9,12 +9,12 @@ import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
 
 /**
- * Bytes that a command copies for as long as it runs, off the heap and charged to maxmemory; they stay where they are. Confined to its
- * event loop; reused from command to command, each of which gives it back at its end.
+ * An arena for bytes that a command copies while it runs, off the heap and charged to maxmemory. Confined to its event
+ * loop; reused from command to command, each of which releases it at its end. Copied bytes do not move.
  */
 public final class TextMemory {
     private static final int FIRST_BLOCK_BYTES = 16 << 10;
-    /** So that there are few blocks, however many bytes: each is an object on the heap. */
+    /** Large, so that there are few blocks for any size: each block is a heap object. */
     private static final int MOST_BLOCK_BYTES = 4 << 20;
 
     private final List<ValueRun> blocks = new ArrayList<>(0);
@@ -26,8 +26,8 @@ public final class TextMemory {
     /**
      * Copies bytes.
      *
-     * @return where they are, until {@link #release}
-     * @throws CacheFullException if maxmemory has no room for them: the command is run again when there is
+     * @return their address, valid until {@link #release}
+     * @throws CacheFullException if maxmemory is full: the command runs again after memory was freed
      */
     public long add(Cache cache, long address, int length) {
         long copy = take(cache, length);
@@ -35,7 +35,7 @@ public final class TextMemory {
         return copy;
     }
 
-    /** So many bytes to be written by the caller; otherwise as {@link #add}. */
+    /** Allocates bytes for the caller to write; otherwise like {@link #add}. */
     public long take(Cache cache, int length) {
         if (end - at < length) {
             int size = Math.max(length, next);
@@ -54,12 +54,12 @@ public final class TextMemory {
         return taken;
     }
 
-    /** What is charged to maxmemory. */
+    /** Bytes charged to maxmemory. */
     public long heldBytes() {
         return held;
     }
 
-    /** Gives all of it back. */
+    /** Releases all bytes. */
     public void release() {
         blocks.forEach(ValueRun::release);
         blocks.clear();

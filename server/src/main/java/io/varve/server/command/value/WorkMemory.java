@@ -10,14 +10,17 @@ import io.varve.memory.offheap.Memory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Native memory for what a command notes while it runs. Confined to its event loop; reused from command to command, each of
- * which gives it back at its end.
+ * Growable native memory for one running command. Confined to its event loop; reused from command to command, each of
+ * which releases it at its end.
  *
- * <p>A little is always there; more is charged to maxmemory for as long as it is needed.
+ * <p>A small buffer is kept; more is charged to maxmemory until the release.
  */
 public final class WorkMemory {
     private static final int KEPT_BYTES = 8 << 10;
-    /** From here on it grows by half: while it grows, the bytes before and after are charged. */
+    /**
+     * From this size on it grows by half instead of doubling: while it grows, the old and the new bytes are both
+     * charged.
+     */
     private static final int LARGE_BYTES = 1 << 20;
     private static final int MOST_BYTES = Integer.MAX_VALUE - 64;
 
@@ -28,9 +31,9 @@ public final class WorkMemory {
     private int capacity;
 
     /**
-     * Makes sure that there are so many bytes; what was written stays, but may have moved.
+     * Ensures this capacity; keeps the content, but may move it.
      *
-     * @throws CacheFullException if maxmemory has no room for them: the command is run again when there is
+     * @throws CacheFullException if maxmemory is full: the command runs again after memory was freed
      */
     public void require(Cache cache, long bytes) {
         if (bytes <= capacity) {
@@ -39,7 +42,7 @@ public final class WorkMemory {
         if (bytes <= KEPT_BYTES) {
             if (kept == null) {
                 kept = ByteBuffer.allocateDirect(KEPT_BYTES);
-                // Once: a segment is an object.
+                // Once only, because a segment is an object.
                 keptAddress = MemorySegment.ofBuffer(kept).address();
             }
             address = keptAddress;
@@ -53,7 +56,7 @@ public final class WorkMemory {
         }
         ValueRun larger = cache.newBuffer((int) wanted);
         if (larger == null) {
-            // Both are needed at a time, when the command runs again.
+            // Both are needed at the same time when the command runs again.
             throw CacheFullException.of(wanted + heldBytes());
         }
         Memory.copy(address, larger.address(), capacity);
@@ -63,22 +66,22 @@ public final class WorkMemory {
         capacity = larger.length();
     }
 
-    /** Where it is, until more is required. */
+    /** The current address, valid until more is required. */
     public long address() {
         return address;
     }
 
-    /** What is charged to maxmemory. */
+    /** Bytes charged to maxmemory. */
     public long heldBytes() {
         return run == null ? 0 : capacity;
     }
 
-    /** The run in which it is, for who keeps the bytes longer than the command; null if there is none. */
+    /** The run of the bytes, for callers that keep them longer than the command; null if there is none. */
     public @Nullable ValueRun run() {
         return run;
     }
 
-    /** Gives back what was charged. */
+    /** Releases the charged bytes. */
     public void release() {
         ValueRun given = run;
         run = null;

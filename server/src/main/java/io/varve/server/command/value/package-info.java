@@ -1,9 +1,9 @@
 /**
- * What families share when they look at values: how keys are found and items encoded, how members are noted off the heap, walked
- * over and picked at random.
+ * Helpers that several command families use on values: key lookup, item encodings, and lists, iteration and random
+ * picks of members off the heap.
  *
- * <p>Lives here: what at least two families need of keys and their values. Must not live here: how one type of value is laid out
- * (its family's room), and anything that commands need before their handlers run.
+ * <p>This package holds what at least two families need for keys and values. It must not hold the layout of one type
+ * (package of its family), or anything that commands need before their handlers run.
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.command.value;

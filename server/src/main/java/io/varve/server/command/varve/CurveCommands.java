@@ -1,91 +1,100 @@
 package io.varve.server.command.varve;
 
-import io.varve.memory.Cache;
-import io.varve.memory.MemoryCurve;
-import io.varve.server.command.CommandSpec;
+import io.varve.memory.report.MemoryCurve;
+import io.varve.server.command.CommandBuilder;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
-import io.varve.server.command.Invocation;
+import io.varve.server.command.spec.CommandTrait;
 
-import static io.varve.server.command.CommandFlag.LOADING;
-import static io.varve.server.command.CommandFlag.STALE;
+import static io.varve.server.command.spec.CommandFlag.LOADING;
+import static io.varve.server.command.spec.CommandFlag.STALE;
 
-/** The share of reads that would miss with another maxmemory: VARVE.MRC. Immutable: static handlers. */
+/**
+ * VARVE.MRC: the miss ratio curve, as the miss ratio of reads for other values of maxmemory. Immutable: static
+ * handlers.
+ */
 public final class CurveCommands {
     private static final int MOST_POINTS = 1024;
     private static final int USUAL_POINTS = 20;
-    /** Of a ratio six decimals are told: more say nothing. */
+    /** Ratios are replied with six decimals; more are not significant. */
     private static final double MILLION = 1e6;
-    private static final String NOT_RECORDED = "ERR no accesses are recorded, CONFIG SET mrc-tracking yes begins with it";
-    private static final String UNTRACKED = ": penalties are not tracked, CONFIG SET penalty-tracking yes begins with it";
+    private static final String NOT_RECORDED = "ERR no accesses are recorded: enable recording with CONFIG SET"
+            + " mrc-tracking yes";
+    private static final String UNTRACKED = ": penalties are not tracked: enable tracking with CONFIG SET"
+            + " penalty-tracking yes";
 
     private CurveCommands() {}
 
-    /** Adds the family. */
+    /** Adds this family's commands. */
     public static void addTo(CommandTable.Builder table) {
-        table.add(CommandSpec.named("varve.mrc").arity(-1).group("server").since("0.1.0").looksAtAllKeys()
+        table.add(CommandBuilder.named("varve.mrc").arity(-1).group("server").since("0.1.0")
+                .traits(CommandTrait.READS_ALL_KEYS)
                 .categories("@dangerous")
                 .flags(LOADING, STALE).tips("nondeterministic_output")
-                .complexity("O(N) in the keys that are followed, which are 64,000 at the most")
-                .summary("Tells for sizes of memory which share of reads would miss.")
+                .complexity("O(N) where N is the number of followed keys, at most 64,000")
+                .summary("Estimates the miss ratio for several memory sizes")
                 .handler(CurveCommands::curve));
     }
 
-    private static void curve(Invocation call) {
-        int itemClass = Cache.ALL_CLASSES;
+    private static void curve(CommandContext context) {
+        int itemClass = MemoryCurve.ALL_CLASSES;
         int points = USUAL_POINTS;
-        for (int i = 1; i < call.argumentCount(); i += 2) {
-            boolean isClass = call.argumentIs(i, "CLASS");
-            if (!isClass && !call.argumentIs(i, "POINTS") || i + 1 == call.argumentCount()) {
-                call.syntaxError();
+        for (int i = 1; i < context.argumentCount(); i += 2) {
+            boolean isClass = context.argumentIs(i, "CLASS");
+            if (!isClass && !context.argumentIs(i, "POINTS") || i + 1 == context.argumentCount()) {
+                context.syntaxError();
                 return;
             }
-            int last = call.cache().itemClasses() - 1;
+            int last = context.cache().itemClasses() - 1;
             if (!(isClass
-                    ? requireInRange(call, i + 1, "CLASS", 0, last,
-                            call.cache().config().tracksPenalties() ? "" : UNTRACKED)
-                    : requireInRange(call, i + 1, "POINTS", 1, MOST_POINTS, ""))) {
+                    ? requireInRange(context, i + 1, "CLASS", 0, last,
+                            context.cache().config().tracksPenalties() ? "" : UNTRACKED)
+                    : requireInRange(context, i + 1, "POINTS", 1, MOST_POINTS, ""))) {
                 return;
             }
             if (isClass) {
-                itemClass = (int) call.longValue();
+                itemClass = (int) context.longValue();
             } else {
-                points = (int) call.longValue();
+                points = (int) context.longValue();
             }
         }
-        MemoryCurve curve = call.cache().curve(itemClass);
+        MemoryCurve curve = context.cache().curve(itemClass);
         if (curve == null) {
-            call.reply().error(NOT_RECORDED);
+            context.reply().error(NOT_RECORDED);
         } else {
-            reply(call, curve, points);
+            reply(context, curve, points);
         }
     }
 
-    /** {@link Invocation#requireLong} that also refuses what is out of range: the handler just returns. */
-    static boolean requireInRange(Invocation call, int argument, String name, long least, long most,
+    /** Calls {@link CommandContext#requireLong} and also refuses a value out of range: the handler just returns. */
+    static boolean requireInRange(CommandContext context, int argument, String name, long least, long most,
             String why) {
-        if (!call.requireLong(argument)) {
+        if (!context.requireLong(argument)) {
             return false;
         }
-        if (call.longValue() < least || call.longValue() > most) {
-            call.reply().error("ERR " + name + " is out of range, allowed is "
+        if (context.longValue() < least || context.longValue() > most) {
+            context.reply().error("ERR " + name + " is out of range, allowed is "
                     + (least == most ? Long.toString(least) : least + " to " + most) + why);
             return false;
         }
         return true;
     }
 
-    /** Pairs of a maxmemory and the share of reads that would miss there, evenly spaced up to where more makes no difference. */
-    private static void reply(Invocation call, MemoryCurve curve, int points) {
+    /**
+     * Replies pairs of a maxmemory and its miss ratio, evenly spaced up to the size where more memory makes no
+     * difference.
+     */
+    private static void reply(CommandContext context, MemoryCurve curve, int points) {
         if (!curve.isKnown()) {
-            call.reply().array(0);
+            context.reply().array(0);
             return;
         }
-        call.reply().array(points);
+        context.reply().array(points);
         for (int i = 1; i <= points; i++) {
             double bytes = curve.largestBytes() * i / points;
-            call.reply().array(2);
-            call.reply().integer(Math.round(bytes));
-            call.reply().doubleValue(Math.round(MILLION * curve.missRatio(bytes)) / MILLION);
+            context.reply().array(2);
+            context.reply().integer(Math.round(bytes));
+            context.reply().doubleValue(Math.round(MILLION * curve.missRatio(bytes)) / MILLION);
         }
     }
 }

@@ -1,111 +1,117 @@
 package io.varve.server.command.varve;
 
 import io.varve.memory.CacheSession;
-import io.varve.memory.ClassReport;
-import io.varve.memory.PenaltyReport;
 import io.varve.memory.item.Item;
-import io.varve.server.command.CommandSpec;
+import io.varve.memory.report.ClassReport;
+import io.varve.memory.report.PenaltyReport;
+import io.varve.server.command.CommandBuilder;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.HelpText;
-import io.varve.server.command.Invocation;
+import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.resp.ReplyWriter;
 
-import static io.varve.server.command.CommandFlag.FAST;
-import static io.varve.server.command.CommandFlag.LOADING;
-import static io.varve.server.command.CommandFlag.NOSCRIPT;
-import static io.varve.server.command.CommandFlag.STALE;
-import static io.varve.server.command.CommandFlag.WRITE;
+import static io.varve.server.command.spec.CommandFlag.FAST;
+import static io.varve.server.command.spec.CommandFlag.LOADING;
+import static io.varve.server.command.spec.CommandFlag.NOSCRIPT;
+import static io.varve.server.command.spec.CommandFlag.STALE;
+import static io.varve.server.command.spec.CommandFlag.WRITE;
 
-/** Classes of keys by what their misses cost, and hints to which class a key belongs: VARVE.CLASS. Immutable: static handlers. */
+/**
+ * VARVE.CLASS: classes of keys by the cost of their misses, and hints that assign keys to classes. Immutable: static
+ * handlers.
+ */
 public final class PenaltyCommands {
     private static final String SINCE = "0.1.0";
     private static final int FIELDS = 9;
-    /** Of a share six decimals are told, of a µs one: more say nothing. */
+    /** Scale of replied shares (six decimals) and microseconds (one decimal); more are not significant. */
     private static final double SHARES = 1e6;
     private static final double MICROS = 10;
-    private static final String NOT_TRACKED = "ERR penalties are not tracked, CONFIG SET penalty-tracking yes begins with it";
+    private static final String NOT_TRACKED = "ERR penalties are not tracked: enable tracking with CONFIG SET"
+            + " penalty-tracking yes";
     private static final String NO_SUCH_KEY = "ERR no such key";
 
     private PenaltyCommands() {}
 
-    /** Adds the family. */
+    /** Adds this family's commands. */
     public static void addTo(CommandTable.Builder table) {
-        table.add(CommandSpec.named("varve.class").arity(-2).group("server").since(SINCE)
-                .complexity("Depends on subcommand.").summary("Classes of keys by what their misses cost.")
-                .subcommand(CommandSpec.named("set").arity(4).group("generic").since(SINCE).flags(WRITE, FAST).key(2)
+        table.add(CommandBuilder.named("varve.class").arity(-2).group("server").since(SINCE)
+                .complexity("Depends on subcommand.").summary("A container for penalty class commands")
+                .subcommand(CommandBuilder.named("set").arity(4).group("generic").since(SINCE).flags(WRITE, FAST).key(2)
                         .access("RW update").categories("@keyspace")
-                        .summary("Puts a key into a class: a hint.").handler(PenaltyCommands::set))
-                .subcommand(CommandSpec.named("default").arity(3).group("connection").since(SINCE)
+                        .summary("Sets the penalty class of a key as a hint").handler(PenaltyCommands::set))
+                .subcommand(CommandBuilder.named("default").arity(3).group("connection").since(SINCE)
                         .flags(NOSCRIPT, LOADING, STALE).categories("@connection")
-                        .summary("Says into which class this connection's items are written.")
+                        .summary("Sets the penalty class of the items that this connection writes")
                         .handler(PenaltyCommands::writeInto))
-                .subcommand(CommandSpec.named("list").arity(2).group("server").since(SINCE).flags(LOADING, STALE)
-                        .looksAtAllKeys().categories("@dangerous").tips("nondeterministic_output")
-                        .summary("Tells what misses of each class cost, and which memory it has.")
+                .subcommand(CommandBuilder.named("list").arity(2).group("server").since(SINCE).flags(LOADING, STALE)
+                        .traits(CommandTrait.READS_ALL_KEYS).categories("@dangerous").tips("nondeterministic_output")
+                        .summary("Returns the miss penalty, use and memory of each class")
                         .handler(PenaltyCommands::list))
                 .subcommand(HelpText.describe("server", SINCE)
-                        .handler(call -> HelpText.reply(call.reply(), "VARVE.CLASS", "DEFAULT <class>|AUTO",
-                                "    Have what this connection writes in <class>, or in that of what its misses cost.",
+                        .handler(context -> HelpText.reply(context.reply(), "VARVE.CLASS", "DEFAULT <class>|AUTO",
+                                "    Write this connection's items to <class>, or with AUTO to the class of their"
+                                        + " measured penalty.",
                                 "LIST",
-                                "    Return of each class what its misses cost, how it is used and which memory it has.",
-                                "SET <key> <class>", "    Put <key> into <class>."))));
+                                "    Return the miss penalty, use and memory of each class.",
+                                "SET <key> <class>", "    Set the penalty class of <key>."))));
     }
 
-    /** Leaves everything else of the key as it is: its clock, who watches it, the counts of hits and misses. */
-    private static void set(Invocation call) {
-        if (!requireTracked(call) || !requireClass(call, 3, "")) {
+    /** Changes only the class: access recency, watches, and the hit and miss counts stay the same. */
+    private static void set(CommandContext context) {
+        if (!requireTracked(context) || !requireClass(context, 3, "")) {
             return;
         }
-        Item item = call.item();
-        if (call.session().peek(call.key(2), item)) {
-            call.session().penaltyClass(item, (int) call.longValue());
-            call.reply().ok();
+        Item item = context.item();
+        if (context.session().peek(context.key(2), item)) {
+            context.session().penaltyClass(item, (int) context.longValue());
+            context.reply().ok();
         } else {
-            call.reply().error(NO_SUCH_KEY);
+            context.reply().error(NO_SUCH_KEY);
         }
     }
 
-    private static void writeInto(Invocation call) {
-        if (!requireTracked(call)) {
+    private static void writeInto(CommandContext context) {
+        if (!requireTracked(context)) {
             return;
         }
         int penaltyClass = CacheSession.AUTOMATIC;
-        if (!call.argumentIs(2, "AUTO")) {
-            if (!requireClass(call, 2, " or AUTO")) {
+        if (!context.argumentIs(2, "AUTO")) {
+            if (!requireClass(context, 2, " or AUTO")) {
                 return;
             }
-            penaltyClass = (int) call.longValue();
+            penaltyClass = (int) context.longValue();
         }
-        call.client().writesInto(penaltyClass);
-        call.session().writesInto(penaltyClass);
-        call.reply().ok();
+        context.client().writesInto(penaltyClass);
+        context.session().writesInto(penaltyClass);
+        context.reply().ok();
     }
 
-    private static boolean requireTracked(Invocation call) {
-        if (call.cache().config().tracksPenalties()) {
+    private static boolean requireTracked(CommandContext context) {
+        if (context.cache().config().tracksPenalties()) {
             return true;
         }
-        call.reply().error(NOT_TRACKED);
+        context.reply().error(NOT_TRACKED);
         return false;
     }
 
-    private static boolean requireClass(Invocation call, int argument, String orElse) {
-        return CurveCommands.requireInRange(call, argument, "CLASS", 0, call.cache().itemClasses() - 1L, orElse);
+    private static boolean requireClass(CommandContext context, int argument, String orElse) {
+        return CurveCommands.requireInRange(context, argument, "CLASS", 0, context.cache().itemClasses() - 1L, orElse);
     }
 
-    private static void list(Invocation call) {
-        PenaltyReport report = call.cache().penalties();
+    private static void list(CommandContext context) {
+        PenaltyReport report = context.cache().penalties();
         if (report == null) {
-            call.reply().error(NOT_TRACKED);
+            context.reply().error(NOT_TRACKED);
             return;
         }
-        call.reply().array(report.classes().size());
+        context.reply().array(report.classes().size());
         for (ClassReport of : report.classes()) {
-            tell(call.reply(), of);
+            replyClass(context.reply(), of);
         }
     }
 
-    private static void tell(ReplyWriter reply, ClassReport of) {
+    private static void replyClass(ReplyWriter reply, ClassReport of) {
         reply.map(FIELDS);
         integer(reply, "class", of.penaltyClass());
         reply.bulkAscii("range");
@@ -124,7 +130,7 @@ public final class PenaltyCommands {
         reply.integer(value);
     }
 
-    /** Rounded to parts of one; nil if it is not known. */
+    /** Replies a value rounded to a multiple of 1/{@code parts}; nil if it is not known. */
     private static void decimal(ReplyWriter reply, String name, double value, double parts) {
         reply.bulkAscii(name);
         if (Double.isNaN(value)) {

@@ -1,8 +1,8 @@
 /**
- * Commands that Redis has not: VARVE.MRC, VARVE.CLASS.
+ * Commands that Redis does not have: VARVE.MRC, VARVE.CLASS.
  *
- * <p>Lives here: what Varve alone can tell or be told, under names that begin with {@code VARVE.}. Must not live here: commands that Redis has, too, and
- * what is learnt ({@code io.varve.memory.locality}).
+ * <p>This package holds commands that only Varve offers, with names that begin with {@code VARVE.}. It must not hold
+ * commands that Redis has too, or the learned statistics ({@code io.varve.memory.locality}).
  */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.command.varve;

@@ -9,11 +9,11 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.varve.memory.item.Ticker;
-import io.varve.server.StubCache;
-import io.varve.server.admin.Health;
-import io.varve.server.admin.Metrics;
-import io.varve.server.command.ServerContext;
+import io.varve.server.admin.metrics.Health;
+import io.varve.server.admin.metrics.Metrics;
+import io.varve.server.command.ServerState;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.testing.StubCache;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,13 +22,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** One connection of the endpoint, with a clock that is moved by hand. Confined to the test's thread. */
+/** Tests one connection of the endpoint, with a clock that the test advances. Confined to the test's thread. */
 class OneRequestTest {
     private static final ServerConfig CONFIG = ServerConfig.defaults().with("maxmemory", "64mb");
 
     private final Health health = new Health();
-    private final Metrics metrics = new Metrics(new ServerContext(StubCache.create(CONFIG.cacheConfig()), CONFIG,
-            Ticker.system(), _ -> {}), health);
+    private final Metrics metrics = new Metrics(new ServerState(StubCache.create(CONFIG.cacheConfig()), CONFIG,
+            Ticker.system(), _ -> {}).telemetry(), health);
     private final EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<Channel>() {
         @Override
         protected void initChannel(Channel fresh) {
@@ -77,7 +77,7 @@ class OneRequestTest {
     }
 
     @Test
-    void whoAsksForTheHeadGetsNothingElse() {
+    void aHeadRequestReturnsNoBody() {
         String head = ask("HEAD /metrics HTTP/1.1\r\nHost: here\r\n\r\n");
         assertThat(head).startsWith("HTTP/1.1 200 OK\r\n").endsWith("\r\n\r\n").doesNotContain("varve_")
                 .containsPattern("content-length: \\d{4,}\r\n");
@@ -111,7 +111,7 @@ class OneRequestTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/", "/metric", "/metrics/", "/health", "*", "//metrics", "/health/ready/x"})
-    void whatIsNotThereIsNotFound(String path) {
+    void unknownPathsAreNotFound(String path) {
         assertThat(ask(get(path))).startsWith("HTTP/1.1 404 ");
     }
 
@@ -128,7 +128,7 @@ class OneRequestTest {
             "GET /metrics HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: x\\r\\n\\r\\n",
             "GET /metrics HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: -1\\r\\n\\r\\n",
             "GET /metrics HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 1\\r\\nContent-Length: 2\\r\\n\\r\\n"})
-    void whatMakesNoSenseIsABadRequest(String request) {
+    void malformedRequestsAreBadRequests(String request) {
         assertThat(ask(request.replace("\\r\\n", "\r\n"))).startsWith("HTTP/1.1 400 ");
     }
 
@@ -158,7 +158,7 @@ class OneRequestTest {
     }
 
     @Test
-    void whoWaitsToBeToldToSendIsAnsweredAtOnce() {
+    void expectContinueIsAnsweredAtOnce() {
         assertThat(ask("POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n"))
                 .startsWith("HTTP/1.1 405 ");
     }
@@ -171,7 +171,7 @@ class OneRequestTest {
     }
 
     @Test
-    void whoSendsNothingIsToldThatTimeIsUp() {
+    void anIdleClientGetsRequestTimeout() {
         channel.freezeTime();
         pass(OneRequest.RECEIVE_SECONDS - 1);
         assertThat(sent()).isEmpty();
@@ -183,7 +183,7 @@ class OneRequestTest {
     }
 
     @Test
-    void whoSendsSlowlyHasNoMoreTime() {
+    void aSlowRequestGetsNoExtraTime() {
         channel.freezeTime();
         String request = get("/metrics");
         for (int i = 0; i < OneRequest.RECEIVE_SECONDS; i++) {
@@ -204,7 +204,7 @@ class OneRequestTest {
     }
 
     @Test
-    void whoSendsOnAndOnAfterTheAnswerIsClosed() {
+    void aClientThatKeepsSendingAfterTheAnswerIsClosed() {
         channel.freezeTime();
         assertThat(ask("POST /metrics HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + "2001\r\n"
                 + "x".repeat(0x2001) + "\r\n")).startsWith("HTTP/1.1 413 ");

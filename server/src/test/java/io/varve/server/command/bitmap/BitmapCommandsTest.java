@@ -6,13 +6,17 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 import io.varve.server.command.HarnessTest;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Commands on the bits of strings: their replies, and random ones against arrays and large integers. Confined to the test's thread. */
+/**
+ * Commands on the bits of strings: their replies, and random commands compared with arrays and large integers. Confined
+ * to the test's thread.
+ */
 class BitmapCommandsTest extends HarnessTest {
     private long integer(String... command) {
         return Long.parseLong(ask(command).substring(1));
@@ -62,7 +66,7 @@ class BitmapCommandsTest extends HarnessTest {
     }
 
     @Test
-    void aStringWhoseBitsAreWrittenIsRawAndKeepsItsTime() {
+    void writingBitsMakesTheStringRawAndKeepsItsTtl() {
         server.run("SET n 123 EX 1000");
         server.run("SETBIT n 0 0");
         assertThat(ask("OBJECT", "ENCODING", "n")).isEqualTo("$3 raw");
@@ -74,8 +78,7 @@ class BitmapCommandsTest extends HarnessTest {
 
     @Test
     void randomBitsAreThoseOfAnArray() {
-        long seed = System.nanoTime();
-        System.out.println("BitmapCommandsTest seed " + seed);
+        long seed = TestBudget.seed("varve.test.seed");
         SplittableRandom random = new SplittableRandom(seed);
         boolean[] bits = new boolean[704];
         int length = 0;
@@ -123,8 +126,7 @@ class BitmapCommandsTest extends HarnessTest {
 
     @Test
     void randomOperationsAreThoseOfBytes() {
-        long seed = System.nanoTime();
-        System.out.println("BitmapCommandsTest seed " + seed);
+        long seed = TestBudget.seed("varve.test.seed");
         SplittableRandom random = new SplittableRandom(seed);
         for (int step = 0; step < 400; step++) {
             List<byte[]> sources = new ArrayList<>();
@@ -179,8 +181,7 @@ class BitmapCommandsTest extends HarnessTest {
 
     @Test
     void randomFieldsAreThoseOfLargeIntegers() {
-        long seed = System.nanoTime();
-        System.out.println("BitmapCommandsTest seed " + seed);
+        long seed = TestBudget.seed("varve.test.seed");
         SplittableRandom random = new SplittableRandom(seed);
         int length = 24;
         server.run("SETRANGE", "b", "" + (length - 1), "\0");

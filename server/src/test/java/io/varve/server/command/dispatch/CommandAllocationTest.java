@@ -12,8 +12,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Once it is warm, a command on the request's way allocates nothing on the heap: from the batch through dispatcher and
- * cache to the reply's buffer. Confined to the test's thread.
+ * A warm command on the request path allocates nothing on the heap: from the batch through dispatcher and cache to the
+ * reply's buffer. Confined to the test's thread.
  */
 class CommandAllocationTest {
     private static final int BATCH = 16;

@@ -1,12 +1,13 @@
 package io.varve.server.command.dispatch;
 
 import io.varve.server.command.CommandHarness;
-import io.varve.server.command.CommandSpec;
+import io.varve.server.command.spec.CommandSpec;
+import io.varve.server.command.spec.CommandTrait;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What a batch of commands, some of which share a reading of the clock, leaves in the statistics. */
+/** The statistics of a batch of commands, some of which share a clock reading. Confined to the test's thread. */
 class CommandTimesTest {
     private static final int GETS = 21;
 
@@ -47,7 +48,7 @@ class CommandTimesTest {
             boolean[] shares = new boolean[names.length];
             for (int i = 0; i < names.length; i++) {
                 CommandSpec spec = harness.table().find(names[i]);
-                shares[i] = spec != null && spec.sharesClock();
+                shares[i] = spec != null && spec.has(CommandTrait.SHARES_CLOCK);
             }
             return shares;
         }

@@ -7,24 +7,24 @@ import java.util.List;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.offheap.LiveRanges;
-import io.varve.server.blocking.Waiter;
+import io.varve.server.blocking.BlockedClient;
 import io.varve.server.command.CommandHarness;
 import io.varve.server.config.ServerConfig;
-import io.varve.server.keys.NamedKey;
+import io.varve.server.keys.HeapKey;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A value that grows is admitted by what the command brings, and may need room for all of what it was: under a policy
- * that evicts, that is no reason to refuse it. Confined to the test's thread.
+ * Values grow under an evicting policy, even if they need memory for their whole size. Confined to the test's thread.
+ * Admission counts only the command's arguments, so the growth itself may run out of memory and has to be retried.
  */
 class GrowthUnderPressureTest {
     private static final int PIECES = 300;
     private static final String PIECE = "p".repeat(4000);
 
     @Test
-    void growingValuesAreNotRefusedWhereOthersMayGo() {
+    void growingValuesEvictOthers() {
         ServerConfig config = ServerConfig.defaults().with("maxmemory", "8mb").with("shards", "2")
                 .with("maxmemory-policy", "allkeys-random");
         try (CommandHarness server = new CommandHarness(config)) {
@@ -74,9 +74,12 @@ class GrowthUnderPressureTest {
         return reply;
     }
 
-    /** While room is made for it somebody is promised a key: it waits, though it had replied an error that was taken back. */
+    /**
+     * While room is made for it somebody is promised a key: it waits, though it had replied an error that was taken
+     * back.
+     */
     @Test
-    void aTransactionThatIsHeldUpWhenItRunsAgainIsNotLost() {
+    void aTransactionDelayedOnItsRetryIsNotLost() {
         try (CommandHarness server = full("RPUSH list x", "SET s " + "v".repeat(1 << 20))) {
             for (int i = 0; i < 8000; i++) {
                 assertThat(server.run("SET", "filler" + i, PIECE)).isEqualTo("+OK\r\n");
@@ -86,14 +89,15 @@ class GrowthUnderPressureTest {
                 }
             }
             server.run("TOUCH list s");
-            Waiter waiter = new Waiter(ItemType.LIST, List.of(new NamedKey(0, "q")), null, Long.MAX_VALUE, 0);
-            server.blockedKeys().add(waiter);
-            boolean[] promised = {false};
+            BlockedClient blocked = new BlockedClient(ItemType.LIST, List.of(new HeapKey(0, "q")), null, Long.MAX_VALUE,
+                    0);
+            server.blockedKeys().add(blocked);
+            boolean[] reserved = {false};
             long errors = server.errors();
             server.cache().subscribe((change, shard, sequence, database, address, length) -> {
                 // That of GET is the first.
-                if (change == Change.EVICTED && server.errors() > errors && !promised[0]) {
-                    promised[0] = true;
+                if (change == Change.EVICTED && server.errors() > errors && !reserved[0]) {
+                    reserved[0] = true;
                     try (Arena arena = Arena.ofConfined()) {
                         MemorySegment name = arena.allocateFrom("q");
                         LiveRanges.add(name.address(), 1);
@@ -105,10 +109,10 @@ class GrowthUnderPressureTest {
             for (String command : List.of("MULTI", "GET list", "COPY s copy", "DBSIZE")) {
                 server.run(command);
             }
-            boolean heldUp = server.isHeldUp("EXEC");
-            assertThat(promised[0]).isTrue();
-            assertThat(heldUp).isTrue();
-            server.blockedKeys().leave(waiter, false);
+            boolean delayed = server.isDelayed("EXEC");
+            assertThat(reserved[0]).isTrue();
+            assertThat(delayed).isTrue();
+            server.blockedKeys().removeClient(blocked, false);
             assertThat(server.run("EXEC")).startsWith("*3\r\n-WRONGTYPE").contains("\r\n:1\r\n");
         }
     }
@@ -168,21 +172,21 @@ class GrowthUnderPressureTest {
 
     /** It needs a copy of the value, and a leaf for it: what it is refused is the second, while it holds the first. */
     @Test
-    void whatIsHeldCountsWhenRoomIsMadeForATimeOfALargeField() {
+    void heldMemoryCountsForATtlOfALargeField() {
         try (CommandHarness server = full("HSET h big " + "v".repeat(2 << 20) + " small x")) {
             assertThat(runInFull(server, "HEXPIRE h 100 FIELDS 1 big", "h")).isEqualTo("*1\r\n:1\r\n");
         }
     }
 
     @Test
-    void whatIsHeldCountsWhenRoomIsMadeForATurningList() {
+    void heldMemoryCountsForARotatingList() {
         try (CommandHarness server = full("RPUSH l x " + "v".repeat(2 << 20))) {
             assertThat(runInFull(server, "RPOPLPUSH l l", "l")).startsWith("$" + (2 << 20) + "\r\n");
         }
     }
 
     @Test
-    void whatIsHeldCountsWhenRoomIsMadeForAStoredRange() {
+    void heldMemoryCountsForAStoredRange() {
         try (CommandHarness server = full()) {
             for (int i = 0; i < 30_000; i += 1000) {
                 StringBuilder add = new StringBuilder("ZADD z");
@@ -197,7 +201,7 @@ class GrowthUnderPressureTest {
 
     /** A command that only reads changes nothing, however many keys it has: it runs again when there is room. */
     @Test
-    void aUnionOfManyIsAnsweredWhereOthersMayGo() {
+    void aLargeUnionIsReturnedByEvictingOthers() {
         try (CommandHarness server = full()) {
             int members = 15_000;
             for (int set = 0; set < 5; set++) {

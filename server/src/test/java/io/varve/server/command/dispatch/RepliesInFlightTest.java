@@ -18,9 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * A large value that is being sent is not touched by what is written to its key meanwhile. Confined to the test's thread.
- */
+/** Writes to a key do not change a large value of it that is being sent. Confined to the test's thread. */
 class RepliesInFlightTest {
     private static final int LENGTH = 200_000;
     private final CommandHarness server = new CommandHarness();
@@ -87,7 +85,7 @@ class RepliesInFlightTest {
     }
 
     @Test
-    void whatIsDueOfAHeldHashGoesOnceThatIsLetGoOf() {
+    void expiredFieldsOfAHeldHashAreRemovedAfterItsRelease() {
         server.run("CONFIG SET packed-max-bytes 64mb");
         server.run("HSET", "h", "big", "x".repeat(LENGTH), "f0", "aa", "f1", "a", "n", "1");
         server.run("HPEXPIRE h 50 FIELDS 2 f0 n");

@@ -6,13 +6,16 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Sets, bits and HyperLogLogs grow where other keys may go, under a policy that evicts. Confined to the test's thread. */
+/**
+ * Sets, bitmaps and HyperLogLogs grow under an evicting policy if other keys can be evicted. Confined to the test's
+ * thread.
+ */
 class SetGrowthUnderPressureTest {
     private static final int ROUNDS = 300;
     private static final String PIECE = "p".repeat(4000);
 
     @Test
-    void whatGrowsIsNotRefusedWhereOthersMayGo() {
+    void growingSetsEvictOthers() {
         ServerConfig config = ServerConfig.defaults().with("maxmemory", "8mb").with("shards", "2")
                 .with("maxmemory-policy", "allkeys-random");
         try (CommandHarness server = new CommandHarness(config)) {

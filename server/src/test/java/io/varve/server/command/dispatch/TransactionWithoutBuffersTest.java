@@ -10,11 +10,11 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Transactions whose replies there is no memory for. Confined to the test's thread. */
+/** Transactions without buffer memory for their replies. Confined to the test's thread. */
 class TransactionWithoutBuffersTest {
     private static final int CHUNK_BYTES = 16 << 10;
 
-    /** Has buffers, or none. Confined to the test's thread. */
+    /** A buffer source that can be exhausted. Confined to the test's thread. */
     private static final class Buffers extends AbstractByteBufAllocator {
         private boolean isEmpty;
 
@@ -41,7 +41,10 @@ class TransactionWithoutBuffersTest {
         }
     }
 
-    /** At each place at which the one buffer that there is may be full, the end of an error that a command is answered among them. */
+    /**
+     * At each place at which the one buffer that there is may be full, the end of an error that a command is answered
+     * among them.
+     */
     @Test
     void noPartOfItIsLeftOut() {
         Buffers buffers = new Buffers();

@@ -7,6 +7,7 @@ import java.util.SplittableRandom;
 import io.varve.server.command.CommandHarness;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.rdb.Payloads;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,7 +55,7 @@ class DumpCommandsTest {
             "RPUSH k a 1 -70000 ''; LRANGE k 0 -1", "SADD k 3 1 2; SMEMBERS k", "SADD k 70000 -1; SMEMBERS k",
             "SADD k a b 7; SMEMBERS k", "HSET k f v g 12; HGETALL k",
             "ZADD k 1 a -inf b 2.5 c 100000 d; ZRANGE k 0 -1 WITHSCORES"})
-    void whatIsDumpedIsRestored(String make, String look) {
+    void dumpedValuesAreRestored(String make, String look) {
         assertThat(line(make.replace("''", ""))).doesNotStartWith("-");
         String expected = server.run(look.split(" "));
         String encoding = line("OBJECT ENCODING k");
@@ -94,7 +95,7 @@ class DumpCommandsTest {
     }
 
     @Test
-    void aKeyThatIsThereIsReplacedOnlyWhereThatIsAskedFor() {
+    void anExistingKeyIsReplacedOnlyWithReplace() {
         line("RPUSH k a b");
         assertThat(line("RESTORE", "k", "0", PAYLOAD)).isEqualTo("-BUSYKEY Target key name already exists.");
         assertThat(line("RESTORE", "k", "0", "corrupt")).isEqualTo("-BUSYKEY Target key name already exists.");
@@ -106,7 +107,7 @@ class DumpCommandsTest {
     }
 
     @Test
-    void aTimeIsRelativeUnlessItIsSaidToBeAbsolute() {
+    void aTtlIsRelativeWithoutAbsttl() {
         assertThat(line("RESTORE", "k", "5000", PAYLOAD)).isEqualTo("+OK");
         assertThat(line("PTTL k")).isEqualTo(":5000");
         assertThat(line("RESTORE", "k", Long.toString(server.now() + 7000), PAYLOAD, "ABSTTL", "REPLACE"))
@@ -161,7 +162,7 @@ class DumpCommandsTest {
     }
 
     @Test
-    void whatIsNoValueIsRefusedAndLeavesNothing() {
+    void invalidPayloadsAreRefusedWithoutEffect() {
         String[] bad = {Payloads.payload(0, ""), Payloads.payload(1, "\0"), Payloads.payload(2, "\0"),
                 Payloads.payload(4, "\0"),
                 Payloads.payload(18, "\0"), Payloads.payload(15, Payloads.texts("stream")),
@@ -186,7 +187,7 @@ class DumpCommandsTest {
 
     /** Random changes of what was dumped, with a checksum that is right. */
     @Test
-    void changedPayloadsLeaveAWholeKeyOrNone() {
+    void corruptPayloadsRestoreAllOrNothing() {
         line("SET string " + "abc".repeat(50));
         line("RPUSH list a b 17 -5000 " + "x".repeat(100) + " " + "y".repeat(9000) + " end");
         line("SADD integers 1 500 70000");
@@ -204,11 +205,10 @@ class DumpCommandsTest {
         payloads.add(Payloads.payload(13, Payloads.ziplist("a", "1", "b", "2.5")));
         payloads.add(Payloads.payload(9, Payloads.zipmap("a", "1", "b", "2.5")));
         payloads.add(Payloads.payload(0, "\u00c3\u0009\u0017\u0002abc\u0080\u0002\u00e0\u0005\u0000"));
-        long seed = Long.getLong("varve.fuzz.seed", System.nanoTime());
-        System.out.println("DumpCommandsTest seed " + seed);
+        long seed = TestBudget.seed("varve.fuzz.seed");
         SplittableRandom random = new SplittableRandom(seed);
         int restored = 0;
-        long rounds = Long.getLong("varve.fuzz.payloads", 40_000);
+        long rounds = TestBudget.of("varve.fuzz.payloads", 20_000, 1_000_000);
         for (long round = 0; round < rounds; round++) {
             String payload = payloads.get(random.nextInt(payloads.size()));
             String changed = Payloads.withFooter(changed(payload.substring(0, payload.length() - 10), random), 10);

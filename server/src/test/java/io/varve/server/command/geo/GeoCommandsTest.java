@@ -8,7 +8,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Places, command by command; what a real Redis answers was recorded. Confined to the test's thread. */
+/** Geo commands, compared with recorded replies of a real Redis. Confined to the test's thread. */
 class GeoCommandsTest extends HarnessTest {
     @BeforeEach
     void twoTowns() {
@@ -89,7 +89,7 @@ class GeoCommandsTest extends HarnessTest {
     }
 
     @Test
-    void whatIsFoundIsStored() {
+    void searchResultsAreStored() {
         assertThat(ask("GEOSEARCHSTORE d g FROMLONLAT 15 37 BYRADIUS 200 km")).isEqualTo(":2");
         assertThat(ask("ZRANGE d 0 -1 WITHSCORES"))
                 .isEqualTo("*4 $7 Palermo $16 3479099956230698 $7 Catania $16 3479447370796909");

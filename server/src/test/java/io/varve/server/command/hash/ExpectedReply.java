@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What a command may be answered. Immutable.
+ * The replies that a model allows for a command. Immutable.
  *
- * <p>A reply is a word, the byte of the protocol's type and the text, {@code nil}, or a list of replies.
+ * <p>A reply is a word (the protocol's type byte and the text), {@code nil}, or a list of replies.
  */
 sealed interface ExpectedReply {
     String NIL = "nil";
@@ -33,7 +33,7 @@ sealed interface ExpectedReply {
         return new Exactly("-" + text);
     }
 
-    /** This and nothing else. */
+    /** Exactly this reply. */
     record Exactly(Object reply) implements ExpectedReply {
         @Override
         public boolean allows(Object other) {
@@ -41,7 +41,7 @@ sealed interface ExpectedReply {
         }
     }
 
-    /** Each of a command's replies, of a transaction. */
+    /** The replies of a transaction, one per command. */
     record Each(List<ExpectedReply> replies) implements ExpectedReply {
         public Each {
             replies = List.copyOf(replies);
@@ -61,7 +61,7 @@ sealed interface ExpectedReply {
         }
     }
 
-    /** These bulks, in any order; so many belong together. */
+    /** These bulk strings in any order of groups of {@code width}. */
     record AnyOrder(List<String> bulks, int width) implements ExpectedReply {
         public AnyOrder {
             bulks = List.copyOf(bulks);
@@ -82,7 +82,7 @@ sealed interface ExpectedReply {
         }
     }
 
-    /** Fields of these, so many; different ones where they are not to be repeated. */
+    /** Fields of the given ones, a given number; distinct unless repetition is allowed. */
     record Picked(Map<String, String> from, int count, boolean repeats, boolean withValues) implements ExpectedReply {
         public Picked {
             from = Map.copyOf(from);

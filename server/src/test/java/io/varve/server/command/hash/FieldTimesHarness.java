@@ -5,7 +5,9 @@ import java.util.stream.IntStream;
 
 import io.varve.server.command.HarnessTest;
 
-/** A test of hashes with fields f0, f1 and so on, some of which get times. Confined to the test's thread. */
+/**
+ * Base of tests of hashes with fields f0, f1 and so on, some of which get expiry times. Confined to the test's thread.
+ */
 abstract class FieldTimesHarness extends HarnessTest {
     static String fields(int from, int to) {
         return IntStream.range(from, to).mapToObj(i -> "f" + i).collect(Collectors.joining(" "));

@@ -18,10 +18,10 @@ import io.varve.server.command.hash.ExpectedReply.Picked;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store holds whose hashes' fields have times, and what it answers to one client, as Redis's documentation has it. What is due
- * goes before each command. Confined to its user.
+ * A model of hashes whose fields have expiry times, with the replies to one client according to the documentation of
+ * Redis. Confined to its user. Expired fields are removed before each command.
  *
- * <p>{@link FieldTimesRules} says what the commands of times answer.
+ * <p>{@link FieldTimesRules} has the replies of the commands on expiry times.
  */
 final class FieldTimesModel {
     static final long NEVER = -1;
@@ -39,7 +39,7 @@ final class FieldTimesModel {
             Map.entry("RENAME", 3), Map.entry("COPY", -3), Map.entry("SET", -3), Map.entry("MULTI", 1),
             Map.entry("EXEC", 1), Map.entry("DISCARD", 1));
 
-    /** A field: confined to the model. */
+    /** A field. Confined to the model. */
     static final class Field {
         String value;
         long time = NEVER;
@@ -55,7 +55,7 @@ final class FieldTimesModel {
         }
     }
 
-    /** What a key holds: a hash, or a string if there are no fields. Confined to the model. */
+    /** The value of a key: a hash, or a string if there are no fields. Confined to the model. */
     private static final class Value {
         private final Map<String, Field> fields = new TreeMap<>();
         private final boolean isHash;

@@ -12,7 +12,10 @@ import org.jspecify.annotations.Nullable;
 
 import static io.varve.server.command.hash.FieldTimesModel.NEVER;
 
-/** What HEXPIRE, HTTL, HPERSIST and their relatives do and answer, as Redis's documentation has it. Immutable: static methods only. */
+/**
+ * The rules of HEXPIRE, HTTL, HPERSIST and their relatives according to the documentation of Redis. Immutable: static
+ * methods only.
+ */
 final class FieldTimesRules {
     private static final BigInteger LATEST = BigInteger.TWO.pow(46).subtract(BigInteger.ONE);
     private static final Set<String> CONDITIONS = Set.of("NX", "XX", "GT", "LT");

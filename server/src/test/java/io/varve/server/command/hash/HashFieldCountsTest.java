@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What depends on how many fields have times, or are due: which are picked at random, whether there is room for them, and what INFO tells.
+ * Effects of the number of fields that have expiry times or have expired: random picks, memory limits, and INFO.
  * Confined to the test's thread.
  */
 class HashFieldCountsTest extends FieldTimesHarness {
@@ -28,8 +28,8 @@ class HashFieldCountsTest extends FieldTimesHarness {
     }
 
     /**
-     * Of a large hash those that are there come up and no others, each of them: whether half of all are due, or nearly all, and whether
-     * all have times or some have none.
+     * Of a large hash those that are there come up and no others, each of them: whether half of all are due, or nearly
+     * all, and whether all have times or some have none.
      */
     @ParameterizedTest
     @CsvSource({"400, 200, 0", "400, 200, 150", "1000, 950, 0", "1000, 950, 20", "1000, 999, 0", "1000, 999, 1"})
@@ -138,7 +138,7 @@ class HashFieldCountsTest extends FieldTimesHarness {
 
     @ParameterizedTest
     @ValueSource(ints = {5, 1000})
-    void hashesWhoseFieldsHaveTimesAreCounted(int count) {
+    void hashesWithFieldTimesAreCounted(int count) {
         ask("SET string text");
         make("h", count);
         counts(0);

@@ -12,16 +12,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * What the documentation of Redis 7.4 says of the times of fields, of small hashes and of large ones. Confined to the test's thread.
- */
+/** Expiry times of fields as documented for Redis 7.4, in small and large hashes. Confined to the test's thread. */
 class HashFieldTimesTest extends FieldTimesHarness {
     private static final Pattern MESSAGE = Pattern
             .compile(">[34]\r\n(?:\\$\\d+\r\n[^\r]*\r\n){1,2}\\$\\d+\r\n([^\r]*)\r\n\\$\\d+\r\n([^\r]*)\r\n");
 
     @ParameterizedTest
     @ValueSource(ints = {5, 1000})
-    void timesAreGivenAskedForAndTaken(int count) {
+    void timesAreSetReadAndRemoved(int count) {
         make("h", count);
         long now = server.now();
         asks("HEXPIRE h 10 FIELDS 3 f1 missing f2", "*3 :1 :-2 :1");
@@ -72,7 +70,7 @@ class HashFieldTimesTest extends FieldTimesHarness {
     }
 
     @Test
-    void aHashWhoseLastFieldGoesIsGone() {
+    void aHashWithoutFieldsIsDeleted() {
         make("h", 3);
         asks("HPEXPIRE h 0 FIELDS 3 f0 f1 f2", "*3 :2 :2 :2");
         asks("EXISTS h", ":0");
@@ -104,7 +102,7 @@ class HashFieldTimesTest extends FieldTimesHarness {
     }
 
     @Test
-    void whatIsWrongIsSaidAsRedisSaysIt() {
+    void errorsAreThoseOfRedis() {
         asks("HEXPIRE none 10 FIELDS 2 a b", "*2 :-2 :-2");
         asks("HTTL none FIELDS 1 a", "*1 :-2");
         asks("HPERSIST none FIELDS 1 a", "*1 :-2");
@@ -147,7 +145,7 @@ class HashFieldTimesTest extends FieldTimesHarness {
 
     @ParameterizedTest
     @ValueSource(ints = {5, 1000})
-    void whatAFieldsValueIsWrittenByDecidesAboutItsTime(int count) {
+    void theWritingCommandDecidesWhetherAFieldKeepsItsTtl(int count) {
         make("h", count);
         expireSome("h", 0, 4, 5000);
         ask("HINCRBY h f1 10");
@@ -165,7 +163,7 @@ class HashFieldTimesTest extends FieldTimesHarness {
     }
 
     @Test
-    void theEncodingTellsOfTimes() {
+    void theEncodingReflectsFieldTimes() {
         ask("CONFIG SET hash-max-listpack-entries 10");
         make("h", 5);
         asks("OBJECT ENCODING h", "$8 listpack");
@@ -243,7 +241,7 @@ class HashFieldTimesTest extends FieldTimesHarness {
     }
 
     @Test
-    void aSortLooksAtFieldsThatAreThere() {
+    void sortReadsOnlyUnexpiredFields() {
         ask("RPUSH list 1 2 3");
         ask("HSET h1 by 3 get one");
         ask("HSET h2 by 2 get two");
@@ -279,7 +277,7 @@ class HashFieldTimesTest extends FieldTimesHarness {
 
     @ParameterizedTest
     @ValueSource(ints = {5, 1000})
-    void whatHappensToFieldsIsTold(int count) {
+    void fieldChangesEmitEvents(int count) {
         make("h", count);
         ask("HELLO 3");
         ask("CONFIG SET notify-keyspace-events Ehgx");
@@ -307,7 +305,7 @@ class HashFieldTimesTest extends FieldTimesHarness {
 
     @ParameterizedTest
     @ValueSource(ints = {5, 1000})
-    void whatIsHiddenIsToldOfWhenItGoesWithTheLastField(int count) {
+    void removingTheLastFieldEmitsEventsOfHiddenFields(int count) {
         make("h", count);
         make("g", 5);
         ask("HPEXPIRE h 100 FIELDS 2 f1 f2");
@@ -327,7 +325,7 @@ class HashFieldTimesTest extends FieldTimesHarness {
 
     @ParameterizedTest
     @ValueSource(ints = {5, 1000})
-    void aWatchedHashIsBrokenByWhatFallsDue(int count) {
+    void anExpiredFieldFailsExecOfAWatchedHash(int count) {
         make("h", count);
         ask("HPEXPIRE h 50 FIELDS 1 f1");
         asks("WATCH h", "+OK");
@@ -359,7 +357,7 @@ class HashFieldTimesTest extends FieldTimesHarness {
 
     @ParameterizedTest
     @ValueSource(ints = {5, 1000})
-    void whoHasCachedAHashIsToldThatAFieldIsDue(int count) {
+    void anExpiredFieldInvalidatesACachedHash(int count) {
         make("h", count);
         ask("HPEXPIRE h 50 FIELDS 1 f1");
         ask("HELLO 3");
@@ -407,10 +405,13 @@ class HashFieldTimesTest extends FieldTimesHarness {
         assertThat(ask("INFO stats")).contains("expired_subkeys:3 ");
     }
 
-    /** What was past already when it was given is no field that expired: it was deleted, and that is told, once, and of the key behind it. */
+    /**
+     * What was past already when it was given is no field that expired: it was deleted, and that is told, once, and of
+     * the key behind it.
+     */
     @ParameterizedTest
     @CsvSource({"5, HEXPIRE h 0", "1000, HEXPIRE h 0", "5, HPEXPIREAT h 1", "1000, HPEXPIREAT h 1"})
-    void whatIsPastIsToldOfAsDeleted(int count, String command) {
+    void aPastExpiryTimeEmitsADeletion(int count, String command) {
         make("h", count);
         ask("HELLO 3");
         ask("CONFIG SET notify-keyspace-events Ehgx");
@@ -428,7 +429,7 @@ class HashFieldTimesTest extends FieldTimesHarness {
     }
 
     @Test
-    void aPayloadOfWhichAllIsDueLeavesNothing() {
+    void aPayloadOfExpiredFieldsRestoresNothing() {
         make("h", 3);
         ask("HPEXPIRE h 50 FIELDS 3 f0 f1 f2");
         String payload = payload("h");

@@ -8,23 +8,24 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-import io.varve.server.ScriptShrinker;
 import io.varve.server.command.CommandHarness;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.differential.random.ScriptShrinker;
+import io.varve.testing.TestBudget;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Random commands on hashes whose fields have times, to Varve and to a model, while time goes on: the replies must be such as the model
- * allows; packed, trees, and on the way from one to the other. Confined to the test's thread.
+ * Random commands on hashes whose fields have expiry times, while time passes; the model must allow each reply.
+ * Confined to the test's thread. Hashes are packed, trees, and in transition.
  *
- * <p>{@code -Dvarve.model.operations=N} says how many commands there are of each kind of hash, {@code -Dvarve.model.seed=N} repeats a run.
- * A script that shows a difference is shrunk and printed.
+ * <p>{@code -Dvarve.model.operations=N} sets the number of commands per kind of hash, {@code -Dvarve.model.seed=N}
+ * repeats a run. A script that shows a difference is shrunk and printed.
  */
 class HashTimesModelTest {
-    private static final int STEPS = Integer.getInteger("varve.model.operations", 4_000);
+    private static final int STEPS = TestBudget.ofInt("varve.model.operations", 4_000, 100_000);
     /** Commands between two empty stores: few enough that a failing script shrinks quickly. */
     private static final int SCRIPT_STEPS = 800;
     private static final long LATER_MILLIS = 100_000_000;
@@ -38,7 +39,7 @@ class HashTimesModelTest {
             "128, 8192, 200, random", "1000000, 67108864, 60, bucket", "9, 8192, 900, wheel", "9, 8192, 400, random"})
     void randomCommandsAreAnsweredAsTheModelAnswersThem(int entries, int bytes, int names, String algorithm)
             throws IOException {
-        long seed = Long.getLong("varve.model.seed", System.nanoTime());
+        long seed = TestBudget.seed("varve.model.seed");
         String how = "packed-max-entries " + entries + ", " + names + " fields, " + algorithm;
         System.out.println("HashTimesModelTest " + how + ", seed " + seed);
         config = ServerConfig.defaults().with("maxmemory", "64mb").with("shards", "2")

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** When a hash becomes a tree, and what is different then. Confined to the test's thread. */
+/** The conversion of a hash to a tree, and the differences afterwards. Confined to the test's thread. */
 class LargeHashesTest extends HarnessTest {
     private static String pairs(int from, int to) {
         return IntStream.range(from, to).mapToObj(i -> "f" + i + " " + i).collect(Collectors.joining(" "));
@@ -83,7 +83,7 @@ class LargeHashesTest extends HarnessTest {
     }
 
     @Test
-    void theEncodingThatIsToldFollowsItsOwnLimits() {
+    void theReportedEncodingFollowsItsOwnLimits() {
         asks("CONFIG SET hash-max-listpack-entries 300 hash-max-listpack-value 10", "+OK");
         ask("HSET h " + pairs(0, 300));
         assertThat(isTree("h")).isTrue();

@@ -7,8 +7,8 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 
 /**
- * Random commands, most right and some wrong, on a few keys with hashes whose fields have times. They are drawn without a look at what is
- * there, so that any of them may be left out. Confined to its user.
+ * Generates random commands, most valid and some invalid, on a few keys with hashes whose fields have expiry times.
+ * Confined to its user. The generator does not read the store, so any command may be left out of a script.
  */
 public final class RandomHashCommands {
     /** Between commands: time goes on by so many milliseconds. */

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Commands on HyperLogLogs: replies, bytes, and what is damaged. Confined to the test's thread. */
+/** Commands on HyperLogLogs: replies, bytes, and corrupt values. Confined to the test's thread. */
 class HyperLogLogCommandsTest extends HarnessTest {
     private static final String EMPTY = "HYLL\1\0\0\0\0\0\0\0\0\0\0\u0080\u007f\u00ff";
 
@@ -43,7 +43,7 @@ class HyperLogLogCommandsTest extends HarnessTest {
     }
 
     @Test
-    void itIsARawStringOnceItWasLookedInto() {
+    void readingAHyperLogLogMakesItARawString() {
         server.run("PFADD h a");
         server.run("SET", "copy", EMPTY);
         assertThat(ask("OBJECT", "ENCODING", "copy")).isEqualTo("$6 embstr");

@@ -8,13 +8,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** From where DEBUG is allowed, by {@code enable-debug-command}, and what it switches. Confined to the test's thread. */
+/**
+ * The clients that {@code enable-debug-command} allows DEBUG, and the effects of DEBUG. Confined to the test's thread.
+ */
 class DebugAccessTest {
     @ParameterizedTest
     @CsvSource({"local,127.0.0.1:5,true", "local,127.8.9.10:5,true", "local,[0:0:0:0:0:0:0:1]:5,true",
             "local,192.0.2.1:5,false", "local,[2001:db8:0:0:0:0:0:1]:5,false", "local,[fe80:0:0:0:1:2:3:4%2]:5,false",
             "local,?:0,false", "yes,192.0.2.1:5,true", "no,127.0.0.1:5,false"})
-    void itIsToldByTheClientsAddress(String setting, String address, boolean allowed) {
+    void localClientsAreRecognizedByAddress(String setting, String address, boolean allowed) {
         ServerConfig config = ServerConfig.defaults().with("maxmemory", "64mb").with("shards", "1")
                 .with("enable-debug-command", setting);
         try (CommandHarness harness = new CommandHarness(config, address)) {
@@ -24,7 +26,7 @@ class DebugAccessTest {
     }
 
     @Test
-    void setActiveExpireLeavesWhatHasExpiredWhereItIs() {
+    void setActiveExpire0KeepsExpiredItems() {
         try (CommandHarness harness = new CommandHarness()) {
             assertThat(harness.run("DEBUG SET-ACTIVE-EXPIRE 0")).isEqualTo("+OK\r\n");
             assertThat(harness.run("SET k v PX 10")).isEqualTo("+OK\r\n");

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** MEMORY, and OBJECT FREQ under a policy that counts. Confined to the test's thread. */
+/** MEMORY, and OBJECT FREQ under an LFU policy. Confined to the test's thread. */
 class MemoryCommandsTest {
     /** What Redis 7.0.15 tells, in its order. */
     private static final List<String> STATS = List.of("peak.allocated", "total.allocated", "startup.allocated",
@@ -80,7 +80,7 @@ class MemoryCommandsTest {
     }
 
     @Test
-    void whatIsPurgedIsTheSystems() {
+    void purgedMemoryReturnsToTheSystem() {
         String value = "x".repeat(10_000);
         for (int i = 0; i < 2_000; i++) {
             harness.run("set", "key" + i, value);
@@ -91,12 +91,12 @@ class MemoryCommandsTest {
             idleNanos = harness.cache().maintain();
         }
         assertThat(harness.cache().stats().segmentsFree()).isPositive();
-        long held = harness.cache().stats().poolBytes();
+        long held = harness.cache().stats().chargedBytes();
         assertThat(harness.run("memory", "purge")).isEqualTo("+OK\r\n");
-        assertThat(harness.cache().stats().poolBytes()).isEqualTo(held);
+        assertThat(harness.cache().stats().chargedBytes()).isEqualTo(held);
         harness.cache().maintain();
         assertThat(harness.cache().stats().segmentsFree()).isZero();
-        assertThat(harness.cache().stats().poolBytes()).isLessThan(held);
+        assertThat(harness.cache().stats().chargedBytes()).isLessThan(held);
         assertThat(harness.run("set", "key", value)).isEqualTo("+OK\r\n");
     }
 

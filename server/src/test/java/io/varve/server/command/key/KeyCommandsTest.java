@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Access clocks and expiry times, at a time that the test sets. Confined to the test's thread. */
+/** Access recency and expiry times, at a time that the test sets. Confined to the test's thread. */
 class KeyCommandsTest {
     private final CommandHarness server = new CommandHarness();
 
@@ -44,12 +44,12 @@ class KeyCommandsTest {
     @ValueSource(strings = {"EXISTS s", "TYPE s", "TTL s", "PTTL s", "EXPIRETIME s", "OBJECT ENCODING s",
             "OBJECT REFCOUNT s", "OBJECT IDLETIME s", "MEMORY USAGE s", "SCAN 0", "KEYS *", "RANDOMKEY", "DBSIZE",
             "TYPE h", "EXISTS h"})
-    void askingAboutAKeyLeavesItsAccessClock(String command) {
+    void introspectionKeepsAccessClocks(String command) {
         assertThat(idleAfter(command)).isEqualTo(":30\r\n");
     }
 
     @Test
-    void aClientThatAskedForItLeavesTheAccessClocksOfWhatItUses() {
+    void noTouchKeepsAccessClocks() {
         server.run("CLIENT NO-TOUCH ON");
         assertThat(idleAfter("GET s")).isEqualTo(":30\r\n");
         assertThat(idleAfter("INCR s")).isEqualTo(":30\r\n");
@@ -60,7 +60,7 @@ class KeyCommandsTest {
     }
 
     @Test
-    void whatIsAnsweredBeyondTheLatestExpiryTimeIsWhatIsStored() {
+    void expiryTimesBeyondTheMaximumAreReportedAsStored() {
         long latest = Item.LATEST_EXPIRY_MILLIS;
         server.run("SET s v");
         assertThat(server.run("PEXPIREAT s 999999999999999")).isEqualTo(":1\r\n");

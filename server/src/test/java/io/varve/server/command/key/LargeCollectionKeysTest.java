@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The commands on keys of any type, on a collection that is a tree. Confined to the test's thread. */
+/** Generic key commands on a collection that is a tree. Confined to the test's thread. */
 class LargeCollectionKeysTest {
     private static final int MEMBERS = 2000;
 
@@ -83,7 +83,7 @@ class LargeCollectionKeysTest {
     /** Some of the names are in the shard of the first, others are not. */
     @ParameterizedTest
     @ValueSource(strings = {"b", "c", "d", "e", "f", "g"})
-    void goesFromKeyToKey(String to) {
+    void largeCollectionsAreRenamedAndCopied(String to) {
         make("a");
         assertThat(server.run("EXPIRE a 100")).isEqualTo(":1\r\n");
         server.run("SET", to, "in the way");

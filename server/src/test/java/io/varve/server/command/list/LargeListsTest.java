@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** When a list becomes a tree, and what commands on keys of any type make of it. Confined to the test's thread. */
+/** The conversion of a list to a tree, and generic key commands on such a list. Confined to the test's thread. */
 class LargeListsTest extends HarnessTest {
     private static String numbers(int from, int to) {
         return IntStream.range(from, to).mapToObj(Integer::toString).collect(Collectors.joining(" "));
@@ -134,7 +134,7 @@ class LargeListsTest extends HarnessTest {
     /** Both lists may be in one shard or not: several targets. */
     @ParameterizedTest
     @ValueSource(strings = {"b", "c", "d", "e", "f", "g"})
-    void elementsGoFromTreeToTree(String to) {
+    void elementsMoveBetweenTrees(String to) {
         ask("RPUSH a " + numbers(0, 1000));
         for (int i = 0; i < 1000; i++) {
             asks("LMOVE a " + to + " LEFT RIGHT", "$" + Integer.toString(i).length() + " " + i);

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What the commands on lists reply, in both protocols, and what they leave, whatever the layout. Confined to the test's thread. */
+/** Replies and effects of list commands in both protocols, for every layout. Confined to the test's thread. */
 abstract class ListCommandsContractTest extends HarnessTest {
     private final long overheadBytes;
 
@@ -56,7 +56,7 @@ abstract class ListCommandsContractTest extends HarnessTest {
             "LINDEX missing 0; $-1; _", "LINDEX l 9; $-1; _", "LRANGE missing 0 1; *0; *0", "LPOS l zz; $-1; _",
             "LPOS missing a COUNT 0; *0; *0", "LPOS l zz COUNT 1; *0; *0", "LMPOP 2 m1 m2 LEFT; *-1; _",
             "LMOVE missing l LEFT LEFT; $-1; _", "RPOPLPUSH missing l; $-1; _"})
-    void nothingIsSaidInTheWayOfTheProtocol(String command, String resp2, String resp3) {
+    void nilRepliesFollowTheProtocolVersion(String command, String resp2, String resp3) {
         ask("RPUSH l a b");
         asks(command, resp2);
         ask("HELLO 3");
@@ -178,7 +178,7 @@ abstract class ListCommandsContractTest extends HarnessTest {
     }
 
     @Test
-    void inATransactionNobodyWaits() {
+    void inATransactionNoCommandBlocks() {
         ask("MULTI");
         ask("BLPOP l 0");
         ask("BRPOP l 0");
@@ -237,7 +237,7 @@ abstract class ListCommandsContractTest extends HarnessTest {
 
     /** What finds no room changes nothing, of any of its keys. */
     @Test
-    void aRefusalLeavesTheListsAsTheyWere() {
+    void aRefusalLeavesTheListsUnchanged() {
         ServerConfig config = ServerConfig.defaults().with("maxmemory", "8mb").with("shards", "2");
         try (CommandHarness full = new CommandHarness(config)) {
             String piece = "p".repeat(40_000);

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What clients ask of a server that keeps nothing on disk. Confined to the test's thread. */
+/** Commands on a server without persistence. Confined to the test's thread. */
 class ServerCommandsTest {
     private final CommandHarness server = new CommandHarness();
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** When a set becomes a tree, and what is different then. Confined to the test's thread. */
+/** The conversion of a set to a tree, and the differences afterwards. Confined to the test's thread. */
 class LargeSetsTest extends HarnessTest {
     private static String names(String prefix, int from, int to) {
         return IntStream.range(from, to).mapToObj(i -> prefix + i).collect(Collectors.joining(" "));
@@ -102,7 +102,7 @@ class LargeSetsTest extends HarnessTest {
 
     /** As that of a packed set with the same past. */
     @Test
-    void theEncodingThatIsToldFollowsItsOwnLimits() {
+    void theReportedEncodingFollowsItsOwnLimits() {
         asks("CONFIG SET packed-max-entries 2 set-max-intset-entries 0 set-max-listpack-entries 5"
                 + " set-max-listpack-value 3", "+OK");
         ask("SADD s 1 2 3");
@@ -131,7 +131,7 @@ class LargeSetsTest extends HarnessTest {
     }
 
     @Test
-    void fewThatAreLeftOfManyAreToldAnew() {
+    void fewRemainingMembersReportTheirNewEncoding() {
         ask("SADD s x " + names("", 0, 3000));
         asks("SREM s x", ":1");
         assertThat(elements("SPOP", "s", "2400")).hasSize(2400);
@@ -153,7 +153,7 @@ class LargeSetsTest extends HarnessTest {
     }
 
     @Test
-    void membersGoFromSetToSet() {
+    void membersMoveBetweenSets() {
         for (String to : new String[] {"a", "b", "c", "d", "e"}) {
             ask("SADD from " + names("m", 0, 300) + " " + names("", 0, 300));
             for (int i = 0; i < 300; i++) {
@@ -275,7 +275,7 @@ class LargeSetsTest extends HarnessTest {
 
     /** Redis tells so of a set that it has made of all members of the first by removing those of the others. */
     @Test
-    void whatIsLeftOfALargeSetIsToldToBeOne() {
+    void theRestOfALargeSetReportsHashtable() {
         ask("SADD many " + names("", 0, 600));
         ask("SADD some " + names("", 0, 100));
         ask("SADD one 1");

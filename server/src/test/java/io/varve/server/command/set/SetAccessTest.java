@@ -7,7 +7,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The use of sets renews their access clocks. Confined to the test's thread. */
+/** Set commands update access recency. Confined to the test's thread. */
 class SetAccessTest {
     private final CommandHarness server = new CommandHarness();
 

@@ -8,14 +8,15 @@ import java.util.TreeSet;
 
 import io.varve.server.command.CommandHarness;
 import io.varve.server.config.ServerConfig;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Random commands on sets and on sets of Java, compared; packed, of integers, trees, and on the way from one to the other. Confined to
- * the test's thread.
+ * Random commands on sets, compared with Java sets. Confined to the test's thread. Sets are packed, of integers, trees,
+ * and in transition.
  */
 class SetCommandsModelTest {
     private static final int STEPS = 12_000;
@@ -27,8 +28,8 @@ class SetCommandsModelTest {
     @ParameterizedTest
     @CsvSource({"0, 0, 10, 512", "1, 8192, 10, 3", "9, 8192, 20, 3", "128, 300, 60, 30", "128, 8192, 200, 512",
             "1000000, 67108864, 60, 20", "9, 8192, 1500, 100"})
-    void randomCommandsLeaveWhatTheModelHas(int entries, int bytes, int members, int integers) {
-        long seed = Long.getLong("varve.model.seed", System.nanoTime());
+    void randomCommandsMatchTheModel(int entries, int bytes, int members, int integers) {
+        long seed = TestBudget.seed("varve.model.seed");
         String how = "SetCommandsModelTest packed-max-entries " + entries + ", seed " + seed;
         System.out.println(how);
         random = new SplittableRandom(seed);

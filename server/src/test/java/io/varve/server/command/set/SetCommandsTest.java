@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Commands on sets, what they reply in both protocols and what they leave behind. Confined to the test's thread. */
+/** Replies and effects of set commands in both protocols. Confined to the test's thread. */
 class SetCommandsTest extends HarnessTest {
     /** The elements of an aggregate, sorted. */
     static Set<String> elements(String reply) {
@@ -88,7 +88,7 @@ class SetCommandsTest extends HarnessTest {
     }
 
     @Test
-    void aSetWithoutMembersIsGone() {
+    void aSetWithoutMembersIsDeleted() {
         server.run("SADD a 1");
         server.run("SREM a 1");
         server.run("SADD b x");
@@ -195,7 +195,7 @@ class SetCommandsTest extends HarnessTest {
     }
 
     @Test
-    void whatIsStoredTakesThePlaceOfAnything() {
+    void storeOverwritesAnyType() {
         server.run("SADD a 1");
         server.run("SET d text EX 1000");
         assertThat(ask("SUNIONSTORE d a")).isEqualTo(":1");
@@ -244,7 +244,7 @@ class SetCommandsTest extends HarnessTest {
     }
 
     @Test
-    void anyMemberAsOftenAsIsAskedFor() {
+    void randomMembersInTheRequestedNumber() {
         addNumbers("s", 0, 9);
         server.run("SADD t a b c d e f g h i j");
         for (String key : new String[] {"s", "t"}) {
@@ -261,7 +261,7 @@ class SetCommandsTest extends HarnessTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"1", "2", "5", "19", "20"})
-    void whatIsPoppedIsNoLongerThere(String count) {
+    void poppedMembersAreRemoved(String count) {
         for (boolean text : new boolean[] {false, true}) {
             server.run("DEL s");
             addNumbers("s", 1, 20);
@@ -290,7 +290,7 @@ class SetCommandsTest extends HarnessTest {
     }
 
     @Test
-    void fewThatAreLeftOfManyAreASetAnew() {
+    void fewRemainingMembersAreRebuilt() {
         server.run("CONFIG SET set-max-listpack-entries 4");
         addNumbers("s", 1, 11);
         server.run("SADD s x");
@@ -336,7 +336,7 @@ class SetCommandsTest extends HarnessTest {
     // --- no room
 
     @Test
-    void aSetThatFindsNoRoomStaysAsItWas() {
+    void aRefusedSetIsUnchanged() {
         server.close();
         server = new CommandHarness(ServerConfig.defaults().with("maxmemory", "8mb").with("shards", "2")
                 .with("maxmemory-policy", "noeviction"));

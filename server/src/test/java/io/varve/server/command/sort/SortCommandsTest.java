@@ -57,7 +57,7 @@ class SortCommandsTest extends HarnessTest {
             "SORT l LIMIT 1; -ERR syntax error", "SORT l LIMIT a 1; -ERR value is not an integer or out of range",
             "SORT l GET; -ERR syntax error", "SORT l foo; -ERR syntax error", "SORT_RO l STORE d; -ERR syntax error",
             "SORT l STORE; -ERR syntax error"})
-    void whatMakesNoSenseIsRefused(String command, String expected) {
+    void invalidArgumentsAreRefused(String command, String expected) {
         ask("SET s v");
         ask("RPUSH t 1 two");
         ask("RPUSH l 1");
@@ -67,7 +67,7 @@ class SortCommandsTest extends HarnessTest {
     }
 
     @Test
-    void theResultIsStoredAsAListWhateverWasThere() {
+    void theResultOverwritesAnyTypeWithAList() {
         ask("RPUSH l 3 1 2");
         ask("SET d string EX 100");
         assertThat(ask("SORT l STORE d")).isEqualTo(":3");
@@ -138,7 +138,7 @@ class SortCommandsTest extends HarnessTest {
     }
 
     @Test
-    void keysInATransactionAreLookedUpToo() {
+    void patternKeysInATransactionAreRead() {
         ask("RPUSH l 1 2 3");
         ask("MULTI");
         ask("MSET w_1 3 w_2 2 w_3 1");
@@ -148,7 +148,7 @@ class SortCommandsTest extends HarnessTest {
     }
 
     @Test
-    void lookingCountsOnce() {
+    void patternLookupsCountOnce() {
         ask("RPUSH l 1 2");
         ask("SET w_1 x");
         ask("CONFIG RESETSTAT");

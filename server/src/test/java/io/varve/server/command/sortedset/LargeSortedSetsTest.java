@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** When a sorted set becomes a tree, and what is different then. Confined to the test's thread. */
+/** The conversion of a sorted set to a tree, and the differences afterwards. Confined to the test's thread. */
 class LargeSortedSetsTest extends HarnessTest {
     private static String pairs(int from, int to) {
         return IntStream.range(from, to).mapToObj(i -> i + " m" + i).collect(Collectors.joining(" "));
@@ -44,7 +44,7 @@ class LargeSortedSetsTest extends HarnessTest {
     }
 
     @Test
-    void theEncodingThatIsToldFollowsItsOwnLimits() {
+    void theReportedEncodingFollowsItsOwnLimits() {
         asks("CONFIG SET zset-max-listpack-entries 300 zset-max-listpack-value 100", "+OK");
         ask("ZADD z " + pairs(0, 300));
         assertThat(isTree("z")).isTrue();
@@ -64,7 +64,7 @@ class LargeSortedSetsTest extends HarnessTest {
     }
 
     @Test
-    void aScanGoesInSteps() {
+    void aScanRunsInSteps() {
         ask("ZADD z " + pairs(0, 2000));
         String cursor = "0";
         java.util.Set<String> seen = new java.util.TreeSet<>();

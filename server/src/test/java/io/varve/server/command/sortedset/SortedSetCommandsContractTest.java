@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Sorted sets, command by command; what a real Redis answers was recorded. Confined to the test's thread. */
+/** Sorted set commands, compared with recorded replies of a real Redis. Confined to the test's thread. */
 abstract class SortedSetCommandsContractTest extends HarnessTest {
     private final int mostBytes;
 
@@ -91,7 +91,7 @@ abstract class SortedSetCommandsContractTest extends HarnessTest {
     }
 
     @Test
-    void whatIsRefusedChangesNothing() {
+    void refusedCommandsChangeNothing() {
         server.run("ZADD z 1 a");
         assertThat(ask("ZADD z 2 a nan b")).isEqualTo("-ERR value is not a valid float");
         assertThat(ask("ZRANGE z 0 -1 WITHSCORES")).isEqualTo("*2 $1 a $1 1");
@@ -151,7 +151,10 @@ abstract class SortedSetCommandsContractTest extends HarnessTest {
         assertThat(ask("EXISTS z")).isEqualTo(":0");
     }
 
-    /** Asked of Redis 7.0.15; found by a random command. What is stored begins as a listpack there, and one member is too long for that. */
+    /**
+     * Asked of Redis 7.0.15; found by a random command. What is stored begins as a listpack there, and one member is
+     * too long for that.
+     */
     @ParameterizedTest
     @CsvSource({"128,0 -1,0 -0 -0", "128,0 -1 REV,-0 -0 0", "128,-inf +inf BYSCORE,0 -0 -0",
             "128,+inf -inf BYSCORE REV,-0 -0 0", "128,- + BYLEX LIMIT 0 5,0 -0 -0", "3,0 -1,0 -0 -0",
@@ -229,7 +232,7 @@ abstract class SortedSetCommandsContractTest extends HarnessTest {
 
     /** Of both infinities, and of nothing times infinity. */
     @Test
-    void whatWouldBeNoNumberIsZero() {
+    void nanScoresBecomeZero() {
         server.run("ZADD x inf a");
         server.run("ZADD y -inf a");
         assertThat(ask("ZUNION 2 x y WITHSCORES")).isEqualTo("*2 $1 a $1 0");
@@ -237,7 +240,7 @@ abstract class SortedSetCommandsContractTest extends HarnessTest {
     }
 
     @Test
-    void theEncodingIsToldAsRedisTellsIt() {
+    void theEncodingIsThatOfRedis() {
         server.run("ZADD z 1 a");
         assertThat(ask("OBJECT ENCODING z")).isEqualTo("$8 listpack");
         server.run("ZADD z 1 " + "m".repeat(65));
@@ -298,7 +301,7 @@ abstract class SortedSetCommandsContractTest extends HarnessTest {
     }
 
     @Test
-    void aStoreThatFindsNoRoomLeavesAllAsItWas() {
+    void aRefusedStoreChangesNothing() {
         ServerConfig config = ServerConfig.defaults().with("maxmemory", "8mb").with("shards", "2");
         try (CommandHarness small = new CommandHarness(config)) {
             String member = "m".repeat(4000);

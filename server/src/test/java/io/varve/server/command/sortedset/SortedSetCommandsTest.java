@@ -2,7 +2,7 @@ package io.varve.server.command.sortedset;
 
 import io.varve.server.command.CommandHarness;
 
-/** Sorted sets in one item. Confined to the test's thread. */
+/** Commands on packed sorted sets. Confined to the test's thread. */
 class SortedSetCommandsTest extends SortedSetCommandsContractTest {
     SortedSetCommandsTest() {
         super(new CommandHarness(), 99);

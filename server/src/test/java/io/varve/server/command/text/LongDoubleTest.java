@@ -7,7 +7,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Texts as recorded from Redis on x86-64. Confined to the test thread. */
+/** Texts recorded from Redis on x86-64. Confined to the test thread. */
 class LongDoubleTest {
     @ParameterizedTest
     @CsvSource({"0,0.1,0.1", "0.1,0.2,0.3", "10.5,0.1,10.6", "3.0e3,200,3200", "1e17,0.5,100000000000000000.5",
@@ -44,7 +44,7 @@ class LongDoubleTest {
     }
 
     @Test
-    void tiesGoToTheEvenNeighbour() {
+    void tiesRoundToEven() {
         // 2^64 + 1 lies half way between two numbers of 64 bits, and so does 2^64 + 3.
         assertThat(LongDouble.parse("18446744073709551617").text()).isEqualTo("18446744073709551616");
         assertThat(LongDouble.parse("18446744073709551619").text()).isEqualTo("18446744073709551620");

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Confined to the test's thread. */
+/** The distribution of random ranks. Confined to the test's thread. */
 class RandomRanksTest {
     private static List<Long> pick(long size, long count) {
         List<Long> ranks = new ArrayList<>();

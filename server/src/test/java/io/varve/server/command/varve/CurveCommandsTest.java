@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-/** VARVE.MRC, and what INFO tells of the curve. Confined to the test's thread. */
+/** VARVE.MRC, and the curve in INFO. Confined to the test's thread. */
 class CurveCommandsTest {
     private static final Pattern PAIR = Pattern.compile("\\*2\r\n:(\\d+)\r\n\\$\\d+\r\n([0-9.]+)\r\n");
     private static final Pattern FIELD = Pattern.compile("(mrc_\\w+):([^\r]*)\r");
@@ -60,9 +60,9 @@ class CurveCommandsTest {
     }
 
     @Test
-    void withoutRecordingThereIsAnErrorThatTellsHowToBegin() {
+    void withoutRecordingTheErrorNamesTheSetting() {
         assertThat(harness.run("varve.mrc"))
-                .isEqualTo("-ERR no accesses are recorded, CONFIG SET mrc-tracking yes begins with it\r\n");
+                .isEqualTo("-ERR no accesses are recorded: enable recording with CONFIG SET mrc-tracking yes\r\n");
         assertThat(field("mrc_tracking")).isEqualTo("0");
         assertThat(field("mrc_miss_ratio_maxmemory")).isEqualTo("none");
         harness.run("config", "set", "mrc-tracking", "yes");
@@ -72,7 +72,7 @@ class CurveCommandsTest {
     }
 
     @Test
-    void theCurveIsToldInPairs() {
+    void theCurveIsReturnedInPairs() {
         harness.run("config", "set", "mrc-tracking", "yes");
         readRoundAndRound();
         List<double[]> pairs = pairs(harness.run("varve.mrc", "points", "50"));
@@ -92,7 +92,7 @@ class CurveCommandsTest {
     }
 
     @Test
-    void infoTellsWhatHalfAndTwiceTheMemoryWouldMiss() {
+    void infoReportsMissRatiosOfHalfAndDoubleMemory() {
         harness.run("config", "set", "mrc-tracking", "yes");
         readRoundAndRound();
         assertThat(Double.parseDouble(field("mrc_miss_ratio_maxmemory"))).isLessThan(0.2);
@@ -112,8 +112,8 @@ class CurveCommandsTest {
             "varve.mrc class 9223372036854775808|ERR value is not an integer or out of range",
             "varve.mrc points 0|ERR POINTS is out of range, allowed is 1 to 1024",
             "varve.mrc points 1025|ERR POINTS is out of range, allowed is 1 to 1024",
-            "varve.mrc class 1|ERR CLASS is out of range, allowed is 0: penalties are not tracked, CONFIG SET penalty-tracking yes begins with it",
-            "varve.mrc points 5 class -1|ERR CLASS is out of range, allowed is 0: penalties are not tracked, CONFIG SET penalty-tracking yes begins with it"})
+            "varve.mrc class 1|ERR CLASS is out of range, allowed is 0: penalties are not tracked: enable tracking with CONFIG SET penalty-tracking yes",
+            "varve.mrc points 5 class -1|ERR CLASS is out of range, allowed is 0: penalties are not tracked: enable tracking with CONFIG SET penalty-tracking yes"})
     void badInputIsRefused(String command, String error) {
         assertThat(harness.run(command)).isEqualTo("-" + error + "\r\n");
         harness.run("config", "set", "mrc-tracking", "yes");
@@ -130,13 +130,13 @@ class CurveCommandsTest {
     }
 
     @Test
-    void whatRecordingTakesIsChargedAndGivenBack() {
+    void recordingMemoryIsChargedAndReleased() {
         String before = harness.run("config", "get", "mrc-tracking");
         assertThat(before).contains("no");
-        long charged = harness.cache().stats().poolBytes();
+        long charged = harness.cache().stats().chargedBytes();
         harness.run("config", "set", "mrc-tracking", "yes");
-        assertThat(harness.cache().stats().poolBytes() - charged).isEqualTo(Long.parseLong(field("mrc_bytes")));
+        assertThat(harness.cache().stats().chargedBytes() - charged).isEqualTo(Long.parseLong(field("mrc_bytes")));
         harness.run("config", "set", "mrc-tracking", "no");
-        assertThat(harness.cache().stats().poolBytes()).isEqualTo(charged);
+        assertThat(harness.cache().stats().chargedBytes()).isEqualTo(charged);
     }
 }

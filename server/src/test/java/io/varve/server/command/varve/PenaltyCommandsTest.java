@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 import io.varve.memory.CacheSession;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
-import io.varve.memory.locality.PenaltyRanges;
+import io.varve.memory.locality.partition.PenaltyRanges;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.command.CommandHarness;
 import io.varve.server.command.HarnessTest;
@@ -22,9 +22,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** VARVE.CLASS, VARVE.MRC of a class, and what INFO tells of penalties. Confined to the test's thread. */
+/** VARVE.CLASS, VARVE.MRC of a class, and penalties in INFO. Confined to the test's thread. */
 class PenaltyCommandsTest extends HarnessTest {
-    private static final String NOT_TRACKED = "-ERR penalties are not tracked, CONFIG SET penalty-tracking yes begins with it\r\n";
+    private static final String NOT_TRACKED = "-ERR penalties are not tracked: enable tracking with CONFIG SET penalty-tracking yes\r\n";
     private static final String OK = "+OK\r\n";
     private static final Pattern FIELD = Pattern.compile("(penalty_\\w+):([^\r]*)\r");
     private static final int FIELDS = 9;
@@ -159,7 +159,7 @@ class PenaltyCommandsTest extends HarnessTest {
     @ValueSource(strings = {"set %s value", "hset %s field value", "sadd %s member", "zadd %s 1 member",
             "rpush %s element",
             "large %s"})
-    void whatGetsAnotherNameKeepsItsClass(String make) {
+    void renamedKeysKeepTheirClass(String make) {
         track();
         for (int i = 0; i < 10; i++) {
             String name = "from" + i;
@@ -192,7 +192,7 @@ class PenaltyCommandsTest extends HarnessTest {
     /** Packed and large, in the target's shard and in another. */
     @ParameterizedTest
     @ValueSource(ints = {1, 1000})
-    void aNewNameIsOfTheClassThatTheClientSays(int elements) {
+    void aNewKeyHasTheClassOfItsClient(int elements) {
         track();
         for (int i = 0; i < 10; i++) {
             List<String> push = new ArrayList<>(List.of("rpush", "tmp" + i));
@@ -209,7 +209,10 @@ class PenaltyCommandsTest extends HarnessTest {
         assertThat(server.cache().checkIntegrity()).isEmpty();
     }
 
-    /** Nothing is known of the first class's items: where the client says a class, that is theirs, and not that of what they replace. */
+    /**
+     * Nothing is known of the first class's items: where the client says a class, that is theirs, and not that of what
+     * they replace.
+     */
     @Test
     void aNameThatIsTakenOverTakesTheClientsClass() {
         track();
@@ -230,7 +233,7 @@ class PenaltyCommandsTest extends HarnessTest {
     @ValueSource(strings = {"varve.class list", "varve.class set key 3", "varve.class set nosuch 3",
             "varve.class set key many", "varve.class default 3", "varve.class default auto",
             "varve.class default many"})
-    void withoutTrackingThereIsAnErrorThatTellsHowToBegin(String command) {
+    void withoutTrackingTheErrorNamesTheSetting(String command) {
         server.run("set", "key", "value");
         assertThat(server.run(command)).isEqualTo(NOT_TRACKED);
         assertThat(info("penalty_tracking")).isEqualTo("0");
@@ -318,7 +321,7 @@ class PenaltyCommandsTest extends HarnessTest {
     }
 
     @Test
-    void aFloorThatLeavesTooLittleIsRefused() {
+    void aFloorThatIsTooLargeIsRefused() {
         assertThat(server.run("config", "set", "penalty-tracking", "yes", "penalty-floor", "4")).startsWith("-ERR ")
                 .contains("penalty-floor");
         assertThat(server.run("config", "get", "penalty-*").replace("\r\n", " "))
@@ -330,7 +333,7 @@ class PenaltyCommandsTest extends HarnessTest {
     // --- hints
 
     @Test
-    void aHintPutsItsKeyIntoAClassAndLeavesTheRest() {
+    void aHintChangesOnlyTheClassOfItsKey() {
         track();
         server.run("set", "key", "value", "ex", "1000");
         assertThat(classOf("key")).isZero();
@@ -480,7 +483,7 @@ class PenaltyCommandsTest extends HarnessTest {
     }
 
     @Test
-    void whatMissesCostIsMeasured() {
+    void missPenaltiesAreMeasured() {
         track();
         for (int i = 0; i < 50; i++) {
             fill("quick:" + i, 5);
@@ -533,7 +536,7 @@ class PenaltyCommandsTest extends HarnessTest {
     }
 
     @Test
-    void infoTellsWhatIsKnown() {
+    void infoReportsThePenalties() {
         track();
         assertThat(server.run("info", "varve").replace("\r\n", " "))
                 .matches(".* penalty_tracking:1 penalty_classes:16 penalty_measured:0 penalty_remembered_keys:0"
@@ -553,7 +556,7 @@ class PenaltyCommandsTest extends HarnessTest {
     // --- who may, and what they are
 
     @Test
-    void commandTellsWhichKeyAHintNames() {
+    void commandGetkeysFindsTheKeyOfAHint() {
         assertThat(server.run("command", "getkeys", "varve.class", "set", "key", "3"))
                 .isEqualTo("*1\r\n$3\r\nkey\r\n");
         assertThat(server.run("command", "docs", "varve.class")).contains("varve.class|default",

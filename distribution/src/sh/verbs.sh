@@ -1,0 +1,106 @@
+# shellcheck shell=sh
+# The verbs beside `serve`: shared by the launcher of a clone (./varve) and by bin/varve of a release. The program that
+# reads this file has read jvm.sh. It sets `program`, how users call it, and defines source_version.
+
+usage() {
+    cat <<END
+Usage: $program VERB [ARGUMENTS]
+
+  serve [FILE] [--NAME VALUE]...     start the server (FILE is in redis.conf syntax; every setting is also an option:
+                                     serve --help lists them)
+  run [EXPERIMENT] [OPTIONS]         run an experiment; without a name the default one, about a minute (run --help)
+  experiments                        list the experiments, what each asks and how long each takes
+  simulate [TRACE] [OPTIONS]         replacement policies on a trace, or on YCSB's requests (simulate --help)
+  mrc [TRACE] [OPTIONS]              the miss-ratio curve of a trace, or of YCSB's requests (mrc --help)
+  ycsb load|run [YCSB OPTIONS]       YCSB's client with Varve's binding on its class path
+  jmh [REGEX] [JMH OPTIONS]          the microbenchmarks (jmh -h lists the options)
+  jmh --compare A B                  two of their result files (made with -rf json -rff FILE) side by side
+  jmh --probes [KEYS]                how many lines a lookup in the index reads, after so many random keys (10000000)
+  help                               this text
+  version                            the version, and the JDK in use
+
+VARVE_JAVA_OPTS is appended to the JVM's options.
+END
+}
+
+# ---- verbs --------------------------------------------------------------------------------------------------------
+experiments() {
+    VARVE_JAVA_OPTS="-Dvarve.source=$(source_version) -Xmx1g -XX:+UseSerialGC -Djava.awt.headless=true \
+-Dlogback.configurationFile=io/varve/experiments/logback-quiet.xml -XX:-UsePerfData -Xlog:disable -Xlog:all=error:stderr ${VARVE_JAVA_OPTS:-}"
+    java_exec experiments io.varve.experiments.Experiments "$@"
+}
+
+# YCSB's own client says with status 0 what is wrong with its arguments, so that is looked at before it starts.
+check_ycsb() { # load|run YCSB-OPTIONS...
+    case ${1:-} in
+        load | run) ycsb_phase=$1 ;;
+        *) fail 2 "ycsb '${1:-}': allowed are 'ycsb load ...' and 'ycsb run ...'" ;;
+    esac
+    shift
+    workload=
+    binding="-db io.varve.ycsb.VarveClient"
+    while [ $# -gt 0 ]; do
+        option=$1
+        shift
+        case $option in
+            -load | -t | -s) continue ;;
+            -threads | -target | -db | -l | -P | -p) [ $# -gt 0 ] || fail 2 "ycsb $option: needs a value" ;;
+            *) fail 2 "ycsb $option: there is no such option; allowed are -P FILE, -p NAME=VALUE, -threads N, -target N, -db CLASS, -l LABEL, -s" ;;
+        esac
+        case $option in
+            -P) check_ycsb_file "$1" ;;
+            -db) binding= ;;
+            -p)
+                case $1 in
+                    workload=?*) workload=given ;;
+                    ?*=*) ;;
+                    *) fail 2 "ycsb -p $1: allowed is NAME=VALUE" ;;
+                esac
+                ;;
+        esac
+        shift
+    done
+    [ -n "$workload" ] || fail 2 "ycsb $ycsb_phase: no workload; allowed is -P FILE with one in it (such as workloads/a-quick.properties) or -p workload=CLASS"
+}
+
+check_ycsb_file() { # FILE: sets workload if the file names one, and binding to nothing if it names that
+    [ -e "$1" ] || fail 2 "ycsb -P $1: there is no such file"
+    [ ! -d "$1" ] || fail 2 "ycsb -P $1: it is a folder"
+    [ -r "$1" ] || fail 2 "ycsb -P $1: permission denied"
+    # What is no plain file (a pipe) can be read once only, and that is YCSB's to do.
+    if [ ! -f "$1" ] || grep -q '^[[:space:]]*workload[[:space:]]*[=:[:space:]][[:space:]]*[^=:[:space:]]' "$1"; then
+        workload=given
+    fi
+    # What stands on the command line would go before it.
+    if [ -f "$1" ] && grep -q '^[[:space:]]*db[[:space:]]*[=:[:space:]][[:space:]]*[^=:[:space:]]' "$1"; then
+        binding=
+    fi
+}
+
+ycsb() { # after check_ycsb
+    case $1 in
+        load) phase=-load ;;
+        run) phase=-t ;;
+    esac
+    shift
+    VARVE_JAVA_OPTS="-Xmx1g -Dlogback.configurationFile=io/varve/experiments/logback-quiet.xml -Xlog:disable \
+-Xlog:all=error:stderr ${VARVE_JAVA_OPTS:-}"
+    # shellcheck disable=SC2086
+    java_exec ycsb io.varve.experiments.YcsbClient $phase $binding "$@"
+}
+
+jmh() {
+    class_path jmh >/dev/null 2>&1 || fail 1 "the microbenchmarks are not built"
+    VARVE_JAVA_OPTS="-Xlog:disable -Xlog:all=error:stderr ${VARVE_JAVA_OPTS:-}"
+    java_exec jmh io.varve.jmh.Benchmarks "$@"
+}
+
+known_verbs="serve, run, experiments, simulate, mrc, ycsb, jmh, help, version"
+
+# Runs one of the verbs that `./varve` and `bin/varve` have in common, but for serve and version.
+run_verb() { # VERB ARGUMENTS...
+    case $1 in
+        run | experiments | simulate | mrc) experiments "$@" ;;
+        ycsb | jmh) "$@" ;;
+    esac
+}

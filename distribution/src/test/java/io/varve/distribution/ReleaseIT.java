@@ -1,0 +1,198 @@
+package io.varve.distribution;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.varve.experiments.wire.RespConnection;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Unpacks the release archive and runs its programs with a PATH that has no java. Confined to the test's thread.
+ */
+final class ReleaseIT {
+    private static final Path ARCHIVE = Path.of(System.getProperty("varve.release.file"));
+    /** The only programs on the PATH. */
+    private static final List<String> TOOLS = List.of("sh", "cat", "dirname", "mkfifo", "readlink", "rm", "sed");
+    private static final Pattern LISTENS = Pattern.compile("listens .* port (\\d+)");
+    private static final Pattern PACKAGE_URL = Pattern.compile("\"purl\" : \"pkg:maven/[^/]+/([^@]+)@([^?\"]+)");
+    private static final Pattern TEST_LIBRARY = Pattern
+            .compile("junit|assertj|awaitility|archunit|lincheck|jazzer|opentest4j|apiguardian");
+    private static final int BUFFER_BYTES = 1 << 16;
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // before all tests
+    private static Path folder;
+    @SuppressWarnings("NullAway.Init") // before all tests
+    private static Path release;
+    @SuppressWarnings("NullAway.Init") // before all tests
+    private static Path tools;
+
+    @BeforeAll
+    static void unpack() throws IOException, InterruptedException {
+        Path parent = Files.createDirectories(folder.resolve("with a blank"));
+        Process tar = new ProcessBuilder("tar", "-xzf", ARCHIVE.toString(), "-C", parent.toString()).inheritIO()
+                .start();
+        assertThat(tar.waitFor()).isZero();
+        release = parent.resolve(ARCHIVE.getFileName().toString().replace(".tar.gz", ""));
+        tools = Files.createDirectories(folder.resolve("tools"));
+        for (String tool : TOOLS) {
+            Path found = Arrays.stream(System.getenv("PATH").split(":", -1)).map(entry -> Path.of(entry, tool))
+                    .filter(Files::isExecutable).findFirst().orElseThrow();
+            Files.createSymbolicLink(tools.resolve(tool), found.toRealPath());
+        }
+    }
+
+    private static Process start(Path program, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(program.toString()));
+        command.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true);
+        builder.environment().clear();
+        builder.environment().put("PATH", tools.toString());
+        return builder.start();
+    }
+
+    private static String printed(String... arguments) throws IOException, InterruptedException {
+        Process process = start(release.resolve("bin/varve"), arguments);
+        String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(text).isZero();
+        return text;
+    }
+
+    /** Waits until a server listens, asks it something and ends it. @return all that it printed before */
+    private static String served(Process server, boolean cached) throws IOException, InterruptedException {
+        try (BufferedReader out = server.inputReader(StandardCharsets.UTF_8)) {
+            StringBuilder printed = new StringBuilder();
+            int port = 0;
+            String line = out.readLine();
+            while (line != null && !line.contains("Ready to accept connections")) {
+                printed.append(line).append('\n');
+                Matcher listens = LISTENS.matcher(line);
+                port = listens.find() ? Integer.parseInt(listens.group(1)) : port;
+                line = out.readLine();
+            }
+            assertThat(line).as(printed.toString()).isNotNull();
+            try (RespConnection client = new RespConnection("127.0.0.1", port)) {
+                assertThat(client.call("PING")).isEqualTo("PONG");
+                assertThat(client.call("SET", "greeting", "hello")).isEqualTo("OK");
+                assertThat(client.call("GET", "greeting")).isEqualTo("hello");
+            }
+            Path maps = Path.of("/proc", Long.toString(server.pid()), "maps");
+            if (Files.isReadable(maps)) {
+                assertThat(Files.readString(maps).contains("server.aot")).as("start cache in use").isEqualTo(cached);
+            }
+            server.destroy(); // SIGTERM
+            assertThat(server.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(server.exitValue()).isZero();
+            return printed.toString();
+        } finally {
+            server.destroyForcibly();
+        }
+    }
+
+    @Test
+    void theServerStartsWithoutJavaOnThePath() throws IOException, InterruptedException {
+        Process server = start(release.resolve("bin/varve-server"), "--port", "0", "--maxmemory", "64mb");
+        assertThat(served(server, true)).doesNotContain("WARN");
+    }
+
+    @Test
+    void theServerAcceptsItsConfigurationFile_alsoThroughALink() throws IOException, InterruptedException {
+        Path link = Files.createSymbolicLink(folder.resolve("a link"), release.resolve("bin/varve-server"));
+        Process server = start(link, release.resolve("conf/varve.conf").toString(), "--port", "0", "--maxmemory",
+                "64mb");
+        assertThat(served(server, true)).doesNotContain("WARN");
+    }
+
+    @Test
+    void aReleaseWhoseStartCacheDoesNotFit_startsWithoutIt() throws IOException, InterruptedException {
+        Path copy = Files.createDirectories(folder.resolve("copy/lib"));
+        try (Stream<Path> files = Files.list(release.resolve("lib"))) {
+            for (Path file : files.toList()) {
+                Files.copy(file, copy.resolve(file.getFileName()));
+            }
+        }
+        Files.writeString(copy.resolve("server.aot"), "this is no cache");
+        Files.createDirectories(folder.resolve("copy/bin"));
+        Path program = Files.copy(release.resolve("bin/varve-server"), folder.resolve("copy/bin/varve-server"));
+        Files.createSymbolicLink(folder.resolve("copy/runtime"), release.resolve("runtime"));
+        assertThat(served(start(program, "--port", "0", "--maxmemory", "64mb"), false)).doesNotContain("WARN", "AOT");
+    }
+
+    @Test
+    void theOtherProgramsRun() throws IOException, InterruptedException {
+        assertThat(printed("help")).contains("Usage: varve VERB", "serve", "ycsb");
+        assertThat(printed("version").lines().toList().getLast()).matches("varve \\S+ \\(\\S+\\)");
+        assertThat(printed("simulate", "--ycsb", "zipfian", "--keys", "1000", "--requests", "10000", "--policy", "lru",
+                "--size", "100", "--csv")).contains("\nlru,100,");
+        assertThat(printed("jmh", "-l")).contains("IndexBenchmark");
+    }
+
+    @Test
+    void classPathsNameTheLibrariesAndNoTestLibrary() throws IOException {
+        Set<String> named = new TreeSet<>();
+        for (String program : List.of("server", "experiments", "ycsb", "jmh")) {
+            String classPath = Files.readString(release.resolve("lib/" + program + ".classpath")).strip();
+            for (String entry : classPath.split(":", -1)) {
+                assertThat(release.resolve(entry)).isRegularFile();
+                named.add(entry);
+            }
+        }
+        assertThat(named).noneMatch(entry -> TEST_LIBRARY.matcher(entry).find());
+        assertThat(jars()).isEqualTo(named.stream().map(entry -> entry.replaceFirst("lib/", ""))
+                .collect(Collectors.toCollection(TreeSet::new)));
+    }
+
+    private static Set<String> jars() throws IOException {
+        try (Stream<Path> files = Files.list(release.resolve("lib"))) {
+            return files.map(file -> file.getFileName().toString()).filter(name -> name.endsWith(".jar"))
+                    .collect(Collectors.toCollection(TreeSet::new));
+        }
+    }
+
+    @Test
+    void theBillOfMaterialsHasEachLibraryAndTheRuntime() throws IOException {
+        String bill = Files.readString(release.resolve("varve.cdx.json"));
+        List<String> listed = PACKAGE_URL.matcher(bill).results().map(match -> match.group(1) + "-" + match.group(2))
+                .toList();
+        assertThat(jars()).allMatch(jar -> listed.stream().anyMatch(jar::startsWith));
+        assertThat(bill).contains("\"CycloneDX\"", "\"OpenJDK runtime\"");
+        assertThat(release.resolve("LICENSE")).isRegularFile();
+        assertThat(release.resolve("NOTICE")).isRegularFile();
+        assertThat(release.resolve("systemd/varve.service")).content().contains("Type=notify");
+    }
+
+    @Test
+    void theChecksumIsTheArchives() throws IOException, NoSuchAlgorithmException {
+        MessageDigest digest = MessageDigest.getInstance("SHA-256");
+        byte[] buffer = new byte[BUFFER_BYTES];
+        try (InputStream in = new DigestInputStream(Files.newInputStream(ARCHIVE), digest)) {
+            while (in.read(buffer) >= 0) {
+                // the digest reads along
+            }
+        }
+        assertThat(ARCHIVE.resolveSibling(ARCHIVE.getFileName() + ".sha256")).content()
+                .startsWith(HexFormat.of().formatHex(digest.digest())).contains(ARCHIVE.getFileName().toString());
+    }
+}

@@ -1,0 +1,238 @@
+package io.varve.experiments.run.flash;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+
+import io.varve.experiments.plan.SimulatedLoad;
+import io.varve.experiments.result.RunRecord.Check;
+import io.varve.experiments.result.table.PoliciesText;
+import io.varve.experiments.run.context.RunContext;
+import io.varve.experiments.simulate.KeyStream;
+import io.varve.experiments.simulate.Simulation;
+import io.varve.experiments.simulate.Simulation.Cell;
+import io.varve.experiments.simulate.Simulation.Outcome;
+import io.varve.experiments.simulate.YcsbKeys;
+import io.varve.flash.FlashCache;
+import io.varve.flash.FlashCacheSettings;
+import io.varve.flash.FlashCacheStats;
+import io.varve.flash.je.JeSettings;
+import io.varve.flash.je.JeStore;
+import io.varve.flash.policy.Policies;
+import io.varve.flash.store.DurabilityLevel;
+import io.varve.flash.store.FlashStore;
+
+/**
+ * Measures the paper's prototype (TBF, section III): a cache on flash in front of a database on disk, both Berkeley DB
+ * JE in real files, write-through, under YCSB's requests. It also simulates these requests. Confined to the thread that
+ * does the run, except the clients.
+ */
+public final class ObservedRun {
+    private static final double POINT = 0.01;
+    /**
+     * Allowed difference between the observed and the simulated ratio in points, and in standard errors, which dominate
+     * if there are few requests.
+     */
+    private static final double NEAR_SIMULATION = 0.3;
+    private static final double STANDARD_ERRORS = 3;
+    /** The paper's record size. */
+    private static final int RECORD_BYTES = 256;
+    private static final long CACHE_BYTES = 64 << 20;
+    private static final int LOOK_EVERY = 1024;
+
+    private final RunContext context;
+    private final SimulatedLoad load;
+    private final int threads;
+    private final Path diskDirectory;
+
+    public ObservedRun(RunContext context) {
+        this.context = context;
+        load = context.plan.simulated(context.run);
+        threads = context.run.threads();
+        diskDirectory = context.directory.resolve("disk");
+        context.load.putAll(context.plan.workload(context.run));
+        context.load.put("keys", String.valueOf(load.keys()));
+        context.load.put("requests", String.valueOf(load.requests()));
+        context.load.put("warmup-requests", String.valueOf(load.warmup()));
+        context.load.put("record-bytes", String.valueOf(RECORD_BYTES));
+    }
+
+    public void measure() throws IOException {
+        try {
+            context.phase("load the disk", this::load);
+            for (double percent : load.percents()) {
+                List<Outcome> simulated = new ArrayList<>();
+                context.phase("simulate", () -> simulated.addAll(simulate(percent)));
+                for (Policies policy : load.policies()) {
+                    context.phase(policy.optionName() + " " + PoliciesText.size(percent),
+                            () -> observe(policy, percent, simulated));
+                }
+            }
+        } finally {
+            delete(diskDirectory);
+        }
+    }
+
+    private FlashStore disk() {
+        return JeStore.open(diskDirectory, JeSettings.of(CACHE_BYTES));
+    }
+
+    private void load() {
+        byte[] record = new byte[RECORD_BYTES];
+        SplittableRandom random = new SplittableRandom(context.plan.experiment().seed());
+        try (FlashStore disk = disk()) {
+            long start = System.nanoTime();
+            for (int number = 0; number < load.keys(); number++) {
+                random.nextBytes(record);
+                disk.put(key(YcsbKeys.keyOf(number)), record, DurabilityLevel.BUFFERED);
+                if (number % LOOK_EVERY == 0) {
+                    context.gauge.set(number * 1e9 / (System.nanoTime() - start));
+                    if (context.cancellation.isCancelled()) {
+                        return;
+                    }
+                }
+            }
+            disk.handOver(DurabilityLevel.TO_SYSTEM);
+        }
+    }
+
+    private static byte[] key(long key) {
+        return ByteBuffer.allocate(Long.BYTES).putLong(key).array();
+    }
+
+    private List<Outcome> simulate(double percent) throws IOException {
+        List<Cell> cells = load.policies().stream().filter(policy -> policy != Policies.NONE)
+                .map(policy -> new Cell(policy, load.capacity(percent))).toList();
+        return new Simulation(load.source(), load.warmup(), load.steps(), context.plan.experiment().seed(), false)
+                .run(cells, _ -> !context.cancellation.isCancelled());
+    }
+
+    private void observe(Policies policy, double percent, List<Outcome> simulated) throws IOException {
+        Path flashDirectory = context.directory.resolve("flash");
+        try (Arena arena = Arena.ofShared()) {
+            FlashStore disk = disk();
+            try (FlashCache cache = new FlashCache(JeStore.open(flashDirectory, JeSettings.of(CACHE_BYTES)), disk,
+                    policy.create(arena, load.capacity(percent),
+                            new SplittableRandom(context.plan.experiment().seed())),
+                    FlashCacheSettings.of(load.capacity(percent)), System::nanoTime)) {
+                request(cache, load.warmup());
+                FlashCacheStats before = cache.stats();
+                long start = System.nanoTime();
+                request(cache, load.requests());
+                double seconds = (System.nanoTime() - start) / 1e9;
+                if (!context.cancellation.isCancelled()) {
+                    conclude(policy, percent, before, cache.stats(), seconds, simulated);
+                }
+            }
+        } finally {
+            delete(flashDirectory);
+        }
+    }
+
+    /** Runs all clients concurrently, each with its share. */
+    private void request(FlashCache cache, long requests) throws IOException {
+        try (ExecutorService pool = Executors.newFixedThreadPool(threads)) {
+            List<Future<?>> clients = new ArrayList<>();
+            for (int client = 0; client < threads; client++) {
+                boolean shown = client == 0;
+                clients.add(pool.submit(() -> {
+                    request(cache, requests / threads, shown);
+                    return null;
+                }));
+            }
+            for (Future<?> client : clients) {
+                client.get();
+            }
+        } catch (ExecutionException failed) {
+            throw new IOException("a client failed: " + failed.getCause(), failed);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            context.cancellation.cancel();
+        }
+    }
+
+    private void request(FlashCache cache, long requests, boolean shown) throws IOException {
+        long start = System.nanoTime();
+        SplittableRandom random = new SplittableRandom();
+        byte[] record = new byte[RECORD_BYTES];
+        long done = 0;
+        try (KeyStream keys = new YcsbKeys(load.distribution(), load.keys(), requests, load.updates()).open()) {
+            while (keys.next()) {
+                byte[] key = key(keys.key());
+                if (cache.read(key) == null) {
+                    throw new IOException("a record is missing");
+                }
+                if (keys.updates()) {
+                    random.nextBytes(record);
+                    cache.write(key, record);
+                }
+                if (++done % LOOK_EVERY == 0) {
+                    if (shown) {
+                        context.gauge.set(threads * done * 1e9 / (System.nanoTime() - start));
+                    }
+                    if (context.cancellation.isCancelled()) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    private void conclude(Policies policy, double percent, FlashCacheStats before, FlashCacheStats after,
+            double seconds,
+            List<Outcome> simulated) {
+        double hits = after.hits() - before.hits();
+        double observed = hits / (hits + after.misses() - before.misses());
+        long evictions = after.evictions() - before.evictions();
+        put(PoliciesText.HITS, policy, percent, observed);
+        put(PoliciesText.OPS, policy, percent, load.requests() / seconds);
+        put(PoliciesText.TRAVERSED, policy, percent,
+                evictions == 0 ? 0 : (double) (after.keysTraversed() - before.keysTraversed()) / evictions);
+        put(PoliciesText.POOR, policy, percent,
+                (double) (after.poorVictims() - before.poorVictims()) / Math.max(1, evictions));
+        put(PoliciesText.BYTES, policy, percent, (double) after.policyBytes() / load.capacity(percent));
+        if (after.failures() + after.corrupt() > 0) {
+            context.faults.add(policy.optionName() + ": " + after.failures() + " failures of the flash store and "
+                    + after.corrupt() + " corrupt records");
+        }
+        for (Outcome outcome : simulated) {
+            if (outcome.cell().policy() == policy) {
+                put(PoliciesText.SIMULATED, policy, percent, outcome.figures().hitRatio());
+                context.checks.add(Check.atMost(policy.optionName() + ", cache of " + PoliciesText.size(percent)
+                        + ": measurement against simulation, percentage points",
+                        Math.abs(observed - outcome.figures().hitRatio()) / POINT,
+                        Math.max(NEAR_SIMULATION, STANDARD_ERRORS * standardError(observed) / POINT)));
+            }
+        }
+    }
+
+    /** Standard error of the difference of two hit ratios with this many requests each. */
+    private double standardError(double ratio) {
+        return Math.sqrt(2 * ratio * (1 - ratio) / load.requests());
+    }
+
+    private void put(String metric, Policies policy, double percent, double value) {
+        context.metrics.put(PoliciesText.name(metric, policy.optionName(), PoliciesText.size(percent)), value);
+    }
+
+    private static void delete(Path directory) throws IOException {
+        if (Files.exists(directory)) {
+            try (Stream<Path> inside = Files.walk(directory)) {
+                for (Path path : inside.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(path);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package io.varve.experiments.run.flash;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+import io.varve.experiments.definition.ExperimentFiles;
+import io.varve.experiments.plan.Filters;
+import io.varve.experiments.plan.Plan;
+import io.varve.experiments.result.table.PoliciesText;
+import io.varve.experiments.run.context.Cancellation;
+import io.varve.experiments.run.context.RunContext;
+import io.varve.experiments.server.NoServer;
+import io.varve.experiments.server.Pinning;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The observation on a few keys in real files. Confined to the test's thread. */
+final class ObservedRunTest {
+    private static final String DEFINITION = """
+            name: tiny
+            title: A tiny one
+            asks: Does what is observed come out?
+            kind: observed
+            default-scale: quick
+            maxmemory: 2mb
+            record-bytes: 100
+            seed: 1
+            workloads:
+              zipfian: {distribution: zipfian, requests-per-key: "5", warmup-per-key: "5", updates: "0.05", cache-percents: "10", policies: "tbf random none", steps: "1000"}
+            sizes:
+              one: {records: 3000, repetitions: 1}
+            configurations:
+              policies: {server: varve, group: policies, settings: {}}
+            baselines: []
+            scales:
+              quick: {about: "SCALED", embedded: true, workloads: [zipfian], sizes: [one], ttls: [[]], threads: [2], configurations: [policies]}
+            """;
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void measurementIsNearSimulation() throws IOException {
+        Files.writeString(directory.resolve("tiny.yaml"), DEFINITION);
+        Plan plan = Plan.of(new ExperimentFiles(directory).read("tiny"), "quick", Filters.NONE);
+        RunContext context = new RunContext(plan, plan.runs().getFirst(),
+                Files.createDirectories(directory.resolve("run")), new NoServer(), Pinning.NONE, new Cancellation());
+        new ObservedRun(context).measure();
+        assertThat(context.faults).isEmpty();
+        for (String policy : List.of("tbf", "random")) {
+            double observed = number(context, PoliciesText.HITS, policy);
+            assertThat(observed).isBetween(0.15, 0.5);
+            assertThat(number(context, PoliciesText.SIMULATED, policy)).isBetween(observed - 0.05, observed + 0.05);
+            assertThat(number(context, PoliciesText.TRAVERSED, policy)).isBetween(1.0, 2.0);
+        }
+        assertThat(number(context, PoliciesText.HITS, "none")).isZero();
+        assertThat(number(context, PoliciesText.OPS, "none")).isPositive();
+        assertThat(context.checks).hasSize(2);
+        try (var left = Files.list(context.directory)) {
+            assertThat(left).as("databases that were left behind").isEmpty();
+        }
+    }
+
+    private static double number(RunContext context, String metric, String policy) {
+        return context.metrics.asMap().getOrDefault(PoliciesText.name(metric, policy, "10%"), Double.NaN);
+    }
+}

@@ -1,0 +1,147 @@
+package io.varve.flash.tier;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.varve.flash.policy.Policies;
+import io.varve.flash.record.ItemKey;
+import io.varve.flash.store.CrashingStore;
+import io.varve.flash.store.StoreException;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Tests that evicted items are gone despite concurrent requests for them. Confined to the test's thread. */
+class PendingRemovalsTest {
+    private static final int MOST_ITEMS = 3000;
+    private static final FlashTierSettings FEW = FlashTierSettings.of(MOST_ITEMS).withPolicy(Policies.of("lru"))
+            .withThreads(2).withQueueBytes(1L << 30);
+
+    @TempDir
+    Path directory;
+
+    private final CrashingStore device = new CrashingStore();
+
+    /** One lane has read a key when it is the first to go: what was deleted afterwards is deleted, and stays so. */
+    @Test
+    void victimChosenDuringReadIsNotPromoted() throws InterruptedException {
+        HeldStore store = new HeldStore(device);
+        try (TierFixture fixture = new TierFixture(directory, _ -> store, FEW)) {
+            fixture.set(0, "key", "old");
+            fixture.pushDown(2, "other ");
+            fixture.settle();
+            assertThat(fixture.mightHold(0, "key")).isTrue();
+            store.hold("key".getBytes(StandardCharsets.UTF_8));
+            CompletableFuture<List<Fetch.Outcome>> asked = fixture.ask(0, "key", 1);
+            store.awaitHeld();
+            // The other lane writes half of it.
+            long enough = store.puts() + 2 * MOST_ITEMS;
+            for (int i = 0; i < 5 * MOST_ITEMS; i++) {
+                fixture.setNew(1, "more " + i, "x".repeat(1000));
+            }
+            long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+            while (store.puts() < enough) {
+                assertThat(System.nanoTime()).as("only " + store.puts() + " written").isLessThan(deadline);
+                Thread.onSpinWait();
+            }
+            if (fixture.mightHold(0, "key")) {
+                store.releaseAll();
+            }
+            fixture.set(0, "key", "new");
+            assertThat(fixture.get(0, "key")).isEqualTo("new");
+            assertThat(fixture.delete(0, "key")).isTrue();
+            store.releaseAll();
+            assertThat(TierFixture.join(asked)).hasSize(1);
+            assertThat(fixture.get(0, "key")).as("deleted").isNull();
+        } finally {
+            store.releaseAll();
+        }
+    }
+
+    /** Also where files are opened anew all the time, nothing is left in the store that memory does not know of. */
+    @ParameterizedTest
+    @ValueSource(strings = {"tbf", "lru", "random"})
+    void nothingIsLeftThatIsNotCounted(String policy) {
+        SplittableRandom random = new SplittableRandom(17);
+        Map<String, @Nullable String> model = new HashMap<>();
+        LosingStore losing = new LosingStore(device, new SplittableRandom(3));
+        try (TierFixture fixture = new TierFixture(directory, _ -> losing,
+                FlashTierSettings.of(300).withPolicy(Policies.of(policy)).withQueueBytes(1L << 30))) {
+            for (int step = 0; step < 40_000; step++) {
+                String name = "key " + random.nextInt(2500);
+                int what = random.nextInt(10);
+                if (what < 5) {
+                    String value = step + " " + "w".repeat(900);
+                    fixture.set(0, name, value);
+                    model.put(name, value);
+                } else if (what < 7) {
+                    fixture.delete(0, name);
+                    model.put(name, null);
+                } else {
+                    String found = fixture.get(0, name);
+                    assertThat(found).as("step %d", step).isIn(model.get(name), null);
+                    model.put(name, found);
+                }
+                if (random.nextInt(10_000) == 0) {
+                    TierFixture.join(fixture.tier.flush(0));
+                    model.clear();
+                }
+            }
+            fixture.settle();
+            assertThat(device.reopened()).isPositive();
+            assertThat(fixture.tier.stats().givenUp()).isZero();
+            assertThat(fixture.tier.stats().evictions()).isPositive();
+            for (byte[] key : device.keys()) {
+                assertThat(fixture.tier.holdings().mightHold(ItemKey.placeOf(key), ItemKey.epochOf(key))).isTrue();
+            }
+            assertThat(fixture.tier.stats().items()).isEqualTo(device.count());
+            assertThat(device.count()).isLessThanOrEqualTo(300 + 64);
+        }
+    }
+
+    /** What the store has no room to take out stays to go, and goes when there is room. */
+    @Test
+    void removalWithoutSpaceIsRetried() {
+        try (TierFixture fixture = new TierFixture(directory, _ -> device, FEW)) {
+            fixture.pushDown(1, "first ");
+            fixture.settle();
+            device.refuse(StoreException.Kind.FULL, call -> call.equals("delete"));
+            fixture.pushDown(2, "second ");
+            assertThat(fixture.tier.departures().count()).isPositive();
+            device.refuse(_ -> false);
+            fixture.settle();
+            assertThat(fixture.tier.stats().items()).isEqualTo(device.count());
+            assertThat(fixture.tier.stats().givenUp()).isZero();
+        }
+    }
+
+    /** What a flush leaves behind is taken out, though a store without room refuses it at first. */
+    @Test
+    void flushedItemsAreRemoved() {
+        try (TierFixture fixture = new TierFixture(directory, _ -> device, FlashTierSettings.of(100_000))) {
+            fixture.pushDown(1, "first ");
+            fixture.pushDown(2, "second ");
+            fixture.settle();
+            device.refuse(StoreException.Kind.FULL, call -> call.equals("delete"));
+            TierFixture.join(fixture.tier.flushAll());
+            device.refuse(_ -> false);
+            long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+            while (device.count() > 0) {
+                assertThat(System.nanoTime()).as("still there: " + device.count()).isLessThan(deadline);
+                Thread.onSpinWait();
+            }
+            fixture.settle();
+            assertThat(fixture.tier.stats().items()).isZero();
+        }
+    }
+}

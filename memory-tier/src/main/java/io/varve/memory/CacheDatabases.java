@@ -1,0 +1,241 @@
+package io.varve.memory;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongUnaryOperator;
+
+import io.varve.memory.item.CacheFullException;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.Key;
+import io.varve.memory.maintenance.LazyFree;
+import io.varve.memory.offheap.Memory;
+import io.varve.memory.offheap.Regions;
+import io.varve.memory.report.Epochs;
+import io.varve.memory.shard.Shard;
+import io.varve.memory.shard.context.Databases;
+import io.varve.memory.shard.context.ShardContext;
+
+/**
+ * Operations on whole logical databases: sizes, flushes, swaps and epochs. Thread-safe: it locks the shards, all of
+ * them for a change.
+ */
+final class CacheDatabases {
+    private final ShardContext context;
+    private final Shard[] shards;
+    private final ShardRouter router;
+    private final LazyFree lazyFree;
+    private final int databaseCount;
+
+    CacheDatabases(ShardContext context, Shard[] shards, ShardRouter router, LazyFree lazyFree) {
+        this.context = context;
+        this.shards = shards;
+        this.router = router;
+        this.lazyFree = lazyFree;
+        databaseCount = context.databases.count();
+    }
+
+    /** See {@link Cache#size}. */
+    long size(int database) {
+        long size = 0;
+        for (Shard shard : shards) {
+            shard.lock();
+            try {
+                size += shard.keyspace().size(database);
+            } finally {
+                shard.unlock();
+            }
+        }
+        return size;
+    }
+
+    /** See {@link Cache#size}. */
+    long size(int database, LongUnaryOperator onSecondary) {
+        long[] size = new long[1];
+        boolean counted = underAllLocks(() -> {
+            for (Shard shard : shards) {
+                size[0] += shard.keyspace().size(database);
+            }
+            size[0] += onSecondary.applyAsLong(context.databases.epoch(database));
+            return true;
+        });
+        assert counted;
+        return size[0];
+    }
+
+    /** See {@link Cache#expiringSize}. */
+    long expiringSize(int database) {
+        long size = 0;
+        for (Shard shard : shards) {
+            shard.lock();
+            try {
+                size += shard.keyspace().expiringSize(database);
+            } finally {
+                shard.unlock();
+            }
+        }
+        return size;
+    }
+
+    /** See {@link Cache#flush}. */
+    void flush(int database) {
+        while (!underAllLocks(() -> detach(database))) {
+            // More flushes are in flight than physical databases: this one helps to finish the others.
+            reclaimSlice();
+        }
+    }
+
+    /** Must not hold a shard's lock: the lock order is the lazy-free lock first. */
+    private void reclaimSlice() {
+        if (shards[0].isLockedByMe()) {
+            throw CacheFullException.INSTANCE;
+        }
+        lazyFree.reclaimSlice();
+    }
+
+    /** See {@link Cache#prepareFlushes}. */
+    void prepareFlushes(int count) {
+        int wanted = Math.min(count, Databases.PHYSICAL - databaseCount);
+        while (!underAllLocks(() -> context.databases.free() >= wanted)) {
+            reclaimSlice();
+        }
+    }
+
+    private boolean detach(int database) {
+        if (!holdsAny(database)) {
+            context.databases.renew(database);
+        } else if (!context.databases.detach(database)) {
+            return false;
+        }
+        context.notifyFlushed(database);
+        return true;
+    }
+
+    /** See {@link Cache#flushAll}. */
+    void flushAll() {
+        while (!underAllLocks(this::detachAll)) {
+            reclaimSlice();
+        }
+    }
+
+    /**
+     * Detaches all databases that hold items, or none. It holds the locks of all shards, so a key that is being moved
+     * to another database or shard is in exactly one of them.
+     *
+     * @return false if too few physical databases are free to replace them
+     */
+    private boolean detachAll() {
+        int full = 0;
+        for (int i = 0; i < databaseCount; i++) {
+            full += holdsAny(i) ? 1 : 0;
+        }
+        if (context.databases.free() < full) {
+            return false;
+        }
+        for (int i = 0; i < databaseCount; i++) {
+            if (holdsAny(i)) {
+                context.databases.detach(i);
+            } else {
+                context.databases.renew(i);
+            }
+            context.notifyFlushed(i);
+        }
+        return true;
+    }
+
+    private boolean holdsAny(int database) {
+        for (Shard shard : shards) {
+            if (shard.keyspace().size(database) > 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** See {@link Cache#swap}. */
+    void swap(int first, int second) {
+        boolean swapped = underAllLocks(() -> {
+            boolean done = context.databases.swap(first, second);
+            if (first != second) {
+                context.notifySwapped(first, second, this::hasKey);
+            }
+            return done;
+        });
+        assert swapped;
+    }
+
+    /** The caller holds the locks of all shards. */
+    private boolean hasKey(int database, byte[] name) {
+        long bytes = Math.max(Regions.MIN_BYTES, Long.highestOneBit(name.length) << 1);
+        long copy = context.regions.allocate(bytes);
+        if (copy == 0) {
+            // The caller must assume the worst.
+            return true;
+        }
+        try {
+            Memory.copy(name, 0, copy, name.length);
+            CacheSession session = new InMemorySession(shards, router, context, context.ticker.wallMillis());
+            Key key = new Key();
+            session.bind(key, database, copy, name.length);
+            return session.peek(key, new Item());
+        } finally {
+            context.regions.free(copy, bytes);
+        }
+    }
+
+    private boolean underAllLocks(BooleanSupplier action) {
+        for (Shard shard : shards) {
+            shard.lock();
+        }
+        try {
+            return action.getAsBoolean();
+        } finally {
+            for (Shard shard : shards) {
+                shard.unlock();
+            }
+        }
+    }
+
+    /** See {@link Cache#epochs}. */
+    Epochs epochs() {
+        List<Long> epochs = new ArrayList<>();
+        long[] next = new long[1];
+        boolean read = underAllLocks(() -> {
+            for (int i = 0; i < databaseCount; i++) {
+                epochs.add(context.databases.epoch(i));
+            }
+            next[0] = context.databases.nextEpoch();
+            return true;
+        });
+        assert read;
+        return new Epochs(epochs, next[0]);
+    }
+
+    /** See {@link Cache#resume}. */
+    void resume(Epochs epochs) {
+        if (epochs.ofDatabases().size() != databaseCount) {
+            throw new IllegalArgumentException(
+                    "Epochs of " + epochs.ofDatabases().size() + " databases where there are "
+                            + databaseCount);
+        }
+        boolean resumed = underAllLocks(() -> {
+            context.databases.resume(epochs.ofDatabases().stream().mapToLong(Long::longValue).toArray(),
+                    epochs.next());
+            return true;
+        });
+        assert resumed;
+    }
+
+    /** See {@link Cache#renewEpochs}. */
+    void renewEpochs(Runnable meanwhile) {
+        boolean renewed = underAllLocks(() -> {
+            for (int i = 0; i < databaseCount; i++) {
+                context.databases.renew(i);
+                context.notifyFlushed(i);
+            }
+            meanwhile.run();
+            return true;
+        });
+        assert renewed;
+    }
+}

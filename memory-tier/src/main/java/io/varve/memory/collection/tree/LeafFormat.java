@@ -1,0 +1,42 @@
+package io.varve.memory.collection.tree;
+
+/**
+ * The format of a leaf's elements after the header that {@link NodeLayout} draws: consecutive entries in their order.
+ * Immutable.
+ *
+ * <p>An entry is named by its address. Searches are linear over at most a kilobyte, and compare lengths before bytes.
+ */
+public abstract sealed class LeafFormat permits ListFormat, HashedFormat, ScoredFormat, FixedFormat {
+    /** The most entries of a leaf, which bounds a search. */
+    static final int MOST_ENTRIES = 128;
+
+    /** Whether orders are 32 bits with a nearly uniform distribution, so that their position can be interpolated. */
+    boolean hasEvenOrder() {
+        return false;
+    }
+
+    /** Bytes that an element takes. */
+    abstract long bytesOf(Element element);
+
+    /** Writes an element. */
+    abstract void write(long entry, Element element);
+
+    /** Bytes that an entry takes. */
+    public abstract int bytesAt(long entry);
+
+    /** The first sort key of an entry. */
+    public abstract long orderAt(long entry);
+
+    /** Whether an entry comes before the sought element. */
+    abstract boolean isBefore(long entry, Element sought);
+
+    /** The offset of an entry from the leaf's start; the position behind the last is allowed. */
+    abstract int offset(long leaf, int index);
+
+    /**
+     * Moves the path to the first entry of its leaf that does not come before the sought element.
+     *
+     * <p>Each format has a loop of its own: a common one would dispatch by type at each of some dozen steps.
+     */
+    abstract void seek(long leaf, Element sought, TreePath path);
+}

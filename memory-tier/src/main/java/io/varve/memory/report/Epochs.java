@@ -1,0 +1,20 @@
+package io.varve.memory.report;
+
+import java.util.List;
+
+/**
+ * The epoch of each logical database, which separates a database's present contents from earlier ones and from those of
+ * other databases. Immutable.
+ *
+ * @param ofDatabases the epochs by database number
+ * @param next the first epoch that was never used
+ */
+public record Epochs(List<Long> ofDatabases, long next) {
+    public Epochs {
+        ofDatabases = List.copyOf(ofDatabases);
+        if (ofDatabases.stream().anyMatch(epoch -> epoch < 0 || epoch >= next)) {
+            throw new IllegalArgumentException(
+                    "Epochs " + ofDatabases + " must all be at least 0 and less than " + next);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+package io.varve.memory.shard.context;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lock of a shard: reentrant, not fair. Thread-safe.
+ *
+ * <p>Most commands hold it for well under a microsecond, and maintenance for at most 200 microseconds, so it is rarely
+ * contended. A command that walks or copies a large collection holds it for that whole time; a caller that cannot wait
+ * so long uses {@link #lockWithin}. Unlock is a release store, so it avoids the full fence that a compare-and-set would
+ * need. In return, waiters must poll: first they spin, then they yield, then they sleep for short times.
+ *
+ * <p>A caller that cannot wait registers a callback ({@link #want}), which unlock runs. The lock is then reserved for
+ * the called threads for a few milliseconds. Otherwise a thread that takes the lock repeatedly, for long each time,
+ * would starve all others.
+ *
+ * <p>A transaction holds the locks of all its commands while each command locks and unlocks its own again.
+ */
+public final class ShardLock {
+    private static final int FREE = 0;
+    private static final int HELD = 1;
+    /** Reserved for called threads, and for those that have waited for a while; perhaps none of them comes. */
+    private static final int RESERVED = 2;
+    /** No thread has this number. */
+    private static final long NO_THREAD = 0;
+    /** Spins for some microseconds: longer than a command, shorter than a slice of maintenance. */
+    private static final int SPINS = 64;
+    private static final int YIELDS = 16;
+    private static final long SLEEP_NANOS = 20_000;
+    /** After this many naps, some milliseconds, a thread ignores reservations for others. */
+    private static final int RESPECTED_NAPS = 30;
+
+    private static final VarHandle STATE;
+    private static final VarHandle WANTED;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(ShardLock.class, "state", int.class);
+            WANTED = MethodHandles.lookup().findVarHandle(ShardLock.class, "wanted", Wanted.class);
+        } catch (ReflectiveOperationException impossible) {
+            throw new ExceptionInInitializerError(impossible);
+        }
+    }
+
+    @SuppressWarnings("unused") // accessed through STATE
+    private int state = FREE;
+    /** The thread that holds the lock; meaningful to that thread only, and possibly stale to others. */
+    private long owner = NO_THREAD;
+    /** The number of nested holds beyond the first. */
+    private int taken;
+    /** Whether the next unlock renews the present reservation. Guarded by this lock. */
+    private boolean kept;
+    /** The callbacks, newest first; null if there are none. Any thread adds one; the lock holder takes them. */
+    @SuppressWarnings("unused") // accessed through WANTED
+    private @Nullable Wanted wanted;
+
+    /** A callback, and the one before it. Immutable. */
+    private record Wanted(Runnable call, @Nullable Wanted before) {}
+
+    /** Waits until the lock is free or the caller's own, and takes it. */
+    public void lock() {
+        boolean locked = tryLock();
+        while (!locked) {
+            locked = lockLater(Integer.MAX_VALUE, false);
+        }
+    }
+
+    /**
+     * Takes the lock, if it becomes available within a number of naps or is the caller's own.
+     *
+     * @param naps how often the caller sleeps; 0: it polls for some microseconds and does not sleep; -1: it polls
+     *     once
+     * @param called whether the caller runs because its callback was called
+     * @return false if another thread still holds it
+     */
+    public boolean lockWithin(int naps, boolean called) {
+        return tryLock() || called && tryReserved() || lockLater(naps, called);
+    }
+
+    /**
+     * Registers a callback that an unlocking thread runs once, while it may hold other locks: at the next unlock, or,
+     * if that is in progress, at one after it.
+     */
+    public void want(Runnable call) {
+        Wanted before;
+        do {
+            before = (Wanted) WANTED.getOpaque(this);
+        } while (!WANTED.compareAndSet(this, before, new Wanted(call, before)));
+    }
+
+    /**
+     * Renews the reservation for the threads that were called last and delays other callbacks. The caller holds the
+     * lock.
+     */
+    public void renewReservation() {
+        assert isHeldByMe() : "not locked by this thread";
+        kept = true;
+    }
+
+    /**
+     * Gives up the reservation of a called thread. The lock is reserved for the threads that are called next, if any.
+     */
+    public void cancelReservation() {
+        if (WANTED.getOpaque(this) != null && (int) STATE.getOpaque(this) == RESERVED) {
+            runCallbacks();
+        } else {
+            STATE.compareAndSet(this, RESERVED, FREE);
+        }
+    }
+
+    /** Whether a thread holds the lock; the answer may be stale. */
+    public boolean isHeld() {
+        return (int) STATE.getOpaque(this) == HELD;
+    }
+
+    /** Whether the lock is neither held nor reserved; the answer may be stale. */
+    public boolean isFree() {
+        return (int) STATE.getOpaque(this) == FREE;
+    }
+
+    /** Takes the lock if it is free; false if any thread holds it, even the caller. */
+    public boolean tryLock() {
+        if ((int) STATE.getOpaque(this) != FREE || !STATE.compareAndSet(this, FREE, HELD)) {
+            return false;
+        }
+        owner = Thread.currentThread().threadId();
+        return true;
+    }
+
+    private boolean tryReserved() {
+        if ((int) STATE.getOpaque(this) != RESERVED || !STATE.compareAndSet(this, RESERVED, HELD)) {
+            return false;
+        }
+        owner = Thread.currentThread().threadId();
+        return true;
+    }
+
+    @SuppressWarnings("ThreadPriorityCheck") // on one core the holder cannot run while this spins
+    private boolean lockLater(int naps, boolean called) {
+        if (isHeldByMe()) {
+            taken++;
+            return true;
+        }
+        boolean interrupted = false;
+        boolean locked = false;
+        long most = naps < 0 ? 0 : (long) SPINS + YIELDS + naps;
+        for (long tries = 0; !locked && tries < most; tries++) {
+            if (tries < SPINS) {
+                Thread.onSpinWait();
+            } else if (tries < SPINS + YIELDS) {
+                Thread.yield();
+            } else {
+                // While the thread's interrupt flag is set, parking returns at once.
+                interrupted |= Thread.interrupted();
+                LockSupport.parkNanos(this, SLEEP_NANOS);
+            }
+            locked = tryLock()
+                    || (called || tries >= SPINS + YIELDS + RESPECTED_NAPS - 1) && tryReserved();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return locked;
+    }
+
+    /** Unlocks one hold. */
+    public void unlock() {
+        assert isHeldByMe() : "not locked by this thread";
+        if (taken > 0) {
+            taken--;
+            return;
+        }
+        owner = NO_THREAD;
+        if (kept) {
+            kept = false;
+            STATE.setRelease(this, RESERVED);
+        } else if (WANTED.getOpaque(this) != null) {
+            STATE.setRelease(this, RESERVED);
+            runCallbacks();
+        } else {
+            STATE.setRelease(this, FREE);
+        }
+    }
+
+    private void runCallbacks() {
+        Wanted next = (Wanted) WANTED.getAndSet(this, null);
+        while (next != null) {
+            next.call.run();
+            next = next.before;
+        }
+    }
+
+    public boolean isHeldByMe() {
+        return owner == Thread.currentThread().threadId();
+    }
+}

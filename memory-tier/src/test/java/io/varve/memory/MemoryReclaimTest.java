@@ -1,0 +1,100 @@
+package io.varve.memory;
+
+import java.util.concurrent.TimeUnit;
+
+import io.varve.memory.config.CacheConfig;
+import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.Ticker;
+import io.varve.memory.maintenance.MemoryReclaimer;
+import io.varve.memory.report.CacheStats;
+import io.varve.memory.testing.CacheFixture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Tests how much of the work at the memory limit a single write does, counted in readings of the clock. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+final class MemoryReclaimTest {
+    private static final int MIB = 1 << 20;
+    private static final int SHARDS = 16;
+    private static final int SEGMENT_BYTES = 32 << 10;
+    private static final int VALUE_BYTES = 40;
+    private static final int ADMITTED_BYTES = VALUE_BYTES + 64;
+
+    private final CountingTicker ticker = new CountingTicker();
+
+    private CacheFixture open(int maxMemoryBytes) {
+        return new CacheFixture(Cache.open(CacheConfig.defaults(maxMemoryBytes).withShards(SHARDS)
+                .withSegmentSizeBytes(SEGMENT_BYTES).withMaxOpenSegments(2)
+                .withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU)
+                .withHashSeed(7).withTicker(ticker)));
+    }
+
+    private static void write(CacheFixture fixture, int i) {
+        assertThat(fixture.cache.admit(ADMITTED_BYTES)).as("admission of key %s", i).isTrue();
+        fixture.set(0, CacheFixture.bytes("key" + i), new byte[VALUE_BYTES], Item.NEVER);
+    }
+
+    /**
+     * Nothing is gained before a segment is empty: a write must not begin one in each shard before it ends the first.
+     */
+    @Test
+    void aWriteEmptiesSegmentsOneByOne() {
+        try (CacheFixture fixture = open(16 * MIB)) {
+            long most = 0;
+            for (int i = 0; i < 600_000; i++) {
+                long before = ticker.readings;
+                write(fixture, i);
+                most = Math.max(most, ticker.readings - before);
+            }
+            assertThat(fixture.cache.stats().evicted()).isGreaterThan(100_000);
+            int itemsOfASegment = SEGMENT_BYTES / VALUE_BYTES;
+            // A fifth of a segment is gained by emptying it: five for one, of which some were half done before.
+            assertThat(most).as("looks at the clock, one in eight items").isLessThan(8L * itemsOfASegment / 8);
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        }
+    }
+
+    /** A larger table can wait. Who writes next cannot, and would have to make all the room that the table took. */
+    @Test
+    void aLargerTableKeepsTheReserveForWriters() {
+        int limit = 16 * MIB;
+        try (CacheFixture fixture = open(limit)) {
+            long reserve = MemoryReclaimer.reserveBytes(SHARDS, SEGMENT_BYTES);
+            long kept = MemoryReclaimer.keptBytes(SHARDS, SEGMENT_BYTES, limit);
+            assertThat(kept).isGreaterThan(reserve);
+            int doubled = 0;
+            long before = fixture.cache.stats().indexBytes();
+            for (int i = 0; i < 300_000; i++) {
+                write(fixture, i);
+                CacheStats stats = fixture.cache.stats();
+                if (stats.indexBytes() > before + SEGMENT_BYTES) {
+                    doubled++;
+                    long left = limit - stats.chargedBytes();
+                    assertThat(left).as("left beside a table of key %s", i)
+                            .isGreaterThanOrEqualTo(kept - SEGMENT_BYTES);
+                }
+                before = stats.indexBytes();
+            }
+            assertThat(doubled).as("tables that doubled").isGreaterThan(2 * SHARDS);
+            assertThat(fixture.cache.stats().evicted()).isPositive();
+        }
+    }
+
+    /** A clock by which a slice of work is over after two readings. Confined to the test's thread. */
+    private static final class CountingTicker implements Ticker {
+        private long readings;
+
+        @Override
+        public long wallMillis() {
+            return 1_700_000_000_000L;
+        }
+
+        @Override
+        public long nanoTime() {
+            return ++readings * 100_000;
+        }
+    }
+}

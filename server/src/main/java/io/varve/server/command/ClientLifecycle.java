@@ -1,0 +1,144 @@
+package io.varve.server.command;
+
+import java.util.function.Supplier;
+
+import io.varve.memory.Cache;
+import io.varve.memory.item.Ticker;
+import io.varve.server.acl.AccessControl;
+import io.varve.server.admin.ClientTotals;
+import io.varve.server.blocking.BarrierWaiter;
+import io.varve.server.blocking.BlockedClient;
+import io.varve.server.blocking.BlockedKeys;
+import io.varve.server.command.session.Client;
+import io.varve.server.command.session.Clients;
+import io.varve.server.command.session.Connection;
+import io.varve.server.command.session.CrossProtocolGuard;
+import io.varve.server.command.session.ParkedCommand;
+import io.varve.server.command.session.Watch;
+import io.varve.server.command.session.WatchedKeys;
+import io.varve.server.config.ServerConfig;
+import io.varve.server.pubsub.Subscriptions;
+import io.varve.server.resp.RequestHeapBudget;
+import io.varve.server.tracking.Tracker;
+
+/** The clients from connect to disconnect, and the end of their waits. Thread-safe, except where a method says so. */
+public final class ClientLifecycle {
+    private final Clients clients;
+    private final WatchedKeys watchedKeys;
+    private final BlockedKeys blockedKeys;
+    private final Notifications notifications;
+    private final RequestHeapBudget argumentMemory;
+    private final Ticker ticker;
+    private final Supplier<ServerConfig> config;
+    private final Supplier<AccessControl> access;
+    private final CrossProtocolGuard crossProtocolGuard = new CrossProtocolGuard();
+
+    /** @param hasFlash whether there is a flash tier */
+    ClientLifecycle(Clients clients, Cache cache, boolean hasFlash, BlockedKeys blockedKeys,
+            Notifications notifications, RequestHeapBudget argumentMemory, Ticker ticker,
+            Supplier<ServerConfig> config, Supplier<AccessControl> access) {
+        this.clients = clients;
+        watchedKeys = new WatchedKeys(cache, hasFlash);
+        this.blockedKeys = blockedKeys;
+        this.notifications = notifications;
+        this.argumentMemory = argumentMemory;
+        this.ticker = ticker;
+        this.config = config;
+        this.access = access;
+    }
+
+    public Clients clients() {
+        return clients;
+    }
+
+    /** Maximum number of clients: {@code maxclients}, or fewer if the heap is too small. */
+    public long mostClients() {
+        return Math.min(config.get().number("maxclients"), RequestHeapBudget.mostConnections());
+    }
+
+    /** The detector of HTTP requests. */
+    public CrossProtocolGuard crossProtocolGuard() {
+        return crossProtocolGuard;
+    }
+
+    /** Creates the client of an admitted connection. */
+    public Client connect(Connection connection, String address, String localAddress) {
+        Client client = new Client(clients, connection, address, localAddress, ticker.wallMillis(),
+                new Watch(watchedKeys, argumentMemory),
+                new Subscriptions(notifications.channels(), connection::onMessages), access.get().defaultAccount());
+        clients.add(client);
+        return client;
+    }
+
+    /** Removes a client whose connection has ended. On its event loop. */
+    public void disconnect(Client client) {
+        clients.remove(client);
+        cancelWaits(client);
+        client.endTransaction();
+        stopTracking(client);
+        client.subscriptions().end();
+    }
+
+    /**
+     * Cancels the client's waits for keys and its place at the barrier, because it runs no further commands. On its
+     * event loop; the client may still be connected.
+     */
+    public void cancelWaits(Client client) {
+        stopWaiting(client, false);
+        BarrierWaiter barrierWaiter = client.waitState().takeBarrierPlace();
+        if (barrierWaiter != null) {
+            blockedKeys.removeWaiter(barrierWaiter);
+        }
+    }
+
+    /**
+     * Ends the client's wait for keys, if it waits. On its event loop.
+     *
+     * @param nothingLeft see {@link BlockedKeys#removeClient}
+     */
+    public void stopWaiting(Client client, boolean nothingLeft) {
+        BlockedClient blocked = client.waitState().blockedClient();
+        if (blocked != null) {
+            client.waitState().blockedClient(null);
+            blockedKeys.removeClient(blocked, nothingLeft);
+            argumentMemory.give(blocked.heapBytes());
+        }
+    }
+
+    /** Stops tracking for the client. On its event loop. */
+    public void stopTracking(Client client) {
+        Tracker tracker = client.tracker();
+        if (tracker != null) {
+            client.tracker(null);
+            notifications.tracking().end(tracker);
+            argumentMemory.give(tracker.charged());
+        }
+    }
+
+    /** Sums over all clients; walks over all of them. */
+    ClientTotals totals() {
+        int waiting = 0;
+        int limited = 0;
+        long bufferBytes = 0;
+        long largestInput = 0;
+        long largestOutput = 0;
+        int watching = 0;
+        int listening = 0;
+        for (Client client : clients.unordered()) {
+            Connection connection = client.connection();
+            ParkedCommand parked = client.waitState().parkedCommand();
+            if (parked != null && parked.isVisible()) {
+                waiting++;
+                limited += parked.timeoutMillis() > 0 ? 1 : 0;
+            }
+            watching += client.watch().keyCount() > 0 ? 1 : 0;
+            listening += client.isListening() ? 1 : 0;
+            long outgoing = client.outgoingBytes();
+            bufferBytes += connection.incomingCapacityBytes() + outgoing;
+            largestInput = Math.max(largestInput, connection.incomingBytes());
+            largestOutput = Math.max(largestOutput, outgoing);
+        }
+        return new ClientTotals(waiting, limited, blockedKeys.keyCount(), bufferBytes, largestInput, largestOutput,
+                watching, listening, watchedKeys.total());
+    }
+}

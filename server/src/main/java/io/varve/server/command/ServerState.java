@@ -1,0 +1,186 @@
+package io.varve.server.command;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+
+import io.varve.flash.tier.FlashTier;
+import io.varve.memory.Cache;
+import io.varve.memory.config.CacheConfig;
+import io.varve.memory.item.Ticker;
+import io.varve.server.acl.AccessControl;
+import io.varve.server.admin.LogLevel;
+import io.varve.server.blocking.BlockedKeys;
+import io.varve.server.command.session.Clients;
+import io.varve.server.command.text.GlobPattern;
+import io.varve.server.config.ConfigException;
+import io.varve.server.config.ServerConfig;
+import io.varve.server.resp.RequestHeapBudget;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The server state that all commands share beside the keys: configuration, commands, users, and the parts for clients,
+ * notifications and telemetry. Thread-safe: every part guards itself; the configuration is replaced as a whole.
+ */
+public final class ServerState {
+    private final Cache cache;
+    private final @Nullable FlashTier flash;
+    private final Ticker ticker;
+    private final RequestHeapBudget argumentMemory;
+    private final BlockedKeys blockedKeys;
+    private final Notifications notifications;
+    private final ClientLifecycle lifecycle;
+    private final Telemetry telemetry;
+    private final AccessGuard accessGuard = new AccessGuard(this);
+    private final List<ConfigListener> configListeners = new CopyOnWriteArrayList<>();
+    private final Consumer<String> shutdown;
+    private volatile ServerConfig config;
+    private volatile boolean activeExpire = true;
+    private volatile CommandTable commands = CommandTable.builder().build();
+    private volatile AccessControl access;
+
+    /** @param shutdown requests the end of the process, with the reason; returns at once */
+    public ServerState(Cache cache, ServerConfig config, Ticker ticker, Consumer<String> shutdown) {
+        this(cache, null, config, ticker, shutdown);
+    }
+
+    /** @param flash the flash tier; null if there is none */
+    public ServerState(Cache cache, @Nullable FlashTier flash, ServerConfig config, Ticker ticker,
+            Consumer<String> shutdown) {
+        this.cache = cache;
+        this.flash = flash;
+        this.ticker = ticker;
+        this.config = config;
+        this.shutdown = shutdown;
+        access = AccessControl.open(new CommandNameIndex(commands), GlobPattern::matches, ServerConfig.defaults());
+        long ofFlash = flash == null ? 0 : config.number("flash-cache-size") + 2 * config.number("flash-queue-size");
+        argumentMemory = RequestHeapBudget.ofHeapBeside(ofFlash + Notifications.heapBytes());
+        Clients clients = new Clients();
+        blockedKeys = new BlockedKeys(cache, flash != null);
+        notifications = new Notifications(cache, clients, argumentMemory, config);
+        lifecycle = new ClientLifecycle(clients, cache, flash != null, blockedKeys, notifications, argumentMemory,
+                ticker, this::config, this::access);
+        telemetry = new Telemetry(cache, flash, ticker, this::config, this::access, lifecycle, notifications);
+    }
+
+    public Cache cache() {
+        return cache;
+    }
+
+    /** The flash tier; null if there is none. */
+    public @Nullable FlashTier flash() {
+        return flash;
+    }
+
+    public Ticker ticker() {
+        return ticker;
+    }
+
+    /** The heap budget for giant requests. */
+    public RequestHeapBudget argumentMemory() {
+        return argumentMemory;
+    }
+
+    /** The keys that clients wait for. */
+    public BlockedKeys blockedKeys() {
+        return blockedKeys;
+    }
+
+    /** Notifications for clients. */
+    public Notifications notifications() {
+        return notifications;
+    }
+
+    /** The clients from connect to disconnect. */
+    public ClientLifecycle lifecycle() {
+        return lifecycle;
+    }
+
+    /** Counters and reports. */
+    public Telemetry telemetry() {
+        return telemetry;
+    }
+
+    public ServerConfig config() {
+        return config;
+    }
+
+    /** All ACL users. */
+    public AccessControl access() {
+        return access;
+    }
+
+    /** The checker of ACL rules. */
+    public AccessGuard accessGuard() {
+        return accessGuard;
+    }
+
+    /** Registers a listener for changed settings. */
+    public void onConfig(ConfigListener listener) {
+        configListeners.add(listener);
+    }
+
+    /**
+     * Applies a changed configuration to the cache, the listeners and this server.
+     *
+     * @param named the settings that were named, changed or not
+     * @throws ConfigException if one of them cannot be applied; nothing is changed then
+     */
+    public synchronized void config(ServerConfig changed, Set<String> named) {
+        List<ConfigListener.Change> changes = new ArrayList<>();
+        try {
+            for (ConfigListener listener : configListeners) {
+                changes.add(listener.prepare(changed, named));
+            }
+            cache.reconfigure(cacheConfig(changed));
+        } catch (RuntimeException refused) {
+            changes.forEach(ConfigListener.Change::undo);
+            throw refused;
+        }
+        changes.forEach(ConfigListener.Change::apply);
+        access.reconfigure(config, changed);
+        if (!changed.text("loglevel").equals(config.text("loglevel"))) {
+            LogLevel.apply(changed.text("loglevel"));
+        }
+        config = changed;
+        notifications.config(changed);
+    }
+
+    /** Keeps the values that "auto" resolved to when the cache was opened. */
+    private CacheConfig cacheConfig(ServerConfig changed) {
+        CacheConfig opened = cache.config();
+        return changed.cacheConfig().withActiveExpire(activeExpire).withHashSeed(opened.hashSeed())
+                .withTicker(opened.ticker()).withShards(opened.shards())
+                .withSegmentSizeBytes(opened.segmentSizeBytes()).withMaxOpenSegments(opened.maxOpenSegments());
+    }
+
+    /** DEBUG SET-ACTIVE-EXPIRE: whether maintenance reclaims expired items. */
+    public synchronized void activeExpire(boolean active) {
+        activeExpire = active;
+        cache.reconfigure(cache.config().withActiveExpire(active));
+    }
+
+    /** Requests the end of the process; returns at once. */
+    public void shutdown(String reason) {
+        shutdown.accept(reason);
+    }
+
+    /** All commands; set once the table is complete, before the first connection. */
+    public CommandTable commands() {
+        return commands;
+    }
+
+    /**
+     * Sets the complete command table.
+     *
+     * @throws ConfigException if the configured users are invalid
+     */
+    public void commands(CommandTable complete) {
+        commands = complete;
+        access = AccessControl.open(new CommandNameIndex(complete), GlobPattern::matches, config);
+        config = config.withoutUsers();
+        telemetry.commands(complete);
+    }
+}

@@ -1,0 +1,119 @@
+package io.varve.server.command.dispatch;
+
+import io.varve.memory.CacheSession;
+import io.varve.server.command.Errors;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.batch.Batch;
+import io.varve.server.command.session.Client;
+import io.varve.server.command.spec.CommandFlag;
+import io.varve.server.command.spec.CommandSpec;
+import io.varve.server.command.spec.CommandTrait;
+import org.jspecify.annotations.Nullable;
+
+/** Decides whether a command may run. Confined to its event loop. */
+final class CommandGate {
+    private final ServerState server;
+    private final CacheSession session;
+    private final OomGuard oomGuard;
+    private final MonitorFeed monitors;
+    private final boolean hasFlash;
+    /** Whether memory for all writes of the run was available at its start. */
+    private boolean roomy;
+    /** Whether keyspace events are published as messages. */
+    private boolean publishesEvents;
+
+    CommandGate(ServerState server, CacheSession session, OomGuard oomGuard, MonitorFeed monitors) {
+        this.server = server;
+        this.session = session;
+        this.oomGuard = oomGuard;
+        this.monitors = monitors;
+        hasFlash = server.flash() != null;
+    }
+
+    /** Begins a run of the commands from number {@code next} on. */
+    void begin(Batch batch, int next) {
+        publishesEvents = server.notifications().keyEvents().isOn();
+        roomy = oomGuard.fitsBatch(batch, next);
+    }
+
+    /** Whether keyspace events were published as messages when the run began. */
+    boolean publishesEvents() {
+        return publishesEvents;
+    }
+
+    /**
+     * Whether plain commands of the client run without further checks. This holds until the client sends another kind
+     * of command. Changes by others (ACL rules, MONITOR) apply to what the client sends after their reply, so to its
+     * next batch.
+     */
+    boolean isOrdinary(Client client) {
+        return client.authenticated() && client.user().isUnrestricted() && client.transaction() == null
+                && client.waitState().blockedClient() == null && client.waitState().barrierPlace() == null
+                && !client.subscriptions().expectsMessages()
+                && !monitors.isAny()
+                && !publishesEvents;
+    }
+
+    /** The error for a command without memory; null if there is memory. */
+    @Nullable
+    String shortage(Batch batch, int command, CommandSpec spec, Client client) {
+        if (batch.isRefused(command)) {
+            return Errors.of(batch.shortage(command));
+        }
+        // A command that may stop half way is checked by itself; today none may. The branch stays for the code that C2
+        // makes: a SET at a pipeline of 64 took 0.341 µs of CPU time without it and 0.310 with it, one process each.
+        boolean isRoomy = roomy && (batch.keyCount(command) <= 1 || spec.isAllOrNothing());
+        return !isRoomy && spec.isDenyOom() && !oomGuard.admit(batch, command, client, 0) ? Errors.OUT_OF_MEMORY : null;
+    }
+
+    /**
+     * The error for a command that may not run; null if it may run or be queued.
+     *
+     * @param spec null if there is no such command
+     * @param monitored whether any client monitors
+     */
+    @Nullable
+    String refusal(Batch batch, int command, @Nullable CommandSpec spec, Client client, boolean monitored) {
+        int arguments = batch.argumentCount(command);
+        if (spec == null || spec.hasSubcommands() && (arguments > 1 || !spec.isRunnable())
+                || !spec.acceptsCount(arguments)
+                || spec.has(CommandTrait.DEBUG_ONLY) && !Refusal.mayDebug(server, client)) {
+            countUnknown(batch, command, spec, client);
+            return Refusal.of(batch, command, spec, Refusal.mayDebug(server, client));
+        }
+        if (!client.authenticated() && !spec.has(CommandFlag.NO_AUTH)) {
+            return Refusal.NO_AUTH;
+        }
+        if (client.transaction() != null && cannotBeQueued(spec)) {
+            return Refusal.NOT_IN_TRANSACTION;
+        }
+        String denied = client.user().isUnrestricted()
+                ? null
+                : server.accessGuard().refusal(client, batch, command, spec);
+        if (denied == null) {
+            denied = shortage(batch, command, spec, client);
+        }
+        if (denied != null) {
+            return denied;
+        }
+        if (!spec.has(CommandTrait.ALLOWED_WHILE_SUBSCRIBED) && client.isListeningOnly()) {
+            return Refusal.notWhileListening(spec);
+        }
+        return monitored && MonitorFeed.isKeptFrom(client, spec) ? MonitorFeed.NOT_FOR_MONITORS : null;
+    }
+
+    private boolean cannotBeQueued(CommandSpec spec) {
+        return spec.has(CommandFlag.NO_MULTI) || hasFlash && spec.has(CommandTrait.WAITS_FOR_FLASH);
+    }
+
+    /** Only for clients that may send commands; others must not learn which commands exist. */
+    private void countUnknown(Batch batch, int command, @Nullable CommandSpec spec, Client client) {
+        String name = client.authenticated() ? Refusal.unknownName(batch, command, spec) : null;
+        if (name != null) {
+            String library = client.libraryName();
+            server.telemetry().unknownCommands().add(name,
+                    client.address() + (library.isEmpty() ? "" : " (" + library + " " + client.libraryVersion() + ")"),
+                    session.now());
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package io.varve.server.command.session;
+
+/** The operations that a client needs of its connection. Thread-safe; package {@code net} implements it. */
+public interface Connection {
+    /** Closes at once; unwritten bytes are dropped. */
+    void kill();
+
+    /** Schedules a write of the client's pending messages on its event loop. Returns at once. */
+    void onMessages();
+
+    /** Bytes that wait to be written. */
+    long outgoingBytes();
+
+    /** Bytes received and not yet executed. */
+    long incomingBytes();
+
+    /** Capacity of the receive buffers, bytes. */
+    long incomingCapacityBytes();
+
+    /** The file descriptor, or -1 if the transport has none. */
+    int fileDescriptor();
+
+    /** Whether its client connected through a Unix socket. */
+    default boolean isUnixSocket() {
+        return false;
+    }
+}

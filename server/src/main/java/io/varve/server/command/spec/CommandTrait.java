@@ -1,0 +1,27 @@
+package io.varve.server.command.spec;
+
+/** Properties of a command that the dispatcher needs beside Redis's flags. */
+public enum CommandTrait {
+    /** Always takes so little time that several such commands share one clock reading: see {@code CommandTimes}. */
+    SHARES_CLOCK,
+    /** Has changed none of its keys if memory runs out, so it may run again. */
+    ALL_OR_NOTHING,
+    /** Uses one key at a time, so very many keys may be bound on demand. */
+    KEYS_ON_DEMAND,
+    /** Runs at once after MULTI instead of being queued. */
+    RUNS_IN_MULTI,
+    /** Reads more from flash, if there is one, than the keys that it names: its client waits for that. */
+    WAITS_FOR_FLASH,
+    /** Is allowed in RESP2 subscriber mode. */
+    ALLOWED_WHILE_SUBSCRIBED,
+    /** Replies with pushes, which CLIENT REPLY does not suppress. */
+    PUSHES,
+    /** Publishes messages, and waits while too many are undelivered. */
+    PUBLISHES,
+    /** Runs only if {@code enable-debug-command} allows it. */
+    DEBUG_ONLY,
+    /** Names no key and reads all keys. */
+    READS_ALL_KEYS,
+    /** Names no key and changes all keys. */
+    CHANGES_ALL_KEYS
+}

@@ -1,0 +1,3 @@
+/** The server over a flash tier. */
+@org.jspecify.annotations.NullMarked
+package io.varve.server.flash;

@@ -1,0 +1,115 @@
+package io.varve.server.net;
+
+import io.varve.server.config.ServerConfig;
+import io.varve.server.net.EmbeddedConnections.Client;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Tests disconnected connections that close slowly. Confined to the test's thread. */
+class DisconnectedClientsTest {
+    private static final String MESSAGE = "m".repeat(60_000);
+    private static final int MESSAGES = 20;
+
+    private final EmbeddedConnections all = new EmbeddedConnections(ServerConfig.defaults().with("maxmemory", "64mb")
+            .with("shards", "4").with("client-output-buffer-limit", "pubsub 1mb 0 0"));
+    private final Client disconnected = all.connect();
+    private final Client next = all.connect();
+    private final Client other = all.connect();
+
+    @AfterEach
+    void stop() {
+        all.close();
+    }
+
+    @Test
+    void aKilledClientStopsWaiting() {
+        disconnected.send("BLPOP k 0");
+        next.send("BLPOP k 0");
+        disconnected.kill();
+        assertThat(disconnected.isClosing()).isTrue();
+        other.asks("RPUSH k x", ":1");
+        assertThat(next.replies()).isEqualTo("*2 $1 k $1 x");
+        other.asks("LLEN k", ":0");
+        assertThat(disconnected.replies()).isEmpty();
+        assertThat(all.server().blockedKeys().keyCount()).isZero();
+    }
+
+    @Test
+    void aKilledClientsReservationServesTheNext() {
+        disconnected.send("BLPOP k 0");
+        next.send("BLPOP k 0");
+        other.send("RPUSH k x");
+        // It was called, and does not come to look.
+        disconnected.kill();
+        assertThat(next.replies()).isEqualTo("*2 $1 k $1 x");
+        other.asks("LLEN k", ":1 :0");
+        assertThat(disconnected.replies()).isEmpty();
+    }
+
+    @Test
+    void aKilledClientLeavesTheBarrier() {
+        Client called = all.connect();
+        called.send("BLPOP k 0");
+        next.send("BLPOP j 0");
+        other.asks("RPUSH k x", ":1");
+        disconnected.send("DBSIZE");
+        disconnected.kill();
+        other.asks("RPUSH j y", ":1");
+        assertThat(next.replies()).isEqualTo("*2 $1 j $1 y");
+        assertThat(called.replies()).isEqualTo("*2 $1 k $1 x");
+        assertThat(disconnected.replies()).isEmpty();
+    }
+
+    @Test
+    void aClientDisconnectedForSlowReadingStopsWaiting() {
+        disconnected.send("HELLO 3", "SUBSCRIBE c", "BLPOP k 0");
+        next.send("BLPOP k 0");
+        disconnected.stopReading();
+        for (int i = 0; i < MESSAGES; i++) {
+            other.send("PUBLISH c " + MESSAGE);
+            disconnected.run();
+        }
+        assertThat(other.replies()).startsWith(":1 ").endsWith(" :0");
+        assertThat(disconnected.isClosing()).isTrue();
+        assertThat(all.server().telemetry().overOutputLimit()).isOne();
+        other.asks("RPUSH k x", ":1");
+        assertThat(next.replies()).isEqualTo("*2 $1 k $1 x");
+        other.asks("LLEN k", ":0");
+    }
+
+    @Test
+    void nothingIsKeptOfWhatWasHalfReceived() {
+        long before = all.server().argumentMemory().takenBytes();
+        disconnected.sendBytes("*100000\r\n" + "$1\r\nx\r\n".repeat(50_000));
+        assertThat(all.server().argumentMemory().takenBytes()).isGreaterThan(before);
+        disconnected.kill();
+        assertThat(disconnected.isClosing()).isTrue();
+        assertThat(all.server().argumentMemory().takenBytes()).isEqualTo(before);
+    }
+
+    /** It is to be closed once it has read what was replied. */
+    @Test
+    void aQuittingClientThatDoesNotReadIsClosedWhenIdle() {
+        other.asks("CONFIG SET timeout 5", "+OK");
+        disconnected.stopReading();
+        disconnected.send("ECHO " + MESSAGE, "QUIT");
+        for (int second = 0; second <= 5; second++) {
+            disconnected.check();
+            assertThat(disconnected.isClosing()).as("after %d s", second).isFalse();
+            all.pass(1000);
+        }
+        disconnected.check();
+        assertThat(disconnected.isClosing()).isTrue();
+    }
+
+    /** Commands that come while the connection is about to close are not executed. */
+    @Test
+    void noCommandRunsForAKilledClient() {
+        disconnected.kill();
+        disconnected.send("SET k v");
+        assertThat(disconnected.replies()).isEmpty();
+        other.asks("EXISTS k", ":0");
+    }
+}

@@ -1,0 +1,231 @@
+package io.varve.server.testing;
+
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * A RESP client over a plain socket, which hides no part of the server's output. Confined to one thread.
+ *
+ * <p>A reply is read parsed ({@link #read}) or as its raw bytes ({@link #reply}); text stands for bytes, in ISO 8859-1.
+ */
+public final class RawClient implements AutoCloseable {
+    private static final int TIMEOUT_MILLIS = 20_000;
+
+    private final Socket socket;
+    private final InputStream in;
+    private final OutputStream out;
+
+    public RawClient(int port) throws IOException {
+        this(port, 0);
+    }
+
+    /**
+     * @param receiveBufferBytes how much the kernel may hold for this client; 0: its default
+     */
+    public RawClient(int port, int receiveBufferBytes) throws IOException {
+        socket = new Socket();
+        if (receiveBufferBytes > 0) {
+            socket.setReceiveBufferSize(receiveBufferBytes);
+        }
+        socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), TIMEOUT_MILLIS);
+        socket.setSoTimeout(TIMEOUT_MILLIS);
+        socket.setTcpNoDelay(true);
+        in = new BufferedInputStream(socket.getInputStream(), 1 << 16);
+        out = new BufferedOutputStream(socket.getOutputStream(), 1 << 16);
+    }
+
+    // --- sending
+
+    /** Queues a command. */
+    public void write(List<byte[]> arguments) throws IOException {
+        out.write(("*" + arguments.size() + "\r\n").getBytes(StandardCharsets.US_ASCII));
+        for (byte[] argument : arguments) {
+            out.write(("$" + argument.length + "\r\n").getBytes(StandardCharsets.US_ASCII));
+            out.write(argument);
+            out.write('\r');
+            out.write('\n');
+        }
+    }
+
+    public void flush() throws IOException {
+        out.flush();
+    }
+
+    /** Sends bytes as they are. */
+    public RawClient send(byte[] bytes) throws IOException {
+        out.write(bytes);
+        out.flush();
+        return this;
+    }
+
+    public RawClient send(String latin1) throws IOException {
+        return send(latin1.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    /** Queues a command of text. */
+    public void queue(String... arguments) throws IOException {
+        write(Arrays.stream(arguments).map(a -> a.getBytes(StandardCharsets.ISO_8859_1)).toList());
+    }
+
+    /** A command as an array of bulks. */
+    public static byte[] encode(String... arguments) {
+        StringBuilder text = new StringBuilder("*").append(arguments.length).append("\r\n");
+        for (String argument : arguments) {
+            text.append('$').append(argument.length()).append("\r\n").append(argument).append("\r\n");
+        }
+        return text.toString().getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    /** Tells the server that nothing more will come; replies can still be read. */
+    public void endOutput() throws IOException {
+        socket.shutdownOutput();
+    }
+
+    // --- parsed replies
+
+    public RawReply call(String... arguments) throws IOException {
+        return call(Arrays.stream(arguments).map(a -> a.getBytes(StandardCharsets.ISO_8859_1)).toList());
+    }
+
+    public RawReply call(List<byte[]> arguments) throws IOException {
+        write(arguments);
+        flush();
+        return read();
+    }
+
+    /** The next reply. */
+    public RawReply read() throws IOException {
+        String line = readLine();
+        char kind = line.charAt(0);
+        String head = line.substring(1);
+        return switch (kind) {
+            case '+', '-', ':', '_', ',', '#', '(' -> new RawReply(kind, head, List.of());
+            case '$', '=' -> head.equals("-1")
+                    ? new RawReply(kind, "-1 (null)", List.of())
+                    : new RawReply(kind, readBulk(Integer.parseInt(head)), List.of());
+            case '*', '~', '>' -> head.equals("-1")
+                    ? new RawReply(kind, "-1 (null)", List.of())
+                    : new RawReply(kind, head, readElements(Integer.parseInt(head)));
+            case '%' -> new RawReply(kind, head, readElements(2 * Integer.parseInt(head)));
+            default -> throw new IOException("Not a reply: " + line);
+        };
+    }
+
+    private List<RawReply> readElements(int count) throws IOException {
+        List<RawReply> elements = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            elements.add(read());
+        }
+        return elements;
+    }
+
+    private String readBulk(int length) throws IOException {
+        byte[] bytes = in.readNBytes(length);
+        if (bytes.length < length || in.read() != '\r' || in.read() != '\n') {
+            throw new EOFException("A bulk of " + length + " bytes does not end as it should");
+        }
+        return new String(bytes, StandardCharsets.ISO_8859_1);
+    }
+
+    private String readLine() throws IOException {
+        ByteArrayOutputStream line = new ByteArrayOutputStream();
+        while (true) {
+            int c = in.read();
+            if (c < 0) {
+                throw new EOFException("The server closed the connection after: " + line);
+            }
+            if (c == '\r') {
+                if (in.read() != '\n' || line.size() == 0) {
+                    throw new IOException("Not a line of a reply: " + line);
+                }
+                return line.toString(StandardCharsets.ISO_8859_1);
+            }
+            line.write(c);
+        }
+    }
+
+    /** The value of a field of INFO. */
+    public String info(String field) throws IOException {
+        String all = call("INFO", "everything").text();
+        int at = all.indexOf("\n" + field + ":");
+        if (at < 0) {
+            throw new IOException("INFO has no field " + field);
+        }
+        return all.substring(at + field.length() + 2, all.indexOf('\r', at + 1));
+    }
+
+    public long infoLong(String field) throws IOException {
+        return Long.parseLong(info(field));
+    }
+
+    /** Whether bytes of a reply are there to be read. */
+    public boolean isAnswered() throws IOException {
+        return in.available() > 0;
+    }
+
+    // --- replies as bytes
+
+    /** Sends a command and reads the bytes of one reply. */
+    public String command(String... arguments) throws IOException {
+        return send(encode(arguments)).reply();
+    }
+
+    /** One whole reply as it came, aggregates with their elements. */
+    public String reply() throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        reply(bytes);
+        return bytes.toString(StandardCharsets.ISO_8859_1);
+    }
+
+    private void reply(ByteArrayOutputStream bytes) throws IOException {
+        String line = readLine();
+        bytes.writeBytes((line + "\r\n").getBytes(StandardCharsets.ISO_8859_1));
+        char kind = line.charAt(0);
+        if (kind == '$' || kind == '=') {
+            int length = Integer.parseInt(line.substring(1));
+            if (length >= 0) {
+                bytes.writeBytes((readBulk(length) + "\r\n").getBytes(StandardCharsets.ISO_8859_1));
+            }
+        } else if ("*~>%".indexOf(kind) >= 0) {
+            int count = Integer.parseInt(line.substring(1)) * (kind == '%' ? 2 : 1);
+            for (int i = 0; i < count; i++) {
+                reply(bytes);
+            }
+        }
+    }
+
+    /** Exactly so many bytes. */
+    public String read(int length) throws IOException {
+        return new String(readBytes(length), StandardCharsets.ISO_8859_1);
+    }
+
+    public byte[] readBytes(int length) throws IOException {
+        byte[] bytes = in.readNBytes(length);
+        if (bytes.length < length) {
+            throw new EOFException("The server closed the connection after " + bytes.length + " of " + length);
+        }
+        return bytes;
+    }
+
+    /** Everything until the server closes. */
+    public String readToEnd() throws IOException {
+        return new String(in.readAllBytes(), StandardCharsets.ISO_8859_1);
+    }
+
+    @Override
+    public void close() throws IOException {
+        socket.close();
+    }
+}

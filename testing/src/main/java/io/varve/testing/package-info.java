@@ -1,0 +1,3 @@
+/** The budgets and the seeds of random and long tests. */
+@org.jspecify.annotations.NullMarked
+package io.varve.testing;

@@ -1,0 +1,3 @@
+/** Tests of the test support. */
+@org.jspecify.annotations.NullMarked
+package io.varve.testing;

@@ -1,0 +1,3 @@
+/** The databases behind the cache-aside client: JDBC, delays, their counters, and pending fills. */
+@org.jspecify.annotations.NullMarked
+package io.varve.ycsb.database;
