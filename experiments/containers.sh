@@ -2,10 +2,10 @@
 # Small containers: servers under two loads in memory cgroups of 128, 256 and 512 MiB, compared with Redis.
 #
 # Usage: experiments/containers.sh [NAME=LAUNCHER]... >containers.csv
-#   NAME=LAUNCHER: a launcher of Varve and its name in the table. The launcher of this folder is `varve` and always runs.
+#   NAME=LAUNCHER: a launcher of Varve and its name in the table. This folder's launcher always runs, as `varve`.
 #   Redis is the redis-server on PATH. redis-benchmark generates the load, outside of the cgroup.
-#   JAVA_HOME should be a copy of a JDK that no other process uses. Otherwise pages of its files are charged to the other process,
-#   which a container does not have. The script drops the page cache before each row.
+#   JAVA_HOME should be a copy of a JDK that no other process uses. Otherwise pages of its files are charged to the
+#   other process, unlike in a container. The script drops the page cache before each row.
 #
 # It needs root, the memory controller of cgroup v1 and Redis's programs. Figures of a row:
 #   peak_mb   memory.max_usage_in_bytes: all that is charged to the cgroup, page cache (jars, the start cache) included
@@ -37,7 +37,7 @@ trap 'exit 130' INT TERM HUP
     exit 1
 }
 
-forget() { # COMMAND...: drops the files that it is going to map from the page cache
+forget() { # COMMAND...: drops the files that the command will map from the page cache
     for file in "$(dirname "$1")"/target/launcher/*.jar "$(dirname "$1")/target/launcher/server.aot" \
         "${JAVA_HOME:-/nonexistent}"/lib/modules "${JAVA_HOME:-/nonexistent}"/lib/*.so "${JAVA_HOME:-/nonexistent}"/lib/server/*.so \
         "$(command -v redis-server)"; do
@@ -67,7 +67,7 @@ start() { # LIMIT-MB COMMAND...; in a group of its own; sets server
     sampler=$!
 }
 
-ready() { # waits half a minute at the most
+ready() { # waits at most half a minute
     tries=0
     while [ "$tries" -lt 300 ] && kill -0 "$server" 2>/dev/null; do
         if [ "$(redis-cli -p "$port" ping 2>/dev/null)" = PONG ]; then
@@ -140,18 +140,18 @@ varves() { # LIMIT-MB LOAD MAXMEMORY OPTIONS...; MAXMEMORY may be `default`
         # shellcheck disable=SC2086
         row "$limit_mb" "$load_name" "${launcher%%=*}" "$@" "${launcher#*=}" serve $settings
     done
-    [ "$asked" != default ] || asked=$((limit_mb / 2))mb # which Redis has none of
+    [ "$asked" != default ] || asked=$((limit_mb / 2))mb # Redis has no default
     row "$limit_mb" "$load_name" redis "$@" redis-server --port "$port" --save '' --maxmemory "$asked" --maxmemory-policy allkeys-lru
 }
 
 launchers=$*
-"$home/varve" experiments >/dev/null # builds, which needs more than a small container has
+"$home/varve" experiments >/dev/null # builds now: a build needs more memory than a small container has
 export VARVE_NO_BUILD=1
 echo limit_mb,load,server,maxmemory_mb,survived,killed,peak_mb,anon_mb,errors,set_per_second,get_per_second
 for mb in ${LIMITS:-128 256 512}; do
     varves "$mb" "200 clients of 20 kB" default -c 200 -d 20000 -r 100000 -n "${LARGE_REQUESTS:-200000}"
     case $mb in
-        128) limits="64mb 44mb" ;; # the first is more than what the JVM leaves
+        128) limits="64mb 44mb" ;; # the first is more than the JVM leaves free
         256) limits=128mb ;;
         *) limits=400mb ;;
     esac

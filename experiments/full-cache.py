@@ -2,7 +2,8 @@
 """Commands on large values in a full cache of 16 MB, and the CPU time of a SET in a full cache of 128 MB.
 
   experiments/full-cache.py keys NAME=LAUNCHER...        how many of ten tries answer as Redis does
-  experiments/full-cache.py cpu [--rounds N] NAME=LAUNCHER...   server's CPU time for a SET, in turns; needs redis-benchmark
+  experiments/full-cache.py cpu [--rounds N] NAME=LAUNCHER...
+                                                         server's CPU time for a SET; needs redis-benchmark
 
 A launcher is the `varve` of a checkout that is built. The first core is the server's, the second the generator's.
 """

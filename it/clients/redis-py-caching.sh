@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Whether redis-py's client-side caching works with Varve: a server of its own, a virtual environment of its own.
-# Exit 0 if it does. Set PYTHON to use another Python than python3.
+# Tests redis-py's client-side caching with a private server and virtual environment. Exits with 0 if caching works.
+# PYTHON names a Python other than python3.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
@@ -22,5 +22,5 @@ while IFS= read -r line <&3; do
     esac
 done
 [ -n "$port" ] || { echo "redis-py-caching: the server did not start" >&2; exit 1; }
-cat <&3 >/dev/null & # so that the server can go on writing
+cat <&3 >/dev/null & # drains the pipe, so that the server's writes do not block
 "$work/venv/bin/python" "$here/redis_py_caching.py" "${port%% *}"

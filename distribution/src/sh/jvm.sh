@@ -1,9 +1,9 @@
 # shellcheck shell=sh
-# How Varve's JVM is started: shared by the launcher of a clone (./varve) and by the programs of a release (bin/).
+# Starts Varve's JVM. The launcher of a clone (./varve) and the programs of a release (bin/) read this file.
 #
-# The program that reads this file sets `home`, the folder that it belongs to; `executable`, its own path; and `java`,
-# before a JVM starts. It defines class_path, which prints the class path of a module. It may set `runs`, the folder for
-# the results of experiments; the default is runs/ in `home`.
+# The reading program sets `home`, the folder of the clone or the release; `executable`, its own path; and, before it
+# starts a JVM, `java`. It defines class_path, which prints the class path of a module. It may set `runs`, the folder
+# for the results of experiments; the default is runs/ in `home`.
 runs=
 
 fail() { # STATUS MESSAGE...
@@ -14,21 +14,22 @@ fail() { # STATUS MESSAGE...
 }
 
 # ---- run ----------------------------------------------------------------------------------------------------------
-# The JVM warns on standard error that the module of vectors is an incubator's, and no option silences it. So it starts with a pipe
-# there, whose other end leaves that line out, and gets the real one as descriptor 8. io.varve.server.system.StandardError puts that
-# back before anything else runs, and the pipe ends. What the JVM says where it cannot start comes through the pipe.
-leave_incubator_line_out() { # sets error, the real one's descriptor; empty where there can be no pipe
+# Filters one line of the JVM's standard error: the warning about the incubating vector module, which no option
+# silences. The JVM starts with a pipe as standard error; the reader at its other end drops that line. The JVM inherits
+# the original standard error as descriptor 8. io.varve.server.system.StandardError restores it before other code runs,
+# and the reader ends. If the JVM cannot start, its messages arrive through the pipe.
+leave_incubator_line_out() { # sets error, the descriptor of the original; empty if no pipe can be made
     error=
     pipe=${TMPDIR:-/tmp}/varve-stderr-$$
     mkfifo -m 600 "$pipe" 2>/dev/null || return 0
-    (pass_on <"$pipe" >&2 &) # a child of nobody's who would have to wait for it
+    (pass_on <"$pipe" >&2 &) # orphaned, so that no process has to wait for it
     exec 8>&2 2>"$pipe"
     rm -f "$pipe"
     error=8
 }
 
-pass_on() {
-    trap '' INT TERM HUP # ends with the pipe
+pass_on() { # copies the lines of standard input, except the warning
+    trap '' INT TERM HUP # it ends when the pipe is closed
     while IFS= read -r line || [ -n "$line" ]; do
         case $line in
             'WARNING: Using incubator modules: jdk.incubator.vector') exec cat ;;
@@ -37,15 +38,16 @@ pass_on() {
     done
 }
 
-java_exec() { # MODULE JVM-OPTIONS... MAIN ARGUMENTS...; `exec`, so that signals reach the JVM and its status is ours
+# Replaces the shell with the JVM, so that the JVM receives the signals and its exit status is the shell's.
+java_exec() { # MODULE JVM-OPTIONS... MAIN ARGUMENTS...
     module=$1
     shift
     class_path=$(class_path "$module") && [ -n "$class_path" ] || {
         echo "$0: there is no class path of $module in $home" >&2
         exit 1
     }
-    # VARVE_JAVA_OPTS is a list of words, as JAVA_OPTS is everywhere.
-    set -f # their stars are the JVM's to read
+    # VARVE_JAVA_OPTS is a list of words, like JAVA_OPTS elsewhere.
+    set -f # the shell must not expand the stars in them
     # shellcheck disable=SC2086
     set -- ${VARVE_JAVA_OPTS:-} -cp "$class_path" "$@"
     leave_incubator_line_out
@@ -56,9 +58,10 @@ java_exec() { # MODULE JVM-OPTIONS... MAIN ARGUMENTS...; `exec`, so that signals
 
 # ---- memory -------------------------------------------------------------------------------------------------------
 unlimited=9223372036854775807
-limits_root=${VARVE_LIMITS_ROOT:-} # what /proc and /sys are looked for in: a test's folder
+limits_root=${VARVE_LIMITS_ROOT:-} # the folder with /proc and /sys; only tests set it
 
-at_most() { # FILE...: lowers memory_limit to the number in each that has one; `max` and files that are not there are none
+# Lowers memory_limit to the number in each file. Ignores missing files and files without a number, such as `max`.
+at_most() { # FILE...
     for file in "$@"; do
         [ -r "$file" ] && IFS= read -r number <"$file" || continue
         case $number in
@@ -68,9 +71,9 @@ at_most() { # FILE...: lowers memory_limit to the number in each that has one; `
     done
 }
 
-# The memory of the machine, and what the cgroups of this process allow: the least of its own and all above it. What a container's
-# /proc/self/cgroup names may lie outside of what is mounted: then the mount's root is its own.
-find_memory_limit() { # sets memory_limit, in bytes; unlimited where the system does not say
+# The minimum of the machine's memory and the limits of this process's cgroup and its ancestors. In a container, the
+# cgroup of /proc/self/cgroup may be outside of the mounted hierarchy. Then it is the root of the mount.
+find_memory_limit() { # sets memory_limit, bytes; unlimited if the system reports no limit
     memory_limit=$unlimited
     if [ -r "$limits_root/proc/meminfo" ]; then
         while read -r name number _; do
@@ -94,7 +97,7 @@ find_memory_limit() { # sets memory_limit, in bytes; unlimited where the system 
     done <"$limits_root/proc/self/mountinfo"
 }
 
-own_group() { # VERSION: prints the path of this process's group among those with a limit of memory
+own_group() { # VERSION: prints the path of this process's memory cgroup
     while IFS=: read -r number controllers path; do
         case $1,$number,,$controllers, in
             2,0,,,) echo "$path" ;;
@@ -103,6 +106,7 @@ own_group() { # VERSION: prints the path of this process's group among those wit
     done <"$limits_root/proc/self/cgroup"
 }
 
+# Lowers memory_limit to the limits of a cgroup and of its ancestors.
 at_most_in_groups() { # MOUNT GROUP VERSION
     group=$2
     while :; do
@@ -110,7 +114,7 @@ at_most_in_groups() { # MOUNT GROUP VERSION
             2) at_most "$1$group/memory.max" "$1$group/memory.high" ;;
             1)
                 at_most "$1$group/memory.limit_in_bytes"
-                [ ! -r "$1$group/memory.stat" ] || while read -r name number; do # of groups above what is mounted, too
+                [ ! -r "$1$group/memory.stat" ] || while read -r name number; do # with unmounted ancestors
                     if [ "$name" = hierarchical_memory_limit ] && [ "$number" -lt "$memory_limit" ]; then
                         memory_limit=$number
                     fi
@@ -124,16 +128,21 @@ at_most_in_groups() { # MOUNT GROUP VERSION
     done
 }
 
-between() { # LEAST NUMBER MOST: prints the number, or the bound that it is beyond
+between() { # MIN NUMBER MAX: prints the number, clamped to the bounds
     if [ "$2" -lt "$1" ]; then echo "$1"; elif [ "$2" -gt "$3" ]; then echo "$3"; else echo "$2"; fi
 }
 
-# The server's heap does not grow with its keys. What the JVM takes beside maxmemory stays under 256 MB:
-# heap 96, Netty's direct buffers 64, compiled code 48, and 48 for class metadata and what the JVM allocates itself.
-# Where there is less than 1 GiB the parts follow it, and the JVM does with less: the compiler's memory for a method is bounded
-# (it peaks while the server warms up), the start cache is mapped where it asks to be, so that its pages need no copies, and below
-# 192 MiB there is no optimizing compiler. io.varve.server.config.MemoryPlan adds up what came of it and tells what is left for maxmemory.
-size_jvm() { # sets heap, first_heap, direct, code (MB) and small_jvm, its options
+# Sizes the JVM. The server's heap does not grow with the number of keys: the JVM takes at most 256 MB beside maxmemory.
+# Of these, 96 MB are heap, 64 MB Netty's direct buffers, 48 MB compiled code, and 48 MB class metadata and native
+# allocations of the JVM.
+#
+# If the memory limit is below 1 GiB, the parts shrink with it, and further options save memory:
+#   MemLimit                bounds the compiler's memory for one method, which peaks while the server warms up
+#   ArchiveRelocationMode   maps the start cache at its preferred address, so that its pages are not copied
+#   TieredStopAtLevel       below 192 MiB: no optimizing compiler
+#
+# io.varve.server.config.MemoryPlan reads the sizes from the JVM and computes the maximum of maxmemory.
+size_jvm() { # sets heap, first_heap, direct, code (MB) and small_jvm, the options for small memory
     find_memory_limit
     mb=$((memory_limit / 1048576))
     small_jvm=
@@ -153,11 +162,14 @@ size_jvm() { # sets heap, first_heap, direct, code (MB) and small_jvm, its optio
     export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"
 }
 
-# SweeperThreshold: what the JIT compiles while it
-# warms up is to cause no full collection (some 20 ms); one comes when nine tenths of the code's room are used.
-# TrimNativeHeapInterval: what the JIT's threads gave back stays with the C library otherwise, 10 MB and more (decision 14).
-# MaxInlineLevel: from a connection's batch to a byte of an item it is more than the 15 calls that C2 inlines (decision 30).
-# CompileCommand: each command's handler is compiled for itself, or what C2 may inline in all is used up by the first of them (decision 34).
+# Options that need a reason:
+#   SweeperThreshold         The JIT's output during warm-up must not trigger a full collection, which takes some 20 ms.
+#                            With this threshold a collection starts when the code cache is 90 % full.
+#   TrimNativeHeapInterval   Without it, the C library keeps 10 MB or more that the JIT's threads freed (decision 14).
+#   MaxInlineLevel           The path from a connection's batch to a byte of an item has more than the 15 nested calls
+#                            that C2 inlines by default (decision 30).
+#   CompileCommand           Compiles each command's handler separately. Otherwise the first inlined handler uses up
+#                            C2's inlining budget (decision 34).
 serve_from() { # MODULE JVM-OPTIONS... MAIN ARGUMENTS...
     size_jvm
     [ "$memory_limit" = $unlimited ] || small_jvm="$small_jvm -Dvarve.memory.limit=$memory_limit"
@@ -167,10 +179,11 @@ serve_from() { # MODULE JVM-OPTIONS... MAIN ARGUMENTS...
 -Xlog:disable -Xlog:all=error:stderr ${VARVE_JAVA_OPTS:-}"
     java_exec "$@"
 }
+
 # ---- start cache --------------------------------------------------------------------------------------------------
-# A cache of the classes that a trial start loads and links (JEP 483 and 514). The JVM refuses one of another JVM, of other
-# class files or under options that it does not fit (another collector). It says nothing and starts without.
-serve() { # MODULE CACHE ARGUMENTS...; CACHE may be missing
+# The AOT cache holds the classes that a trial start loads and links (JEP 483 and 514). The JVM silently starts without
+# the cache if another JVM or other class files made it, or if the options do not match, such as another collector.
+serve() { # MODULE CACHE ARGUMENTS...; the file CACHE may be missing
     serve_module=$1 cache=$2
     shift 2
     if [ -f "$cache" ] && takes_start_cache; then
@@ -179,17 +192,18 @@ serve() { # MODULE CACHE ARGUMENTS...; CACHE may be missing
     serve_from "$serve_module" io.varve.server.Main "$@"
 }
 
-takes_start_cache() { # The JVM takes options from all three. If it is given two caches, it does not start.
+# Whether no option of the user names a cache: with two caches the JVM does not start.
+takes_start_cache() {
     case "${VARVE_JAVA_OPTS:-} ${JAVA_TOOL_OPTIONS:-} ${JDK_JAVA_OPTIONS:-}" in
         *AOT* | *Share* | *share*) return 1 ;;
     esac
 }
 
-# Starts the server, ends it when it listens, and waits until the JVM has written the cache. The server's class path must
-# consist of jars, because the JVM caches classes of nothing else.
+# Starts the server, stops it as soon as it listens, and waits until the JVM has written the cache. The server's class
+# path must consist of jars: the JVM caches classes from jars only.
 train_start_cache() { # MODULE CACHE LOG
     (VARVE_JAVA_OPTS='' serve_from "$1" "-XX:AOTCacheOutput=$2" io.varve.server.Main \
-        --port 0 --bind 127.0.0.1 --maxmemory 64mb) >"$3" 2>&1 9>&- & # the lock of a build is not the server's to hold
+        --port 0 --bind 127.0.0.1 --maxmemory 64mb) >"$3" 2>&1 9>&- & # the server must not inherit the build's lock
     trial=$!
     trap 'kill -9 "$trial" 2>/dev/null; exit 130' INT TERM HUP
     asked=
@@ -200,7 +214,7 @@ train_start_cache() { # MODULE CACHE LOG
             kill "$trial"
         fi
         tries=$((tries + 1))
-        [ "$tries" -lt 300 ] || kill -9 "$trial" # half a minute
+        [ "$tries" -lt 300 ] || kill -9 "$trial" # after half a minute
         sleep 0.1 2>/dev/null || sleep 1
     done
     trap - INT TERM HUP

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# What bin/varve-server and bin/varve of a release have in common. The program that reads this file sets `home` and
+# The common part of bin/varve-server and bin/varve of a release. The program that reads this file sets `home` and
 # `executable`.
 #
 # VARVE_JAVA_OPTS is appended to the server's options of conf/jvm.options.
@@ -7,7 +7,7 @@
 
 java=$home/runtime/bin/java
 
-class_path() { # MODULE: lib/MODULE.classpath names its jars relative to the release's folder
+class_path() { # MODULE: prints the jars that lib/MODULE.classpath lists relative to the release's folder
     [ -r "$home/lib/$1.classpath" ] || return 1
     IFS= read -r jars <"$home/lib/$1.classpath"
     path=
@@ -19,10 +19,10 @@ class_path() { # MODULE: lib/MODULE.classpath names its jars relative to the rel
     printf '%s\n' "$path"
 }
 
-read_jvm_options() { # puts the lines of conf/jvm.options before VARVE_JAVA_OPTS
+read_jvm_options() { # prepends the lines of conf/jvm.options to VARVE_JAVA_OPTS
     [ -r "$home/conf/jvm.options" ] || return 0
     options=
-    while read -r line || [ -n "$line" ]; do # without blanks at its ends
+    while read -r line || [ -n "$line" ]; do # `read` strips leading and trailing blanks
         case $line in
             '' | '#'*) ;;
             *[[:blank:]]*)

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# The verbs beside `serve`: shared by the launcher of a clone (./varve) and by bin/varve of a release. The program that
-# reads this file has read jvm.sh. It sets `program`, how users call it, and defines source_version.
+# The verbs other than `serve`. The launcher of a clone (./varve) and bin/varve of a release read this file after
+# jvm.sh. The reading program sets `program`, the name that usage() prints for it, and defines source_version.
 
 usage() {
     cat <<END
@@ -30,7 +30,7 @@ experiments() {
     java_exec experiments io.varve.experiments.Experiments "$@"
 }
 
-# YCSB's own client says with status 0 what is wrong with its arguments, so that is looked at before it starts.
+# Checks the arguments before YCSB starts: YCSB's own client exits with status 0 if they are wrong.
 check_ycsb() { # load|run YCSB-OPTIONS...
     case ${1:-} in
         load | run) ycsb_phase=$1 ;;
@@ -63,15 +63,16 @@ check_ycsb() { # load|run YCSB-OPTIONS...
     [ -n "$workload" ] || fail 2 "ycsb $ycsb_phase: no workload; allowed is -P FILE with one in it (such as workloads/a-quick.properties) or -p workload=CLASS"
 }
 
-check_ycsb_file() { # FILE: sets workload if the file names one, and binding to nothing if it names that
+# Sets workload if the file names one, and clears binding if the file names a binding.
+check_ycsb_file() { # FILE
     [ -e "$1" ] || fail 2 "ycsb -P $1: there is no such file"
     [ ! -d "$1" ] || fail 2 "ycsb -P $1: it is a folder"
     [ -r "$1" ] || fail 2 "ycsb -P $1: permission denied"
-    # What is no plain file (a pipe) can be read once only, and that is YCSB's to do.
+    # A pipe can be read only once, so only YCSB reads it.
     if [ ! -f "$1" ] || grep -q '^[[:space:]]*workload[[:space:]]*[=:[:space:]][[:space:]]*[^=:[:space:]]' "$1"; then
         workload=given
     fi
-    # What stands on the command line would go before it.
+    # An option on the command line would override the file's binding.
     if [ -f "$1" ] && grep -q '^[[:space:]]*db[[:space:]]*[=:[:space:]][[:space:]]*[^=:[:space:]]' "$1"; then
         binding=
     fi
@@ -97,7 +98,7 @@ jmh() {
 
 known_verbs="serve, run, experiments, simulate, mrc, ycsb, jmh, help, version"
 
-# Runs one of the verbs that `./varve` and `bin/varve` have in common, but for serve and version.
+# Runs a verb other than serve and version.
 run_verb() { # VERB ARGUMENTS...
     case $1 in
         run | experiments | simulate | mrc) experiments "$@" ;;

@@ -145,15 +145,15 @@ public final class JobQueue implements AutoCloseable {
             redis.unwatch();
             return false;
         }
-        boolean isThere = redis.hexists(CONTENTS, id);
+        boolean exists = redis.hexists(CONTENTS, id);
         redis.multi();
         redis.zrem(DEADLINES, id);
         redis.lrem(RUNNING, 1, id);
-        if (isThere) {
+        if (exists) {
             redis.rpush(WAITING, id);
         }
         // If it was discarded, another client changed deadlines, and the next call tries again.
-        return !redis.exec().wasDiscarded() && isThere;
+        return !redis.exec().wasDiscarded() && exists;
     }
 
     @Override

@@ -39,7 +39,7 @@ class JobQueueTest {
     void jobsAreTakenInTheirOrderAndGoWhenTheyAreFinished() throws Exception {
         try (VarveServer varve = Varve.start();
                 RedisClient client = Varve.lettuce(varve);
-                StatefulRedisConnection<String, String> look = client.connect();
+                StatefulRedisConnection<String, String> reader = client.connect();
                 JobQueue queue = queue(client)) {
             queue.submit("first");
             queue.submit("second");
@@ -50,7 +50,7 @@ class JobQueueTest {
             assertThat(queue.finish(second)).isTrue();
             assertThat(queue.finish(first)).isTrue();
             assertThat(queue.finish(first)).isFalse();
-            assertThat(look.sync().dbsize()).isZero();
+            assertThat(reader.sync().dbsize()).isZero();
         }
     }
 
@@ -71,7 +71,7 @@ class JobQueueTest {
     void overdueJobIsRedeliveredAndLateResultIsIgnored() throws Exception {
         try (VarveServer varve = Varve.start();
                 RedisClient client = Varve.lettuce(varve);
-                StatefulRedisConnection<String, String> look = client.connect();
+                StatefulRedisConnection<String, String> reader = client.connect();
                 JobQueue slow = queue(client);
                 JobQueue quick = queue(client)) {
             slow.submit("job");
@@ -87,7 +87,7 @@ class JobQueueTest {
             assertThat(slow.finish(late)).isFalse();
             assertThat(quick.finish(again)).isTrue();
             assertThat(quick.finish(quick.take(PATIENCE).orElseThrow())).isTrue();
-            assertThat(look.sync().dbsize()).isZero();
+            assertThat(reader.sync().dbsize()).isZero();
         }
     }
 

@@ -13,15 +13,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Tests {@link ProductCatalogue}. Confined to the test's thread. */
 class ProductCatalogueTest {
-    private final List<String> asked = new ArrayList<>();
+    private final List<String> requested = new ArrayList<>();
 
     private String source(String id) {
-        asked.add(id);
-        return "product " + id + ", " + asked.size();
+        requested.add(id);
+        return "product " + id + ", " + requested.size();
     }
 
     @Test
-    void theSourceIsAskedOnceForEachProduct() throws Exception {
+    void theSourceIsReadOncePerProduct() throws Exception {
         try (VarveServer varve = Varve.start();
                 RedisClient client = Varve.lettuce(varve);
                 ProductCatalogue catalogue = new ProductCatalogue(client, Duration.ofHours(1), this::source)) {
@@ -30,7 +30,7 @@ class ProductCatalogueTest {
             assertThat(catalogue.describe(List.of("b", "a", "c")))
                     .isEqualTo(Map.of("b", "product b, 2", "a", "product a, 1", "c", "product c, 3"));
             assertThat(catalogue.describe(List.of("a", "b", "c"))).hasSize(3);
-            assertThat(asked).containsExactly("a", "b", "c");
+            assertThat(requested).containsExactly("a", "b", "c");
         }
     }
 
@@ -50,7 +50,7 @@ class ProductCatalogueTest {
         try (VarveServer varve = Varve.start();
                 RedisClient client = Varve.lettuce(varve);
                 ProductCatalogue catalogue = new ProductCatalogue(client, Duration.ofMillis(1), this::source)) {
-            while (asked.size() < 2) {
+            while (requested.size() < 2) {
                 assertThat(catalogue.describe("a")).startsWith("product a");
             }
         }

@@ -38,12 +38,12 @@ class RateLimiterTest {
                 RateLimiter limiter = new RateLimiter(Varve.HOST, varve.port(), CONNECTIONS, 100, Duration.ofMinutes(1),
                         clock);
                 ExecutorService threads = Executors.newFixedThreadPool(THREADS)) {
-            List<Future<Boolean>> asked = new ArrayList<>();
+            List<Future<Boolean>> requested = new ArrayList<>();
             for (int i = 0; i < 1_000; i++) {
-                asked.add(threads.submit(() -> limiter.allows("ann")));
+                requested.add(threads.submit(() -> limiter.allows("ann")));
             }
             int allowed = 0;
-            for (Future<Boolean> answer : asked) {
+            for (Future<Boolean> answer : requested) {
                 allowed += answer.get() ? 1 : 0;
             }
             assertThat(allowed).isEqualTo(100);

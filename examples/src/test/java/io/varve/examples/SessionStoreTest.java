@@ -20,10 +20,10 @@ class SessionStoreTest {
     private static final int SESSIONS = 50;
     private static final int PATIENCE_SECONDS = 20;
 
-    private final BlockingQueue<String> told = new LinkedBlockingQueue<>();
+    private final BlockingQueue<String> reported = new LinkedBlockingQueue<>();
 
     private void ended(String id, Map<String, String> attributes) {
-        told.add(id + " " + attributes);
+        reported.add(id + " " + attributes);
     }
 
     @Test
@@ -38,20 +38,19 @@ class SessionStoreTest {
             sessions.end(id);
             assertThat(sessions.use(id)).isEmpty();
             assertThat(sessions.set(id, "cart", "none")).isFalse();
-            assertThat(told).isEmpty();
+            assertThat(reported).isEmpty();
         }
     }
 
     /**
-     * Nobody asks for the session: that it has ended is told all the same, to one of those who share it, with what it
-     * held.
+     * An idle session's end is reported without a request for it, to one of the stores that share it, with its content.
      */
     @Test
     void endOfIdleSessionIsReported() throws Exception {
         Duration idle = Duration.ofMillis(50);
         try (VarveServer varve = Varve.start();
                 RedisClient client = Varve.lettuce(varve);
-                StatefulRedisConnection<String, String> look = client.connect();
+                StatefulRedisConnection<String, String> reader = client.connect();
                 SessionStore sessions = new SessionStore(client, idle, this::ended);
                 SessionStore others = new SessionStore(client, idle, this::ended)) {
             Set<String> expected = new HashSet<>();
@@ -61,11 +60,11 @@ class SessionStoreTest {
             }
             Set<String> heard = new HashSet<>();
             for (int i = 0; i < SESSIONS; i++) {
-                assertThat(heard.add(told.poll(PATIENCE_SECONDS, TimeUnit.SECONDS))).isTrue();
+                assertThat(heard.add(reported.poll(PATIENCE_SECONDS, TimeUnit.SECONDS))).isTrue();
             }
             assertThat(heard).isEqualTo(expected);
-            assertThat(look.sync().dbsize()).isZero();
-            assertThat(told).isEmpty();
+            assertThat(reader.sync().dbsize()).isZero();
+            assertThat(reported).isEmpty();
         }
     }
 }

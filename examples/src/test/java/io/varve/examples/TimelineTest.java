@@ -29,7 +29,7 @@ class TimelineTest {
     }
 
     @Test
-    void nothingIsSentBeforeSomebodySubscribes() throws Exception {
+    void nothingIsSentWithoutASubscriber() throws Exception {
         try (VarveServer varve = Varve.start();
                 RedisClient client = Varve.lettuce(varve);
                 Timeline timeline = new Timeline(client, 5)) {

@@ -73,7 +73,7 @@ class YcsbWorkloadsTest {
         }
     }
 
-    /** Counts what is asked for, and looks at each answer. Confined to one thread. */
+    /** Counts the operations and checks each answer. Confined to one thread. */
     private static final class Checked extends DB {
         private final DB records;
         private final Map<Operation, Integer> counts = new EnumMap<>(Operation.class);

@@ -33,7 +33,7 @@ final class ListCommand implements Callable<Integer> {
         for (String name : files.names()) {
             Experiment experiment = files.read(name);
             out.println(name);
-            out.println("  " + experiment.asks());
+            out.println("  " + experiment.question());
             for (Map.Entry<String, Experiment.Scale> scale : experiment.scales().entrySet()) {
                 Plan plan = Plan.of(experiment, scale.getKey(), Filters.NONE);
                 out.printf("  %-7s %4d runs, about %-9s %s%n", scale.getKey(), plan.runs().size(),

@@ -91,7 +91,7 @@ final class Matrix {
     }
 
     private void announce(List<RunSpec> remaining, int atOnce, double loadPerCore) {
-        out.println(plan.experiment().name() + " --scale " + plan.scaleName() + ": " + plan.experiment().asks());
+        out.println(plan.experiment().name() + " --scale " + plan.scaleName() + ": " + plan.experiment().question());
         out.println(plan.scale().about());
         plan.missing().forEach((configuration, why) -> out.println("omitted: " + configuration + ": " + why));
         out.println(
@@ -127,7 +127,7 @@ final class Matrix {
             Runner runner = new Runner(plan, new Targets(home), files, progress, cancellation, loadPerCore);
             List<Thread> threads = new ArrayList<>();
             for (int number = 0; number < atOnce; number++) {
-                Pinning ofOneCore = Pinning.oneCoreEach(cores, plan.mostEventLoops());
+                Pinning ofOneCore = Pinning.oneCoreEach(cores, plan.maxEventLoops());
                 Pinning ofConcurrentRun = Pinning.ofConcurrentRun(number, cores);
                 threads.add(Thread.ofPlatform().name("run-" + number).start(() -> {
                     try {

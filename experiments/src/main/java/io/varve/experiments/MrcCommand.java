@@ -39,7 +39,7 @@ import picocli.CommandLine.Spec;
                 "2:bad input: an unreadable trace, an option out of range, a server that is unreachable or refuses a command"})
 final class MrcCommand implements Callable<Integer> {
     private static final long PROGRESS_REQUESTS = 1 << 22;
-    private static final int MOST_POINTS = 1_000_000;
+    private static final int MAX_POINTS = 1_000_000;
     private static final int REQUESTS_A_KEY = 20;
     private static final int COMPARED_REQUESTS_A_KEY = 2;
 
@@ -96,8 +96,8 @@ final class MrcCommand implements Callable<Integer> {
         if (!(sample > 0 && sample <= 1)) {
             throw new IllegalArgumentException("--sample " + sample + ": allowed is above 0, to 1");
         }
-        if (points < 1 || points > MOST_POINTS) {
-            throw new IllegalArgumentException("--points " + points + ": allowed is 1 to " + MOST_POINTS);
+        if (points < 1 || points > MAX_POINTS) {
+            throw new IllegalArgumentException("--points " + points + ": allowed is 1 to " + MAX_POINTS);
         }
         if (server != null && !accuracy) {
             throw new IllegalArgumentException("--server " + server + " without --accuracy: allowed are both");

@@ -99,8 +99,8 @@ final class RunCommand implements Callable<Integer> {
     }
 
     private static Path runs(Path home) {
-        String told = System.getProperty("varve.runs");
-        return told == null ? home.resolve("runs") : Path.of(told);
+        String configured = System.getProperty("varve.runs");
+        return configured == null ? home.resolve("runs") : Path.of(configured);
     }
 
     private Request requested() {

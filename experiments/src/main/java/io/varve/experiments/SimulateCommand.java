@@ -31,7 +31,7 @@ import picocli.CommandLine.Spec;
                 "0:done", "2:bad input, such as an unreadable trace or an unknown policy"})
 final class SimulateCommand implements Callable<Integer> {
     private static final long PROGRESS_REQUESTS = 1 << 22;
-    private static final int MOST_KEYS = 1 << 29;
+    private static final int MAX_KEYS = 1 << 29;
     private static final int REQUESTS_A_KEY = 20;
 
     @Spec
@@ -117,7 +117,7 @@ final class SimulateCommand implements Callable<Integer> {
             double wanted = share
                     ? Double.parseDouble(size.substring(0, size.length() - 1)) / 100 * distinct
                     : Long.parseLong(size);
-            if (wanted >= 1 && wanted <= MOST_KEYS) {
+            if (wanted >= 1 && wanted <= MAX_KEYS) {
                 return (int) Math.round(wanted);
             }
         } catch (NumberFormatException none) {

@@ -107,13 +107,13 @@ final class CacheAsideIT {
         assertThat(summary.fills() + summary.overtakenFills()).isEqualTo(summary.misses());
         assertThat(summary.invalidations()).isEqualTo(writes);
         assertThat(summary.remote().delays()).isEqualTo(summary.remote().roundTrips()).isPositive();
-        assertThat(summary.remote().delayNanos()).isGreaterThanOrEqualTo(summary.remote().delayAskedNanos());
-        assertThat(summary.remote().delayAskedNanos()).isEqualTo(summary.remote().delays() * 60_000);
+        assertThat(summary.remote().delayNanos()).isGreaterThanOrEqualTo(summary.remote().delayRequestedNanos());
+        assertThat(summary.remote().delayRequestedNanos()).isEqualTo(summary.remote().delays() * 60_000);
         assertThat(cachedAndEqual()).isPositive();
     }
 
     @Test
-    void scansAskBothDatabasesIfTheyAreTo() throws Exception {
+    void scansReadBothDatabasesIfConfigured() throws Exception {
         Map<String, Long> statuses = run("e", "varve.scan", "databases", "operationcount", "100");
         assertThat(statuses.keySet()).allMatch(name -> name.endsWith("=OK"), "is OK");
         CacheAsideSummary summary = Objects.requireNonNull(CacheAsideClient.summary());
@@ -128,9 +128,9 @@ final class CacheAsideIT {
         CacheAsideSummary summary = Objects.requireNonNull(CacheAsideClient.summary());
         assertThat(summary.stressed()).isTrue();
         assertThat(summary.operationsBeforeStress()).isBetween(240L, 240L + THREADS);
-        assertThat(summary.remote().delayAskedNanos()).isBetween(summary.remote().delays() * 60_000 + 1,
+        assertThat(summary.remote().delayRequestedNanos()).isBetween(summary.remote().delays() * 60_000 + 1,
                 summary.remote().delays() * 120_000);
-        assertThat(summary.local().delayAskedNanos()).isEqualTo(summary.local().delays() * 20_000);
+        assertThat(summary.local().delayRequestedNanos()).isEqualTo(summary.local().delays() * 20_000);
     }
 
     /** How many records are cached; each as its database has it. */
@@ -158,7 +158,7 @@ final class CacheAsideIT {
         return cached;
     }
 
-    /** What the operations gave back, by {@code READ=OK} and the like. */
+    /** The numbers of operations by status, {@code READ=OK} and the like. */
     private static Map<String, Long> run(String name, String... namesAndValues) throws Exception {
         Properties properties = properties(name, namesAndValues);
         Measurements.setProperties(properties);
@@ -224,10 +224,7 @@ final class CacheAsideIT {
         return properties;
     }
 
-    /**
-     * Counts what a client gives back, which the workload itself does not look at. Confined to its thread while it
-     * runs.
-     */
+    /** Counts the statuses of a client, which the workload itself ignores. Confined to its thread while it runs. */
     private static final class Counted extends DB {
         private final DB client;
         private final Map<String, Long> statuses = new ConcurrentHashMap<>();

@@ -32,7 +32,7 @@ final class LauncherIT {
 
     private record Answer(int status, String text) {}
 
-    private static Answer ask(Map<String, String> environment, String... arguments)
+    private static Answer run(Map<String, String> environment, String... arguments)
             throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(Experiments.home().resolve("varve").toString()));
         command.addAll(List.of(arguments));
@@ -46,7 +46,7 @@ final class LauncherIT {
 
     @Test
     void helpListsTheVerbsOfThisVersionAlone() throws IOException, InterruptedException {
-        Answer help = ask(Map.of(), "help");
+        Answer help = run(Map.of(), "help");
         assertThat(help.status()).isZero();
         assertThat(help.text()).contains("serve", "run", "experiments", "simulate", "mrc", "ycsb", "jmh", "version");
     }
@@ -70,7 +70,7 @@ final class LauncherIT {
 
     @Test
     void unknownVerb_isStatus2() throws IOException, InterruptedException {
-        Answer unknown = ask(Map.of(), "frobnicate");
+        Answer unknown = run(Map.of(), "frobnicate");
         assertThat(unknown.status()).isEqualTo(2);
         assertThat(unknown.text()).contains("'frobnicate'").contains("serve, run");
     }
@@ -87,17 +87,17 @@ final class LauncherIT {
     void argumentsThatYcsbIgnores_areStatus2(String arguments, String message)
             throws IOException, InterruptedException {
         Path empty = Files.writeString(folder.resolve("empty.properties"), "#workload=a\nworkload=\nworkloads=b\n");
-        Answer refused = ask(Map.of("VARVE_NO_BUILD", "1"), arguments.replace("EMPTY", "-P " + empty).split(" "));
+        Answer refused = run(Map.of("VARVE_NO_BUILD", "1"), arguments.replace("EMPTY", "-P " + empty).split(" "));
         assertThat(refused.text()).startsWith("varve: ").contains(message).hasLineCount(1);
         assertThat(refused.status()).isEqualTo(2);
     }
 
-    /** The launcher goes on: to YCSB, which has no such binding, or to the build that is not there. */
+    /** The launcher continues: to YCSB, which has no such binding, or to the build that is not there. */
     @ParameterizedTest
     @ValueSource(strings = {"workload=a.B", "workload : a.B", "  workload a.B", "x=y\nworkload=a.B"})
     void aWorkloadInAFileIsFound(String text) throws IOException, InterruptedException {
         Path file = Files.writeString(folder.resolve("given.properties"), text + "\n");
-        Answer goesOn = ask(Map.of("VARVE_NO_BUILD", "1"), "ycsb", "load", "-P", file.toString(), "-p", "x=y", "-db",
+        Answer goesOn = run(Map.of("VARVE_NO_BUILD", "1"), "ycsb", "load", "-P", file.toString(), "-p", "x=y", "-db",
                 "no.such.Database", "-threads", "none");
         assertThat(goesOn.text()).doesNotContain("no workload");
         assertThat(goesOn.status()).isIn(1, 2);
@@ -108,13 +108,13 @@ final class LauncherIT {
         Matcher version = Pattern.compile("<artifactId>varve-parent</artifactId>\\s*<version>([^<]+)</version>")
                 .matcher(Files.readString(Experiments.home().resolve("pom.xml")));
         assertThat(version.find()).isTrue();
-        assertThat(ask(Map.of(), "version").text().lines().toList().getLast())
+        assertThat(run(Map.of(), "version").text().lines().toList().getLast())
                 .matches("varve " + Pattern.quote(version.group(1)) + " \\(([0-9a-f]{7,}|unknown)\\)");
     }
 
     @Test
     void jdk25IsFoundWithAnyJavaHome() throws IOException, InterruptedException {
-        Answer version = ask(Map.of("JAVA_HOME", "/nowhere"), "version");
+        Answer version = run(Map.of("JAVA_HOME", "/nowhere"), "version");
         assertThat(version.status()).isZero();
         assertThat(version.text()).contains("25.");
     }
@@ -183,7 +183,10 @@ final class LauncherIT {
                 .endsWith(":" + home.toRealPath().resolve("ycsb-bindings/flash/target/classes"));
     }
 
-    /** Maven goes on when the launcher that started it is gone: it is waited for, and then built again. */
+    /**
+     * Maven continues after the launcher that started it was killed: the next launcher waits for it, and then builds
+     * again.
+     */
     @Test
     @EnabledOnOs(OS.LINUX)
     void aLauncherThatWasKilledLeavesItsBuildToItself() throws IOException, InterruptedException {
@@ -340,7 +343,9 @@ final class LauncherIT {
         assertThat(Files.readString(error)).contains("Shutdown requested").doesNotContain("incubator");
     }
 
-    /** What is closed is the system's nothing: the first socket or file that is opened does not take its place. */
+    /**
+     * The closed descriptor refers to the null device: the first socket or file that is opened does not take its place.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"2>&-", "<&- 2>&-"})
     @EnabledOnOs(OS.LINUX)
@@ -378,10 +383,10 @@ final class LauncherIT {
         assertThat(served(home)).doesNotContain("aot", "AOT", "archive");
     }
 
-    /** The JVM refuses to start with two caches, whoever asks for the other. */
+    /** The JVM refuses to start with two caches, whichever option names the other. */
     @ParameterizedTest
     @ValueSource(strings = {"VARVE_JAVA_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"})
-    void aStartCacheGivesWayToOptionsThatItDoesNotStandBeside(String variable)
+    void incompatibleOptionsDisableTheStartCache(String variable)
             throws IOException, InterruptedException {
         Path home = built();
         Path state = home.resolve("target/launcher");

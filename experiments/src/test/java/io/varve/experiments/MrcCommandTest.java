@@ -1,9 +1,7 @@
 package io.varve.experiments;
 
 import java.awt.image.BufferedImage;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -28,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import static io.varve.experiments.CommandOutput.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Tests the output of {@code mrc}. Confined to the test's thread. */
@@ -35,31 +34,12 @@ class MrcCommandTest {
     @TempDir
     Path folder;
 
-    private record Answer(int status, String out, String err) {}
-
-    private static Answer ask(String... arguments) {
-        PrintStream out = System.out;
-        PrintStream err = System.err;
-        ByteArrayOutputStream printed = new ByteArrayOutputStream();
-        ByteArrayOutputStream complained = new ByteArrayOutputStream();
-        System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
-        System.setErr(new PrintStream(complained, true, StandardCharsets.UTF_8));
-        try {
-            int status = Experiments.execute(arguments);
-            return new Answer(status, printed.toString(StandardCharsets.UTF_8),
-                    complained.toString(StandardCharsets.UTF_8));
-        } finally {
-            System.setOut(out);
-            System.setErr(err);
-        }
-    }
-
     /** Ten keys in turn: LRU hits nothing with less than ten places, and all but the first ten reads with them. */
     @Test
     void aLoopMissesUntilItFits() throws IOException {
         Path trace = Files.writeString(folder.resolve("loop.txt"),
                 IntStream.range(0, 10_000).mapToObj(i -> "k" + i % 10).collect(Collectors.joining("\n")));
-        Answer answer = ask("mrc", trace.toString(), "--points", "10", "--csv", "--exact");
+        CommandOutput answer = run("mrc", trace.toString(), "--points", "10", "--csv", "--exact");
         assertThat(answer.status()).isZero();
         assertThat(answer.err()).isEmpty();
         List<String> lines = answer.out().lines().toList();
@@ -67,13 +47,13 @@ class MrcCommandTest {
         assertThat(lines.getFirst()).isEqualTo("size,miss_ratio,exact_miss_ratio");
         assertThat(lines.get(9)).isEqualTo("9,1.000000,1.000000");
         assertThat(lines.get(10)).endsWith(",0.001000").startsWith("10,0.00");
-        assertThat(ask("mrc", trace.toString(), "--csv", "--points", "1").out()).startsWith("size,miss_ratio\n10,0.0");
-        assertThat(ask("mrc", trace.toString(), "--csv").out().lines()).as("twice as many sizes as items")
+        assertThat(run("mrc", trace.toString(), "--csv", "--points", "1").out()).startsWith("size,miss_ratio\n10,0.0");
+        assertThat(run("mrc", trace.toString(), "--csv").out().lines()).as("twice as many sizes as items")
                 .doesNotHaveDuplicates().hasSize(1 + 11);
         Path csv = folder.resolve("curve.csv");
-        assertThat(ask("mrc", trace.toString(), "--csv=" + csv, "--points", "1").out()).contains("loop.txt (keys)");
+        assertThat(run("mrc", trace.toString(), "--csv=" + csv, "--points", "1").out()).contains("loop.txt (keys)");
         assertThat(Files.readString(csv)).startsWith("size,miss_ratio\n10,0.0").hasLineCount(2);
-        assertThat(ask("mrc", trace.toString()).out()).contains("loop.txt (keys)").contains("10,000 requests")
+        assertThat(run("mrc", trace.toString()).out()).contains("loop.txt (keys)").contains("10,000 requests")
                 .contains("items").doesNotContain("exact");
     }
 
@@ -81,17 +61,19 @@ class MrcCommandTest {
     void sizesAreBytesWhereTheTraceHasSizes() throws IOException {
         Path trace = Files.writeString(folder.resolve("trace.csv"), "id,size,what\n" + IntStream.range(0, 3000)
                 .mapToObj(i -> i % 3 == 2 ? "a,0,delete\n" : "a,1000,get\n").collect(Collectors.joining()));
-        Answer answer = ask("mrc", trace.toString(), "--format", "csv", "--column", "id", "--bytes-column", "size",
+        CommandOutput answer = run("mrc", trace.toString(), "--format", "csv", "--column", "id", "--bytes-column",
+                "size",
                 "--operation-column", "what", "--exact", "--csv", "--points", "1");
         // Every other read finds the item that the one before brought.
         assertThat(answer.out()).isEqualTo("size,miss_ratio,exact_miss_ratio\n1000,0.500000,0.500000\n");
-        assertThat(ask("mrc", trace.toString(), "--format", "csv", "--column", "id", "--bytes-column", "size").out())
+        assertThat(run("mrc", trace.toString(), "--format", "csv", "--column", "id", "--bytes-column", "size").out())
                 .contains("bytes");
     }
 
     @Test
-    void withoutATraceYcsbAsks() {
-        Answer answer = ask("mrc", "--ycsb", "zipfian", "--keys", "2000", "--requests", "20000", "--exact", "--sample",
+    void withoutATraceYcsbIsTheSource() {
+        CommandOutput answer = run("mrc", "--ycsb", "zipfian", "--keys", "2000", "--requests", "20000", "--exact",
+                "--sample",
                 "0.5");
         assertThat(answer.status()).isZero();
         assertThat(answer.out()).contains("YCSB zipfian, 2,000 keys").contains("items").contains("exact");
@@ -101,10 +83,10 @@ class MrcCommandTest {
     void accuracy_onTrace_printsErrorOfSampledCurve() throws IOException {
         Path trace = Files.writeString(folder.resolve("loop.txt"),
                 IntStream.range(0, 10_000).mapToObj(i -> "k" + i * i % 997).collect(Collectors.joining("\n")));
-        Answer answer = ask("mrc", "--accuracy", trace.toString());
+        CommandOutput answer = run("mrc", "--accuracy", trace.toString());
         assertThat(answer.out()).contains("loop.txt").contains("allowed");
         assertThat(answer.err()).isEmpty();
-        assertThat(ask("mrc", "--accuracy", "--csv", trace.toString()).out()).startsWith("stream,accesses,")
+        assertThat(run("mrc", "--accuracy", "--csv", trace.toString()).out()).startsWith("stream,accesses,")
                 .hasLineCount(2);
     }
 
@@ -113,11 +95,12 @@ class MrcCommandTest {
         Path trace = Files.writeString(folder.resolve("loop.txt"),
                 IntStream.range(0, 2000).mapToObj(i -> "k" + i * i % 97).collect(Collectors.joining("\n")));
         Path plots = folder.resolve("deep/plots");
-        Answer learnt = ask("mrc", trace.toString(), "--exact", "--csv", "--plots", plots.toString());
+        CommandOutput learnt = run("mrc", trace.toString(), "--exact", "--csv", "--plots", plots.toString());
         assertThat(learnt.status()).isZero();
         assertThat(learnt.out()).startsWith("size,");
         assertThat(plots).isDirectoryContaining("glob:**/mrc-*loop-txt-keys.png");
-        Answer compared = ask("mrc", "--accuracy", trace.toString(), "--plots", folder.resolve("more").toString());
+        CommandOutput compared = run("mrc", "--accuracy", trace.toString(), "--plots",
+                folder.resolve("more").toString());
         assertThat(compared.err()).isEmpty();
         try (Stream<Path> images = Files.list(folder.resolve("more"))) {
             BufferedImage image = ImageIO.read(images.toList().getFirst().toFile());
@@ -134,12 +117,12 @@ class MrcCommandTest {
             Files.delete(image);
             Files.createDirectory(image);
         }
-        Answer refused = ask("mrc", trace.toString(), "--exact", "--csv", "--plots", plots.toString());
+        CommandOutput refused = run("mrc", trace.toString(), "--exact", "--csv", "--plots", plots.toString());
         assertThat(refused.err()).hasLineCount(1).contains("an image cannot be written");
         assertThat(refused.status()).isEqualTo(2);
-        assertThat(ask("mrc", trace.toString(), "--plots", trace.toString()).err()).hasLineCount(1)
+        assertThat(run("mrc", trace.toString(), "--plots", trace.toString()).err()).hasLineCount(1)
                 .contains("loop.txt: the folder cannot be created");
-        assertThat(ask("mrc", "--accuracy", "--server", "localhost:1", "--plots", folder.toString()).err())
+        assertThat(run("mrc", "--accuracy", "--server", "localhost:1", "--plots", folder.toString()).err())
                 .hasLineCount(1).contains("with --server");
     }
 
@@ -157,7 +140,7 @@ class MrcCommandTest {
             "--accuracy --keys 0|--keys 0"})
     void badInputIsStatus2AndOneLine(String arguments, String message) throws IOException {
         Path trace = Files.writeString(folder.resolve("trace.csv"), "key,size\na,7\na,b\n");
-        Answer answer = ask(("mrc " + arguments.replace("TRACE", trace.toString())).strip().split(" "));
+        CommandOutput answer = run(("mrc " + arguments.replace("TRACE", trace.toString())).strip().split(" "));
         assertThat(answer.err()).startsWith("varve: mrc: ").contains(message).hasLineCount(1);
         assertThat(answer.out()).isEmpty();
         assertThat(answer.status()).isEqualTo(2);
@@ -169,16 +152,16 @@ class MrcCommandTest {
         try (ServerSocket free = new ServerSocket(0)) {
             port = free.getLocalPort();
         }
-        Answer answer = ask("mrc", "--accuracy", "--server", "127.0.0.1:" + port);
+        CommandOutput answer = run("mrc", "--accuracy", "--server", "127.0.0.1:" + port);
         assertThat(answer.status()).isEqualTo(2);
         assertThat(answer.err()).contains("--server 127.0.0.1:" + port + ": ").doesNotContain("\tat ");
     }
 
-    /** Of a server that knows none of our settings nothing is asked that changes it. */
+    /** A server without our settings gets no command that changes it. */
     @Test
     void anotherServerIsLeftAsItIs() throws Exception {
         try (ServerSocket another = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            CompletableFuture<String> asked = CompletableFuture.supplyAsync(() -> {
+            CompletableFuture<String> requested = CompletableFuture.supplyAsync(() -> {
                 try (Socket client = another.accept()) {
                     client.getOutputStream().write("*0\r\n".getBytes(StandardCharsets.US_ASCII));
                     return new String(client.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
@@ -186,11 +169,11 @@ class MrcCommandTest {
                     throw new UncheckedIOException(e);
                 }
             });
-            Answer answer = ask("mrc", "--accuracy", "--ycsb", "uniform", "--keys", "10", "--requests", "100",
+            CommandOutput answer = run("mrc", "--accuracy", "--ycsb", "uniform", "--keys", "10", "--requests", "100",
                     "--server", "127.0.0.1:" + another.getLocalPort());
             assertThat(answer.status()).isEqualTo(2);
             assertThat(answer.err()).contains("it has no setting 'maxmemory'").doesNotContain("\tat ");
-            assertThat(asked.get(30, TimeUnit.SECONDS)).contains("GET").doesNotContain("FLUSHALL")
+            assertThat(requested.get(30, TimeUnit.SECONDS)).contains("GET").doesNotContain("FLUSHALL")
                     .doesNotContain("SET\r");
         }
     }
@@ -207,7 +190,7 @@ class MrcCommandTest {
                 }
             });
             String address = "127.0.0.1:" + another.getLocalPort();
-            Answer answer = ask("mrc", "--accuracy", "--ycsb", "uniform", "--keys", "10", "--requests", "100",
+            CommandOutput answer = run("mrc", "--accuracy", "--ycsb", "uniform", "--keys", "10", "--requests", "100",
                     "--server", address);
             closed.get(30, TimeUnit.SECONDS);
             assertThat(answer.status()).isEqualTo(2);
@@ -219,7 +202,7 @@ class MrcCommandTest {
     void refusalOfServerIsReported() throws Exception {
         try (VarveServer server = VarveServer.start(ServerConfig.defaults().with("bind", "127.0.0.1")
                 .with("port", "0").with("maxmemory", "64mb").with("requirepass", "secret"))) {
-            Answer answer = ask("mrc", "--accuracy", "--ycsb", "uniform", "--keys", "10", "--requests", "100",
+            CommandOutput answer = run("mrc", "--accuracy", "--ycsb", "uniform", "--keys", "10", "--requests", "100",
                     "--server", "127.0.0.1:" + server.port());
             assertThat(answer.status()).isEqualTo(2);
             assertThat(answer.err())

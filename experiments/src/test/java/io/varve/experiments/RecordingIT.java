@@ -33,7 +33,7 @@ final class RecordingIT {
     private static final String EXPERIMENT = """
             name: short
             title: A short one
-            asks: What do settings cost?
+            question: What do settings cost?
             kind: throughput
             default-scale: quick
             maxmemory: 64mb
@@ -67,9 +67,9 @@ final class RecordingIT {
         }
     }
 
-    private Plan plan(String settings, String undone) throws IOException {
+    private Plan plan(String settings, String baselineSettings) throws IOException {
         Files.writeString(directory.resolve("short.yaml"),
-                EXPERIMENT.replace("SETTINGS", settings).replace("UNDONE", undone));
+                EXPERIMENT.replace("SETTINGS", settings).replace("UNDONE", baselineSettings));
         return Plan.of(new ExperimentFiles(directory).read("short"), "quick", Filters.NONE);
     }
 
@@ -77,7 +77,7 @@ final class RecordingIT {
     void oneProcessIsComparedWithItself() throws IOException {
         Plan plan = plan("mrc-tracking=yes penalty-tracking=yes", "penalty-tracking=no mrc-tracking=no");
         RunFiles files = new RunFiles(directory.resolve("out"));
-        // Whether seconds of it hold the limit is not asked.
+        // Seconds do not show whether the limit is held.
         assertThat(new Matrix(plan, files, Experiments.home()).run()).isLessThanOrEqualTo(1);
         RunSpec run = plan.runs().getFirst();
         RunRecord record = files.read(run).orElseThrow();
@@ -107,8 +107,8 @@ final class RecordingIT {
     /** Neither of both is left out. */
     @ParameterizedTest
     @CsvSource({"no-such-setting=1, no-such-setting=2", "mrc-window=2000000, mrc-window=1"})
-    void refusedSettingFailsTheRun(String settings, String undone) throws IOException {
-        Plan plan = plan(settings, undone);
+    void refusedSettingFailsTheRun(String settings, String baselineSettings) throws IOException {
+        Plan plan = plan(settings, baselineSettings);
         RunFiles files = new RunFiles(directory.resolve("out"));
         assertThat(new Matrix(plan, files, Experiments.home()).run()).isEqualTo(1);
         RunRecord record = files.read(plan.runs().getFirst()).orElseThrow();

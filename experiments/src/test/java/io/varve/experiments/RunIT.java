@@ -27,7 +27,7 @@ final class RunIT {
     private static final String DEFINITION = """
             name: short
             title: A short one
-            asks: Does a run write everything down?
+            question: Does a run write everything down?
             kind: ycsb
             default-scale: quick
             maxmemory: 256mb
@@ -48,7 +48,7 @@ final class RunIT {
     private static final String PER_KEY = """
             name: per-key
             title: A short one
-            asks: Is a key's memory measured?
+            question: Is a key's memory measured?
             kind: memory_per_key
             default-scale: quick
             maxmemory: 64mb
@@ -68,7 +68,7 @@ final class RunIT {
     private static final String FRAGMENTATION = """
             name: fragments
             title: A short one
-            asks: Is what lives measured?
+            question: Is what lives measured?
             kind: fragmentation
             default-scale: quick
             maxmemory: 8mb
@@ -84,48 +84,6 @@ final class RunIT {
             baselines: [Redis]
             scales:
               quick: {about: "SCALED: seconds", embedded: true, workloads: [W3], sizes: [once], ttls: [[]], threads: [1], configurations: [wheel, Redis]}
-            """;
-
-    private static final String LATENCY = """
-            name: steady
-            title: A short one
-            asks: Is the latency measured?
-            kind: latency
-            default-scale: quick
-            maxmemory: 64mb
-            record-bytes: 100
-            seed: 1
-            workloads:
-              mixed: {mix: "GET 40 NEW 32 EXPIRING 15 OVERWRITE 4 DEL 3 HSET 3 HGET 3", values: "50-150", ttls: "1-2", hashes: "10", fields: "10", keys: "1000"}
-            sizes:
-              tiny: {rate: 1000, seconds: 3, warmup-seconds: 2}
-            configurations:
-              Redis: {server: redis, group: Redis, settings: {}}
-              wheel: {server: varve, group: wheel, settings: {}}
-            baselines: [Redis]
-            scales:
-              quick: {about: "SCALED: seconds", embedded: true, workloads: [mixed], sizes: [tiny], ttls: [[]], threads: [1], configurations: [Redis, wheel]}
-            """;
-
-    private static final String EVENTS = """
-            name: events
-            title: A short one
-            asks: Is it measured when expired is told?
-            kind: expired_events
-            default-scale: quick
-            maxmemory: 64mb
-            record-bytes: 100
-            seed: 1
-            workloads:
-              among: {ttls: "1-2", one-in: "4"}
-            sizes:
-              tiny: {records: 2000, seconds: 60}
-            configurations:
-              wheel: {server: varve, group: wheel, settings: {notify-keyspace-events: Ex, expire-bucket-base-ms: "100"}}
-              Redis: {server: redis, group: Redis, settings: {notify-keyspace-events: Ex}}
-            baselines: [Redis]
-            scales:
-              quick: {about: "SCALED: seconds", embedded: true, workloads: [among], sizes: [tiny], ttls: [[]], threads: [1], configurations: [wheel, Redis]}
             """;
 
     @TempDir
@@ -162,7 +120,8 @@ final class RunIT {
         Plan plan = Plan.of(new ExperimentFiles(directory).read("per-key"), "quick", Filters.NONE);
         RunFiles files = new RunFiles(directory.resolve("per-key"));
 
-        // So few keys are lost in the noise of a JVM: that it is measured is asked here, not whether the limit is held.
+        // So few keys are lost in the noise of a JVM: this test checks that it is measured, not whether the limit is
+        // held.
         assertThat(new Matrix(plan, files, Experiments.home()).run()).isLessThanOrEqualTo(1);
 
         RunRecord record = files.read(plan.runs().getFirst()).orElseThrow();
@@ -181,7 +140,8 @@ final class RunIT {
         Plan plan = Plan.of(new ExperimentFiles(directory).read("fragments"), "quick", Filters.NONE);
         RunFiles files = new RunFiles(directory.resolve("fragments"));
 
-        // So little is lost in the noise of a JVM: that it is measured is asked here, not whether the limits are held.
+        // So little is lost in the noise of a JVM: this test checks that it is measured, not whether the limits are
+        // held.
         assertThat(new Matrix(plan, files, Experiments.home()).run()).isLessThanOrEqualTo(1);
 
         for (RunSpec run : plan.runs()) {
@@ -200,59 +160,6 @@ final class RunIT {
             }
         }
         assertThat(files.directory().resolve("peak-resident.png")).isNotEmptyFile();
-    }
-
-    @Test
-    void latenciesAreMeasuredOnASchedule() throws IOException {
-        Files.writeString(directory.resolve("steady.yaml"), LATENCY);
-        Plan plan = Plan.of(new ExperimentFiles(directory).read("steady"), "quick", Filters.NONE);
-        RunFiles files = new RunFiles(directory.resolve("steady"));
-
-        // How fast this machine is now is not asked here: that all requests are made and everything is written down is.
-        assertThat(new Matrix(plan, files, Experiments.home()).run()).isLessThanOrEqualTo(1);
-
-        for (RunSpec run : plan.runs()) {
-            RunRecord record = files.read(run).orElseThrow();
-            assertThat(record.faults()).isEmpty();
-            assertThat(record.outcome()).isEqualTo(Outcome.OK);
-            assertThat(record.number("requests_planned")).isEqualTo(3000);
-            assertThat(record.number("requests")).isEqualTo(3000);
-            assertThat(record.number("error_replies")).isZero();
-            assertThat(record.number("keys_expired")).isPositive();
-            assertThat(record.number("latency_with_disturbed_p50_us")).isPositive();
-            for (String name : List.of(RunFiles.LATENCY_HGRM, RunFiles.LATENCY_CSV, RunFiles.MEMORY_CSV)) {
-                assertThat(files.of(run).resolve(name)).isNotEmptyFile();
-            }
-            if (run.configuration().equals("wheel")) {
-                assertThat(record.number("longest_hiccup_ms")).as("Varve's own measure").isPositive();
-                assertThat(record.checks()).extracting(RunRecord.Check::what)
-                        .anyMatch(what -> what.endsWith("at most that of Redis"));
-            }
-        }
-        assertThat(files.directory().resolve("latency-p999.png")).isNotEmptyFile();
-    }
-
-    @Test
-    void eventsAreWaitedForAndTheirDelaysMeasured() throws IOException {
-        Files.writeString(directory.resolve("events.yaml"), EVENTS);
-        Plan plan = Plan.of(new ExperimentFiles(directory).read("events"), "quick", Filters.NONE);
-        RunFiles files = new RunFiles(directory.resolve("events"));
-
-        // How soon they come on this machine is not asked here: that each comes once, and when, is.
-        assertThat(new Matrix(plan, files, Experiments.home()).run()).isLessThanOrEqualTo(1);
-
-        for (RunSpec run : plan.runs()) {
-            RunRecord record = files.read(run).orElseThrow();
-            assertThat(record.faults()).isEmpty();
-            assertThat(record.outcome()).isEqualTo(Outcome.OK);
-            assertThat(record.number("events")).isBetween(400.0, 600.0);
-            assertThat(record.number("events_missing")).isZero();
-            assertThat(record.number("event_delay_p50_ms")).isPositive()
-                    .isLessThanOrEqualTo(record.number("event_delay_max_ms"));
-            assertThat(record.number("events_within_base_percent")).isBetween(0.0, 100.0);
-            assertThat(files.of(run).resolve(RunFiles.DELAY_HGRM)).isNotEmptyFile();
-        }
-        assertThat(files.directory().resolve("summary.csv")).content().contains("event_delay_p99_ms");
     }
 
     private static List<String> startedAt(Plan plan, RunFiles files) throws IOException {

@@ -1,9 +1,6 @@
 package io.varve.experiments;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -15,6 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import static io.varve.experiments.CommandOutput.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Tests the output and the files of {@code simulate}. Confined to the test's thread. */
@@ -22,32 +20,13 @@ class SimulateCommandTest {
     @TempDir
     Path folder;
 
-    private record Answer(int status, String out, String err) {}
-
-    private static Answer ask(String... arguments) {
-        PrintStream out = System.out;
-        PrintStream err = System.err;
-        ByteArrayOutputStream printed = new ByteArrayOutputStream();
-        ByteArrayOutputStream complained = new ByteArrayOutputStream();
-        System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
-        System.setErr(new PrintStream(complained, true, StandardCharsets.UTF_8));
-        try {
-            int status = Experiments.execute(arguments);
-            return new Answer(status, printed.toString(StandardCharsets.UTF_8),
-                    complained.toString(StandardCharsets.UTF_8));
-        } finally {
-            System.setOut(out);
-            System.setErr(err);
-        }
-    }
-
     /** Ten keys in turn: with nine places LRU never hits, and whoever does not know the order does. */
     @Test
     void aTraceIsReplayedForEachPolicyAndSize() throws IOException {
         Path trace = Files.writeString(folder.resolve("loop.txt"),
                 IntStream.range(0, 10_000).mapToObj(i -> "k" + i % 10).collect(Collectors.joining("\n")));
         Path csv = folder.resolve("figures.csv");
-        Answer answer = ask("simulate", trace.toString(), "--policy", "lru,random,none", "--size", "9,10,50%",
+        CommandOutput answer = run("simulate", trace.toString(), "--policy", "lru,random,none", "--size", "9,10,50%",
                 "--warmup", "100",
                 "--csv=" + csv);
         assertThat(answer.status()).isZero();
@@ -66,7 +45,7 @@ class SimulateCommandTest {
     void csv_withoutFile_isAllOfStandardOutput() throws IOException {
         Path trace = Files.writeString(folder.resolve("three.txt"), "a\nb\nc\na");
         // The trace behind the option is no file to write.
-        Answer answer = ask("simulate", "--policy", "lru", "--size", "2", "--csv", trace.toString());
+        CommandOutput answer = run("simulate", "--policy", "lru", "--size", "2", "--csv", trace.toString());
         assertThat(answer.err()).isEmpty();
         assertThat(answer.out().lines()).hasSize(2);
         assertThat(answer.out()).startsWith(
@@ -77,15 +56,15 @@ class SimulateCommandTest {
 
     @Test
     void csv_toAFolder_isStatus2() {
-        Answer answer = ask("simulate", "--keys", "100", "--requests", "100", "--policy", "lru", "--size", "10",
+        CommandOutput answer = run("simulate", "--keys", "100", "--requests", "100", "--policy", "lru", "--size", "10",
                 "--csv=" + folder);
         assertThat(answer.status()).isEqualTo(2);
         assertThat(answer.err()).contains("--csv=" + folder).hasLineCount(1);
     }
 
     @Test
-    void withoutATraceYcsbAsks() {
-        Answer answer = ask("simulate", "--keys", "2000", "--requests", "20000", "--policy", "tbf,lru", "--size",
+    void withoutATraceYcsbIsTheSource() {
+        CommandOutput answer = run("simulate", "--keys", "2000", "--requests", "20000", "--policy", "tbf,lru", "--size",
                 "10%");
         assertThat(answer.status()).isZero();
         assertThat(answer.out()).contains("YCSB zipfian, 2,000 keys").contains("tbf").contains("200  lru");
@@ -96,7 +75,7 @@ class SimulateCommandTest {
             "--ycsb hotspot",
             "no-such-file"})
     void badInputIsStatus2AndOneLine(String arguments) {
-        Answer answer = ask(("simulate --keys 100 --requests 100 " + arguments).split(" "));
+        CommandOutput answer = run(("simulate --keys 100 --requests 100 " + arguments).split(" "));
         assertThat(answer.err()).startsWith("varve: simulate: ").hasLineCount(1);
         assertThat(answer.status()).isEqualTo(2);
     }

@@ -29,7 +29,7 @@ final class StatusIT {
     private static final String DEFINITION = """
             name: fill
             title: A little fill
-            asks: How does the process end?
+            question: How does the process end?
             kind: memory_fit
             default-scale: quick
             maxmemory: 64mb
@@ -72,7 +72,7 @@ final class StatusIT {
     private Process start(String... arguments) throws IOException {
         List<String> command = new ArrayList<>();
         if (System.getProperty("os.name").equals("Linux")) {
-            // Who runs the tests in the background hands down a SIGINT that is ignored.
+            // Tests that run in the background pass on a SIGINT that is ignored.
             command.addAll(List.of("env", "--default-signal=INT"));
         }
         command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xms32m",

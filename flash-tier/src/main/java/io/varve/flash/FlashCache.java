@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * The prototype of the paper (TBF, section III, Figure 6): a cache on flash in front of a database on disk. Many
  * threads; operations on one key are serialized.
  *
- * <p>A read asks flash, then the disk, and caches a record found there. A write goes to the disk and to flash
+ * <p>A read looks in flash, then on the disk, and caches a record found there. A write goes to the disk and to flash
  * (write-through), or to flash alone. In the latter case the record is marked dirty and goes to the disk when it is
  * evicted (write-back). If the cache is full, the policy chooses a victim.
  *
@@ -81,8 +81,8 @@ public final class FlashCache implements AutoCloseable {
         finder = flash.walk();
         writeBack = settings.writeBack() && policy.caches();
         if (writeBack) {
-            flash.note(DIRTY, true);
-        } else if (flash.noted(DIRTY)) {
+            flash.setNote(DIRTY, true);
+        } else if (flash.hasNote(DIRTY)) {
             writeAllBack();
         }
         KeyCursor cursor = flash.walk();
@@ -91,7 +91,7 @@ public final class FlashCache implements AutoCloseable {
         }
         if (!policy.caches()) {
             // Flash is neither read nor updated from here on: its records must not reappear.
-            flash.handOver(durability);
+            flash.makeDurable(durability);
         }
         while (policy.caches() && cursor.next()) {
             long hash = RecordKey.hashOf(cursor.key());
@@ -111,8 +111,8 @@ public final class FlashCache implements AutoCloseable {
             }
         }
         // A dirty record may have been on the device, and so must its successor be.
-        disk.handOver(DurabilityLevel.TO_DEVICE);
-        flash.note(DIRTY, false);
+        disk.makeDurable(DurabilityLevel.TO_DEVICE);
+        flash.setNote(DIRTY, false);
     }
 
     private void writeBack(byte[] recordKey, StoredValue record) {
@@ -154,7 +154,7 @@ public final class FlashCache implements AutoCloseable {
         }
     }
 
-    /** Caches a value after a read. If it is lost, or flash has no space for it, the next read asks the disk again. */
+    /** Caches a value after a read. If it is lost, or flash has no space for it, the next read goes to the disk. */
     private void insert(byte[] recordKey, long hash, byte[] value) {
         try {
             evictOver(settings.items() - 1, hash);
@@ -266,7 +266,7 @@ public final class FlashCache implements AutoCloseable {
         }
     }
 
-    /** Writes a clean record; if it is lost, the next read asks the disk again. */
+    /** Writes a clean record; if it is lost, the next read goes to the disk again. */
     private boolean putBack(byte[] recordKey, long hash, byte[] value, boolean was) {
         try {
             flash.put(recordKey, new StoredValue(value, false).encode(recordKey), DurabilityLevel.BUFFERED);
@@ -342,10 +342,10 @@ public final class FlashCache implements AutoCloseable {
      *
      * @param own the key that causes the eviction, which stays
      */
-    private void evictOver(long most, long own) {
+    private void evictOver(long max, long own) {
         eviction.lock();
         try {
-            for (int tries = 0; flash.count() > most && tries < TRIES; tries++) {
+            for (int tries = 0; flash.count() > max && tries < TRIES; tries++) {
                 hand.begin(own);
                 if (!policy.findVictim(hand)) {
                     return;
@@ -379,7 +379,7 @@ public final class FlashCache implements AutoCloseable {
         }
         try {
             byte[] recordKey = recordKeyOf(victim);
-            // If it is gone already, the thread that removed it has counted it.
+            // If it was removed already, the thread that removed it has counted it.
             if (recordKey != null && drop(recordKey)) {
                 evictions++;
             }
@@ -390,7 +390,7 @@ public final class FlashCache implements AutoCloseable {
     }
 
     private byte @Nullable [] recordKeyOf(long hash) {
-        if (hand.stands() && hand.key() == hash) {
+        if (hand.isPositioned() && hand.key() == hash) {
             return hand.recordKey();
         }
         finder.seek(RecordKey.prefix(hash));
@@ -438,7 +438,7 @@ public final class FlashCache implements AutoCloseable {
         private long own;
         private int steps;
         private long endNanos;
-        private boolean looked;
+        private boolean positioned;
 
         Hand(KeyCursor cursor) {
             this.cursor = cursor;
@@ -447,25 +447,25 @@ public final class FlashCache implements AutoCloseable {
         void begin(long forKey) {
             own = forKey;
             steps = 0;
-            endNanos = nanoTime.getAsLong() + settings.mostTime().toNanos();
-            looked = false;
+            endNanos = nanoTime.getAsLong() + settings.maxDuration().toNanos();
+            positioned = false;
         }
 
         /** Whether this search has visited a key, which is its current position. */
-        boolean stands() {
-            return looked;
+        boolean isPositioned() {
+            return positioned;
         }
 
         @Override
         public boolean next() {
             // Visits at least one key even after the deadline: otherwise the search would find nothing.
-            while (steps < settings.mostSteps() && (!looked || nanoTime.getAsLong() - endNanos < 0)) {
+            while (steps < settings.maxSteps() && (!positioned || nanoTime.getAsLong() - endNanos < 0)) {
                 steps++;
                 if (!cursor.next() && isEmptyFromItsBeginning()) {
                     return false;
                 }
                 if (key() != own) {
-                    looked = true;
+                    positioned = true;
                     return true;
                 }
             }

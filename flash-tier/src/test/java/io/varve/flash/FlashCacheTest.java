@@ -90,7 +90,7 @@ class FlashCacheTest {
         assertThat(read("b")).isEqualTo("back");
     }
 
-    /** What only flash has outlives another mode, another size and no policy at all. */
+    /** A dirty record that only flash holds survives a change of mode, of size, and no policy at all. */
     @Test
     void dirtyRecordIsWrittenBackInAnyMode() {
         settings = settings.withWriteBack(true);
@@ -110,7 +110,7 @@ class FlashCacheTest {
         }
     }
 
-    /** What was refused has happened or not, before and after a kill, and it does not change its mind. */
+    /** A refused operation has happened or not, before and after a kill, and its outcome does not change. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void refusedItemIsNeverVisible(boolean writeBack) {
@@ -179,7 +179,7 @@ class FlashCacheTest {
         assertThat(read("k")).isEqualTo("new");
     }
 
-    /** As when the files were opened anew: the cache goes on with what is there. */
+    /** As when the files were reopened: the cache continues with the items that are there. */
     @ParameterizedTest
     @EnumSource(names = {"TBF", "LRU", "SIEVE"})
     void lostItemsAreNotCounted(Policies policy) {
@@ -246,7 +246,7 @@ class FlashCacheTest {
         assertThat(cache.stats().items()).isEqualTo(flash.count());
     }
 
-    /** The end of write-back that is itself cut short begins anew. */
+    /** If ending write-back is itself interrupted, it starts over. */
     @Test
     void aKillWhileAllIsWrittenBackLosesNothing() {
         settings = settings.withWriteBack(true);
@@ -276,12 +276,12 @@ class FlashCacheTest {
         assertThat(cache.stats().corrupt()).isEqualTo(1);
         assertThat(cache.stats().hits()).isZero();
         assertThat(read("k")).isEqualTo("value");
-        assertThat(cache.stats().hits()).as("cached anew").isEqualTo(1);
+        assertThat(cache.stats().hits()).as("cached again").isEqualTo(1);
         assertThat(cache.stats().items()).isEqualTo(1);
     }
 
     @Test
-    void readsGoOnWhileFlashIsFull() {
+    void readsContinueWhileFlashIsFull() {
         for (int i = 0; i < 2 * ITEMS; i++) {
             write("k" + i, "v" + i);
         }

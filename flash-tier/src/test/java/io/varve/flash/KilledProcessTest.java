@@ -27,8 +27,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Kills a real process on real files repeatedly with SIGKILL. Confined to the test's thread. */
 class KilledProcessTest {
     private static final int KILLS = TestBudget.ofInt("varve.flash.kills", 2, 20);
-    private static final int MOST_STEPS = 1500;
-    private static final int MOST_STEPS_SYNCED = 150;
+    private static final int MAX_STEPS = 1500;
+    private static final int MAX_STEPS_SYNCED = 150;
 
     @TempDir
     Path directory;
@@ -47,7 +47,7 @@ class KilledProcessTest {
         long next = 0;
         for (int kill = 0; kill < KILLS; kill++) {
             long acknowledged = runAndKill(library, mode, how, next,
-                    1 + random.nextInt(how.equals("sync") ? MOST_STEPS_SYNCED : MOST_STEPS));
+                    1 + random.nextInt(how.equals("sync") ? MAX_STEPS_SYNCED : MAX_STEPS));
             for (long i = next; i <= acknowledged; i++) {
                 apply(model, Step.of(i));
             }

@@ -59,13 +59,13 @@ public final class Benchmarks {
     private static int number(String text) {
         try {
             int number = Integer.parseInt(text);
-            if (number >= 1 && number <= IndexProbes.MOST_KEYS) {
+            if (number >= 1 && number <= IndexProbes.MAX_KEYS) {
                 return number;
             }
         } catch (NumberFormatException none) {
-            throw new ResultException("jmh " + PROBES + " " + text + ": allowed is 1 to " + IndexProbes.MOST_KEYS,
+            throw new ResultException("jmh " + PROBES + " " + text + ": allowed is 1 to " + IndexProbes.MAX_KEYS,
                     none);
         }
-        throw new ResultException("jmh " + PROBES + " " + text + ": allowed is 1 to " + IndexProbes.MOST_KEYS);
+        throw new ResultException("jmh " + PROBES + " " + text + ": allowed is 1 to " + IndexProbes.MAX_KEYS);
     }
 }

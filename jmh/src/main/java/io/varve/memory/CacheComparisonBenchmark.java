@@ -58,7 +58,7 @@ public class CacheComparisonBenchmark {
     private static final int REHEARSAL_ENTRIES = 10_000;
     private static final int SAMPLES = 1_000;
     /** The other entries are removed at the moment. */
-    private static final double LEAST_HIT_RATIO = 0.97;
+    private static final double MIN_HIT_RATIO = 0.97;
 
     @Param
     public CacheType cache = CacheType.VARVE;
@@ -113,7 +113,7 @@ public class CacheComparisonBenchmark {
     @TearDown
     public void close() {
         long size = opened.size();
-        if (size > entries || size < entries * LEAST_HIT_RATIO) {
+        if (size > entries || size < entries * MIN_HIT_RATIO) {
             throw new IllegalStateException(cache + " holds " + size + " entries of " + entries);
         }
         opened.close();
@@ -139,7 +139,7 @@ public class CacheComparisonBenchmark {
 
         @TearDown
         public void proveHits() {
-            if (hits < reads * LEAST_HIT_RATIO) {
+            if (hits < reads * MIN_HIT_RATIO) {
                 throw new IllegalStateException("Of " + reads + " reads only " + hits + " were hits");
             }
         }

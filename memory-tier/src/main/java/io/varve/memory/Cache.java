@@ -35,11 +35,11 @@ public interface Cache extends AutoCloseable {
     /**
      * Opens an empty cache with address space for a larger maxmemory.
      *
-     * @param mostBytes the highest maxmemory that {@link #reconfigure} may set later; at least twice the configured
+     * @param maxBytes the highest maxmemory that {@link #reconfigure} may set later; at least twice the configured
      *     maxmemory, and at least 1 GiB, are possible in any case
      */
-    static Cache open(CacheConfig config, long mostBytes) {
-        return InMemoryCache.open(config, mostBytes);
+    static Cache open(CacheConfig config, long maxBytes) {
+        return InMemoryCache.open(config, maxBytes);
     }
 
     /** Opens a session for one thread. */
@@ -98,19 +98,19 @@ public interface Cache extends AutoCloseable {
      *
      * @param itemBytes the item's length with header and key, at least 1
      */
-    long takenBy(long itemBytes);
+    long footprintBytes(long itemBytes);
 
     /**
      * A run of memory for a large value that has not arrived yet, charged to maxmemory. The caller fills it and passes
      * it to {@link CacheSession#putRun}, or releases it.
      *
-     * @param headRoom the most bytes that the item's header and key will need before the value: see
-     *     {@link CacheSession#headRoom}
+     * @param headroom the most bytes that the item's header and key will need before the value: see
+     *     {@link CacheSession#headroom}
      * @param length bytes of the value
      * @return null if maxmemory does not allow it
      */
     @org.jspecify.annotations.Nullable
-    ValueRun newRun(int headRoom, int length);
+    ValueRun newRun(int headroom, int length);
 
     /**
      * Memory for a connection's data beyond its ordinary buffers, charged to maxmemory. The call evicts nothing, so the
@@ -223,7 +223,7 @@ public interface Cache extends AutoCloseable {
      *
      * @return false if maxmemory does not allow it
      */
-    boolean chargeElsewhere(long bytes);
+    boolean chargeExternal(long bytes);
 
     /** Demotes evicted items to this tier from now on. */
     void attachSecondaryTier(SecondaryTier tier);

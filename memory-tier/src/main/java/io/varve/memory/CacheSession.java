@@ -112,14 +112,14 @@ public interface CacheSession {
      * An argument of {@link #lockWithin}: naps of half a millisecond in all, longer than a slice of maintenance. A
      * thread that holds a shard for longer does long work.
      */
-    int PATIENCE_NAPS = Shard.PATIENCE_NAPS;
+    int DEFAULT_NAPS = Shard.DEFAULT_NAPS;
 
     /**
      * Locks the key's shard unless another thread holds it for long.
      *
      * @param naps how often the caller sleeps, for some 70 microseconds each; 0: it polls for as long as short
      *     commands take; -1: it polls once
-     * @param called whether the caller runs because its {@link #want} was called
+     * @param called whether the caller runs because its {@link #onUnlock} was called
      * @return false if another thread holds it
      */
     boolean lockWithin(Key key, int naps, boolean called);
@@ -143,7 +143,7 @@ public interface CacheSession {
      * next unlock or at one soon after, or never if no thread locks the shard again. The shard is then reserved for a
      * moment for the called threads.
      */
-    void want(int shard, Runnable call);
+    void onUnlock(int shard, Runnable callback);
 
     /**
      * Renews the reservation for the threads that were called last and delays other callbacks. The caller holds the
@@ -253,7 +253,7 @@ public interface CacheSession {
             int access, int penaltyClass);
 
     /** The bytes that a run needs before its value for an item with this key length: for {@link Cache#newRun}. */
-    int headRoom(int keyLength);
+    int headroom(int keyLength);
 
     /**
      * Changes the length of a found item's value. The bytes up to the shorter of both lengths stay; the rest is

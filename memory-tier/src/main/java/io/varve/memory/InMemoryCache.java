@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class InMemoryCache implements Cache {
     /** How often memory for a run is reserved again after other threads took it. */
-    private static final int MOST_TRIES = 16;
+    private static final int MAX_ATTEMPTS = 16;
 
     private static final System.Logger LOG = System.getLogger(InMemoryCache.class.getName());
 
@@ -54,7 +54,7 @@ public final class InMemoryCache implements Cache {
     private static final long COUNT_SLICE_NANOS = 50_000;
     /** Address space is reserved for this multiple of the initial maxmemory. */
     private static final long SPARE_FACTOR = 2;
-    private static final long LEAST_SPARE_BYTES = 1L << 30;
+    private static final long MIN_SPARE_BYTES = 1L << 30;
 
     private final ShardContext context;
     private final Shard[] shards;
@@ -66,12 +66,12 @@ public final class InMemoryCache implements Cache {
     private final CurveLearning learning;
     private final DemandController demand;
     private final CacheDatabases databases;
-    private final long mostAtStart;
+    private final long initialMaxBytes;
     private volatile CacheConfig config;
 
-    private InMemoryCache(CacheConfig config, long mostBytes, ShardContext context, Shard[] shards) {
+    private InMemoryCache(CacheConfig config, long maxBytes, ShardContext context, Shard[] shards) {
         this.config = config;
-        mostAtStart = Math.min(mostBytes, (long) context.pool.maxSegments() * config.segmentSizeBytes());
+        initialMaxBytes = Math.min(maxBytes, (long) context.pool.maxSegments() * config.segmentSizeBytes());
         this.context = context;
         this.shards = shards;
         this.router = new ShardRouter(shards.length);
@@ -92,29 +92,29 @@ public final class InMemoryCache implements Cache {
         return context;
     }
 
-    static InMemoryCache open(CacheConfig asked) {
-        return open(asked, 0);
+    static InMemoryCache open(CacheConfig requested) {
+        return open(requested, 0);
     }
 
-    static InMemoryCache open(CacheConfig asked, long mostBytes) {
-        return open(asked, mostBytes, new Regions());
+    static InMemoryCache open(CacheConfig requested, long maxBytes) {
+        return open(requested, maxBytes, new Regions());
     }
 
-    public static InMemoryCache open(CacheConfig asked, Regions regions) {
-        return open(asked, 0, regions);
+    public static InMemoryCache open(CacheConfig requested, Regions regions) {
+        return open(requested, 0, regions);
     }
 
-    private static InMemoryCache open(CacheConfig asked, long mostBytes, Regions regions) {
-        int shardCount = asked.shards() != 0 ? asked.shards() : shardsFor(asked);
-        int segmentBytes = asked.segmentSizeBytes() != 0
-                ? asked.segmentSizeBytes()
-                : SegmentSizing.auto(asked.maxMemoryBytes(), shardCount, asked.maxOpenSegments());
-        CacheConfig config = asked.withShards(shardCount).withSegmentSizeBytes(segmentBytes);
+    private static InMemoryCache open(CacheConfig requested, long maxBytes, Regions regions) {
+        int shardCount = requested.shards() != 0 ? requested.shards() : shardsFor(requested);
+        int segmentBytes = requested.segmentSizeBytes() != 0
+                ? requested.segmentSizeBytes()
+                : SegmentSizing.auto(requested.maxMemoryBytes(), shardCount, requested.maxOpenSegments());
+        CacheConfig config = requested.withShards(shardCount).withSegmentSizeBytes(segmentBytes);
         MemoryBudget budget = new MemoryBudget(config.maxMemoryBytes());
         budget.reserve(MemoryReclaimer.keptBytes(shardCount, segmentBytes, config.maxMemoryBytes()));
         // Without mmap, reserved memory is resident.
-        long most = mostMemoryBytes(config, regions.mapped() ? mostBytes : 0);
-        SegmentPool pool = openPool(regions, budget, config, most);
+        long max = maxPoolBytes(config, regions.mapped() ? maxBytes : 0);
+        SegmentPool pool = openPool(regions, budget, config, max);
         ShardContext context = new ShardContext(regions, budget, pool, new KeyHash(config.hashSeed()),
                 TagScanners.best(), new Databases(config.databases()), config.ticker(),
                 Math.min(LARGE_BYTES, segmentBytes / LARGE_PART_OF_SEGMENT), config.evictionPolicy(),
@@ -125,18 +125,18 @@ public final class InMemoryCache implements Cache {
                     config.expireAlgorithm(),
                     config.expireBaseMillis(), config.expireBuckets());
         }
-        return new InMemoryCache(config, most, context, shards);
+        return new InMemoryCache(config, max, context, shards);
     }
 
     /**
      * Several shards for each core of this machine, but fewer if maxmemory is so small that their reserve would take
      * more than half of it. There is at least one, whose reserve may still not fit; writes are then refused.
      */
-    private static int shardsFor(CacheConfig asked) {
+    private static int shardsFor(CacheConfig requested) {
         int wanted = SHARDS_PER_CORE * Runtime.getRuntime().availableProcessors();
         int shards = Math.clamp(Integer.highestOneBit(Math.max(1, wanted - 1) << 1), 4, 256);
-        int segmentBytes = Math.max(asked.segmentSizeBytes(), SegmentSizing.MIN_BYTES);
-        while (shards > 1 && 2 * MemoryReclaimer.reserveBytes(shards, segmentBytes) > asked.maxMemoryBytes()) {
+        int segmentBytes = Math.max(requested.segmentSizeBytes(), SegmentSizing.MIN_BYTES);
+        while (shards > 1 && 2 * MemoryReclaimer.reserveBytes(shards, segmentBytes) > requested.maxMemoryBytes()) {
             shards /= 2;
         }
         return shards;
@@ -149,18 +149,18 @@ public final class InMemoryCache implements Cache {
 
     /** Refuses a limit beyond the pool's address space, which could not serve it. */
     private void requireAddressSpace(CacheConfig wanted) {
-        if (wanted.maxMemoryBytes() > mostAtStart) {
-            throw new IllegalArgumentException("maxmemory " + wanted.maxMemoryBytes() + ": at most " + mostAtStart
+        if (wanted.maxMemoryBytes() > initialMaxBytes) {
+            throw new IllegalArgumentException("maxmemory " + wanted.maxMemoryBytes() + ": at most " + initialMaxBytes
                     + " bytes of address space were reserved at start; start with a larger maxmemory");
         }
     }
 
     /** The highest maxmemory at run time, rounded up to whole segments. */
-    private static long mostMemoryBytes(CacheConfig config, long wantedBytes) {
+    private static long maxPoolBytes(CacheConfig config, long wantedBytes) {
         int segmentBytes = config.segmentSizeBytes();
-        long usual = Math.max(config.maxMemoryBytes() * SPARE_FACTOR, LEAST_SPARE_BYTES);
-        long most = Math.max(usual, Math.min(wantedBytes, (long) Location.MAX_SEGMENT * segmentBytes));
-        return (most + segmentBytes - 1) / segmentBytes * segmentBytes;
+        long usual = Math.max(config.maxMemoryBytes() * SPARE_FACTOR, MIN_SPARE_BYTES);
+        long max = Math.max(usual, Math.min(wantedBytes, (long) Location.MAX_SEGMENT * segmentBytes));
+        return (max + segmentBytes - 1) / segmentBytes * segmentBytes;
     }
 
     /**
@@ -170,8 +170,8 @@ public final class InMemoryCache implements Cache {
      */
     private static SegmentPool openPool(Regions regions, MemoryBudget budget, CacheConfig config, long needed) {
         int segmentBytes = config.segmentSizeBytes();
-        long parts = (long) config.shards() * Segments.mostParts(config.maxOpenSegments()) * segmentBytes;
-        long usual = mostMemoryBytes(config, 0);
+        long parts = (long) config.shards() * Segments.maxParts(config.maxOpenSegments()) * segmentBytes;
+        long usual = maxPoolBytes(config, 0);
         long[] sizes = regions.mapped() && (needed + parts) / segmentBytes <= Location.MAX_SEGMENT
                 ? new long[] {needed + parts, usual + parts, usual}
                 : new long[] {needed, usual};
@@ -263,19 +263,19 @@ public final class InMemoryCache implements Cache {
 
     @Override
     public boolean hasFreeMemory(long bytes) {
-        return reclaimer.isAmple(bytes);
+        return reclaimer.hasAmpleMemory(bytes);
     }
 
     @Override
-    public long takenBy(long itemBytes) {
-        return reclaimer.takenBy(itemBytes);
+    public long footprintBytes(long itemBytes) {
+        return reclaimer.footprintBytes(itemBytes);
     }
 
     @Override
-    public @Nullable ValueRun newRun(int headRoom, int length) {
+    public @Nullable ValueRun newRun(int headroom, int length) {
         // Other threads may take the memory between the two steps.
-        for (int tries = 0; tries < MOST_TRIES && reclaimer.admit((long) headRoom + length); tries++) {
-            ValueRun run = context.pool.largeItems().allocate(headRoom, length);
+        for (int tries = 0; tries < MAX_ATTEMPTS && reclaimer.admit((long) headroom + length); tries++) {
+            ValueRun run = context.pool.largeItems().allocate(headroom, length);
             if (run != null) {
                 return run;
             }
@@ -329,7 +329,7 @@ public final class InMemoryCache implements Cache {
         KeyspaceStats.Figures counted = keyspaceStats.figures();
         double load = totals.indexSlots == 0 ? 0 : (double) totals.indexed / totals.indexSlots;
         return new CacheStats(context.budget.limitBytes(), context.budget.chargedBytes(),
-                totals.takenBytes() + totals.penaltyBytes + learning.bytes() + demand.bytes(), totals.datasetBytes,
+                totals.occupiedBytes() + totals.penaltyBytes + learning.bytes() + demand.bytes(), totals.datasetBytes,
                 totals.liveBytes,
                 totals.deadBytes, pool.segmentBytes(), pool.segmentsInUse(),
                 pool.segmentsFree(),
@@ -399,7 +399,7 @@ public final class InMemoryCache implements Cache {
     }
 
     @Override
-    public boolean chargeElsewhere(long bytes) {
+    public boolean chargeExternal(long bytes) {
         return context.budget.tryChargeBesideReserve(bytes);
     }
 

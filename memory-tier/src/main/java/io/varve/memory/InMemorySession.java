@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The session of one thread: it hashes keys, finds their shards and delegates to them. Confined to that thread. */
 final class InMemorySession implements CacheSession {
-    private static final PenaltyRanges ANY_CLASS = new PenaltyRanges(PenaltyRanges.MOST);
+    private static final PenaltyRanges ANY_CLASS = new PenaltyRanges(PenaltyRanges.MAX_CLASSES);
 
     private final Shard[] shards;
     private final ShardRouter router;
@@ -211,8 +211,8 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
-    public void want(int shard, Runnable call) {
-        shards[shard].want(call);
+    public void onUnlock(int shard, Runnable callback) {
+        shards[shard].onUnlock(callback);
     }
 
     @Override
@@ -347,8 +347,8 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
-    public int headRoom(int keyLength) {
-        return ItemLayout.largeHeadRoom(keyLength);
+    public int headroom(int keyLength) {
+        return ItemLayout.largeHeadroom(keyLength);
     }
 
     @Override

@@ -13,11 +13,11 @@ final class LinePrefetcher {
     /** Keys whose cache lines are prefetched together: as many as a batch has commands. */
     private static final int TOUCHED_AT_ONCE = 128;
     private static final int LINE_BYTES = 64;
-    private static final int MOST_LINES = 4;
+    private static final int MAX_LINES = 4;
 
     private final Shard[] shards;
     private final long[] ahead = new long[TOUCHED_AT_ONCE];
-    private final long[] furtherAhead = new long[TOUCHED_AT_ONCE * MOST_LINES];
+    private final long[] furtherAhead = new long[TOUCHED_AT_ONCE * MAX_LINES];
     /** The sink of prefetched values, so that the compiler keeps the reads. */
     private long touched;
 
@@ -70,7 +70,7 @@ final class LinePrefetcher {
      */
     private int furtherLines(long address, int noted) {
         int count = noted;
-        int last = Math.min(ItemLayout.peekSize(address), MOST_LINES * LINE_BYTES) - Long.BYTES;
+        int last = Math.min(ItemLayout.peekSize(address), MAX_LINES * LINE_BYTES) - Long.BYTES;
         int offset = LINE_BYTES;
         do {
             furtherAhead[count++] = address + Math.min(offset, last);

@@ -188,7 +188,7 @@ final class Maintenance {
         if (held.contains(shard)) {
             return false;
         }
-        if (!shards[shard].lockWithin(Shard.PATIENCE_NAPS, false)) {
+        if (!shards[shard].lockWithin(Shard.DEFAULT_NAPS, false)) {
             long now = context.ticker.nanoTime();
             long since = heldSinceNanos[shard];
             if (since == NOT_HELD || now - since < HELD_AT_MOST_NANOS) {
@@ -280,7 +280,7 @@ final class Maintenance {
     }
 
     private boolean keepReserve(Runnable pause) {
-        boolean more = reclaimer.keepAhead(pause);
+        boolean more = reclaimer.reclaimAhead(pause);
         if (reclaimer.reclaimForTable()) {
             more = true;
             pause.run();
@@ -308,23 +308,23 @@ final class Maintenance {
 
     private void trim(MaintenanceTasks maintenanceTasks) {
         long now = context.ticker.nanoTime();
-        boolean asked = returnRequested;
-        if (asked) {
+        boolean returnAll = returnRequested;
+        if (returnAll) {
             // Reset here and not below: a request during this round is for the next one.
             returnRequested = false;
         }
-        if (asked || now - nextTrimNanos >= 0) {
+        if (returnAll || now - nextTrimNanos >= 0) {
             nextTrimNanos = now + TRIM_NANOS;
             long nowMillis = context.ticker.wallMillis();
             for (int i = 0; i < shards.length; i++) {
                 int shard = i;
                 maintenanceTasks.attempt(() -> {
-                    closeOpenSegments(shard, nowMillis, asked);
+                    closeOpenSegments(shard, nowMillis, returnAll);
                     return false;
                 });
             }
             maintenanceTasks.attempt(() -> {
-                if (asked) {
+                if (returnAll) {
                     context.pool.returnMemory(Long.MAX_VALUE);
                 } else {
                     context.pool.trim();

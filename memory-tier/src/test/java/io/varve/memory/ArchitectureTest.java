@@ -53,7 +53,7 @@ final class ArchitectureTest {
                 .resideInAPackage("java.lang.foreign..").check(CLASSES);
     }
 
-    /** What is remembered of keys that have gone needs memory and a clock, and no item. */
+    /** The record of absent keys needs memory and a clock, and no item. */
     @Test
     void penalty_dependsOnCurvesMemoryAndClock() {
         noClasses().that().resideInAPackage(ROOT + ".penalty..").should().dependOnClassesThat()

@@ -45,7 +45,7 @@ final class CacheConcurrencyTest {
     private static CacheConfig config(EvictionPolicy policy, long maxMemoryBytes) {
         return CacheConfig.defaults(maxMemoryBytes).withShards(4).withSegmentSizeBytes(8192).withMaxOpenSegments(3)
                 .withExpireBaseMillis(20).withExpireBuckets(10).withExpireCycleMillis(5).withEvictionPolicy(policy)
-                .withCurves(new CurveSettings(true, CurveSettings.LEAST_WINDOW));
+                .withCurves(new CurveSettings(true, CurveSettings.MIN_WINDOW));
     }
 
     @ParameterizedTest
@@ -71,7 +71,7 @@ final class CacheConcurrencyTest {
         }
     }
 
-    /** Penalties are tracked, and memory is divided, and then not any more, while somebody asks what is known. */
+    /** Switches penalty tracking and memory partitioning on and off while other threads read the reports. */
     private static void switchTracking(Cache cache) {
         Buffers buffers = new Buffers(cache);
         try (buffers) {
@@ -93,9 +93,7 @@ final class CacheConcurrencyTest {
         }
     }
 
-    /**
-     * Each thread has keys of its own, so it knows what must be there; under eviction a key may be gone, never wrong.
-     */
+    /** Each thread has its own keys, so it knows their values; under eviction a key may be absent, never wrong. */
     private static void ownKeys(Cache cache, int thread, boolean mayVanish) {
         SplittableRandom random = new SplittableRandom(thread);
         Map<Integer, byte[]> model = new HashMap<>();

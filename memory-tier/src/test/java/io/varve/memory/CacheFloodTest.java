@@ -74,7 +74,7 @@ class CacheFloodTest {
         return CacheFixture.bytes("other:" + number);
     }
 
-    /** Writes as a command does: room is asked for, and once more after a refusal. */
+    /** Writes as a command does: memory is reclaimed first, and again after a refusal. */
     private static void write(CacheFixture fixture, byte[] key, long expireAtMillis) {
         for (int attempt = 1;; attempt++) {
             assertThat(fixture.cache.admit(key.length + VALUE.length + 64L)).as("admitted").isTrue();
@@ -204,7 +204,7 @@ class CacheFloodTest {
         }
     }
 
-    /** Of what is evicted at random, the chosen keys are as large a part as they are of all. */
+    /** The share of the chosen keys among random evictions equals their share of all keys. */
     @ParameterizedTest
     @EnumSource(Flood.class)
     void collidingKeysAreEvictedLikeOthers(Flood flood) {

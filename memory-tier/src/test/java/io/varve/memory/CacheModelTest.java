@@ -69,36 +69,36 @@ final class CacheModelTest {
             "WHEEL, ALLKEYS_PENALTY, 29", "WHEEL, ALLKEYS_PENALTY, 30"})
     void systemRefusals_loseNothing(ExpireAlgorithm algorithm, EvictionPolicy policy, long seed) {
         SplittableRandom random = new SplittableRandom(-seed);
-        long[] asked = {0};
+        long[] requested = {0};
         long[] next = {20};
         boolean[] refuses = {false};
         run(config(algorithm, policy, seed), RefusingRegions.of(_ -> {
-            if (++asked[0] >= next[0]) {
-                next[0] = asked[0] + random.nextInt(refuses[0] ? 10 : 300);
+            if (++requested[0] >= next[0]) {
+                next[0] = requested[0] + random.nextInt(refuses[0] ? 10 : 300);
                 refuses[0] = !refuses[0];
             }
             return refuses[0] && !healed;
         }), OPERATIONS);
     }
 
-    /** The n-th time that it is asked for memory, the system begins to refuse, and goes on for a while. */
+    /** At the n-th request for memory the system begins to refuse, for a number of requests. */
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 100})
     void refusalsFromAnyPoint_loseNothing(int refusals) {
-        long[] asked = {0};
+        long[] requested = {0};
         run(config(ExpireAlgorithm.WHEEL, EvictionPolicy.NOEVICTION, 31), RefusingRegions.of(_ -> {
-            asked[0]++;
+            requested[0]++;
             return false;
         }), FEW_OPERATIONS);
-        long times = asked[0];
+        long times = requested[0];
         assertThat(times).isGreaterThan(30);
         for (long first = 2; first <= times; first++) {
             long from = first;
-            asked[0] = 0;
+            requested[0] = 0;
             model.clear();
             healed = false;
             run(config(ExpireAlgorithm.WHEEL, EvictionPolicy.NOEVICTION, 31),
-                    RefusingRegions.of(_ -> ++asked[0] >= from && asked[0] < from + refusals && !healed),
+                    RefusingRegions.of(_ -> ++requested[0] >= from && requested[0] < from + refusals && !healed),
                     FEW_OPERATIONS);
         }
     }
@@ -111,8 +111,8 @@ final class CacheModelTest {
                         : seed % 3 == 1 ? CleanerPolicy.ORIGINAL : CleanerPolicy.MODIFIED)
                 .withExpireAlgorithm(algorithm)
                 .withExpireBaseMillis(100).withExpireBuckets(7).withHashSeed(seed).withTicker(ticker)
-                .withCurves(new CurveSettings(seed % 2 == 0, CurveSettings.LEAST_WINDOW))
-                .withPenalties(new PenaltySettings(seed % 3 == 0, PenaltyRanges.MOST, (int) seed % 4));
+                .withCurves(new CurveSettings(seed % 2 == 0, CurveSettings.MIN_WINDOW))
+                .withPenalties(new PenaltySettings(seed % 3 == 0, PenaltyRanges.MAX_CLASSES, (int) seed % 4));
     }
 
     private void run(CacheConfig config, Regions regions, int operations) {
@@ -139,7 +139,7 @@ final class CacheModelTest {
             }
             checkAll(fixture, "seed " + seed + " end");
             healed = true;
-            writesGoOn(fixture);
+            writesContinue(fixture);
             ticker.advanceMillis(1_000_000_000L);
             fixture.maintainFully();
             checkAll(fixture, "seed " + seed + " after all time");
@@ -149,8 +149,8 @@ final class CacheModelTest {
         }
     }
 
-    /** What was refused is not refused for ever. */
-    private void writesGoOn(CacheFixture fixture) {
+    /** A refused write is not refused for ever. */
+    private void writesContinue(CacheFixture fixture) {
         for (int i = 0; i < 300; i++) {
             Name name = new Name(0, "late" + i);
             byte[] value = new byte[10];
@@ -205,7 +205,7 @@ final class CacheModelTest {
     private void hint(CacheFixture fixture, SplittableRandom random, Name name) {
         forget(name, ticker.wallMillis());
         if (model.containsKey(name)) {
-            int penaltyClass = random.nextInt(PenaltyRanges.MOST);
+            int penaltyClass = random.nextInt(PenaltyRanges.MAX_CLASSES);
             fixture.withItem(name.database, CacheFixture.bytes(name.key), item -> {
                 fixture.session.penaltyClass(item, penaltyClass);
                 assertThat(fixture.session.penaltyClass(item)).isEqualTo(penaltyClass);
@@ -238,7 +238,7 @@ final class CacheModelTest {
                 }
             }
             case 9, 10, 11, 12 -> pick(fixture, database);
-            case 13, 14, 15 -> fixture.session.writesInto(random.nextInt(PenaltyRanges.MOST + 1) - 1);
+            case 13, 14, 15 -> fixture.session.writesInto(random.nextInt(PenaltyRanges.MAX_CLASSES + 1) - 1);
             default -> fixture.cache.maintain();
         }
     }
@@ -257,11 +257,15 @@ final class CacheModelTest {
         evictionAllowed = config.evictionPolicy().evicts();
         fixture.cache.reconfigure(config.withEvictionPolicy(policy).withEvictionSamples(1 + random.nextInt(20))
                 .withMaxMemoryBytes((1 << 20) + random.nextInt(2 << 20))
-                .withCurves(new CurveSettings(random.nextBoolean(), CurveSettings.LEAST_WINDOW))
-                .withPenalties(new PenaltySettings(random.nextBoolean(), PenaltyRanges.MOST, random.nextInt(4))));
+                .withCurves(new CurveSettings(random.nextBoolean(), CurveSettings.MIN_WINDOW))
+                .withPenalties(
+                        new PenaltySettings(random.nextBoolean(), PenaltyRanges.MAX_CLASSES, random.nextInt(4))));
     }
 
-    /** What is there throughout is visited, with keys written, deleted, moved and the tables rehashed in between. */
+    /**
+     * A key that is present throughout is visited, with keys written, deleted, moved and the tables rehashed in
+     * between.
+     */
     private void scanUnderWrites(CacheFixture fixture, SplittableRandom random, int database) {
         fixture.now();
         Set<String> throughout = new HashSet<>();
@@ -310,7 +314,7 @@ final class CacheModelTest {
         byte[] value = new byte[fixture.cache.runThresholdBytes() + random.nextInt(20_000)];
         random.nextBytes(value);
         byte[] key = CacheFixture.bytes(name.key);
-        ValueRun run = fixture.cache.newRun(fixture.session.headRoom(key.length), value.length);
+        ValueRun run = fixture.cache.newRun(fixture.session.headroom(key.length), value.length);
         if (run == null) {
             return;
         }
@@ -358,7 +362,7 @@ final class CacheModelTest {
             fixture.set(name.database, CacheFixture.bytes(name.key), value, keptExpiry);
             model.put(name, new Value(value, expireAt));
         } catch (CacheFullException full) {
-            // Refused: the key is as it was, which the next look at it proves.
+            // Refused: the key is unchanged, as its next read shows.
             assertThat(full.bytes()).isNotNegative();
         }
     }

@@ -25,9 +25,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /** Tests corner cases at the memory limit that random operations seldom reach. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class CachePressureTest {
-    private static final int ROUNDS = TestBudget.ofInt("varve.model.pressure-rounds", 1_000, 6_000);
+    private static final int ROUNDS = TestBudget.ofInt("varve.model.pressure-rounds", 500, 6_000);
     private static final int MIB = 1 << 20;
-    /** What a small item takes at most beside its value. */
+    /** Maximum memory of a small item beside its value. */
     private static final int OVERHEAD = 64;
 
     private final ManualTicker ticker = new ManualTicker();
@@ -81,21 +81,21 @@ final class CachePressureTest {
         }
     }
 
-    /** A table that doubles takes a quarter of this cache: no write may wait until all the room for it is made. */
+    /** A table that doubles takes a quarter of this cache: no write may wait until all its memory is reclaimed. */
     @Test
     void noSingleWriteReclaimsAllMemoryForALargerTable() {
         try (CacheFixture fixture = new CacheFixture(
                 Cache.open(CacheConfig.defaults(16 * MIB).withShards(2).withSegmentSizeBytes(32 << 10)
                         .withMaxOpenSegments(2)
                         .withEvictionPolicy(EvictionPolicy.ALLKEYS_RANDOM).withHashSeed(7).withTicker(ticker)))) {
-            long most = 0;
+            long max = 0;
             for (int i = 0; i < 900_000; i++) {
                 long before = fixture.cache.stats().evicted();
                 write(fixture, i, 10, Item.NEVER);
-                most = Math.max(most, fixture.cache.stats().evicted() - before);
+                max = Math.max(max, fixture.cache.stats().evicted() - before);
             }
             assertThat(fixture.cache.stats().indexBytes()).as("the tables did double").isGreaterThan(6 * MIB);
-            assertThat(most).as("items that one write evicted").isBetween(1L, 5000L);
+            assertThat(max).as("items that one write evicted").isBetween(1L, 5000L);
             assertThat(fixture.cache.checkIntegrity()).isEmpty();
         }
     }
@@ -131,7 +131,7 @@ final class CachePressureTest {
         }
     }
 
-    /** What was evicted counts although its pages wait to be given back: no more goes than has to. */
+    /** Evicted memory counts although its pages are still to be released: no more is evicted than necessary. */
     @Test
     void aLargeValueEvictsNoMoreThanItNeeds() {
         try (CacheFixture fixture = new CacheFixture(
@@ -153,7 +153,7 @@ final class CachePressureTest {
         try (CacheFixture fixture = open(EvictionPolicy.NOEVICTION, 200 * MIB)) {
             for (int i = 0; i < 5; i++) {
                 assertThat(fixture.cache.admit(120 * MIB)).as("round %s", i).isTrue();
-                ValueRun run = fixture.cache.newRun(fixture.session.headRoom(4), 120 * MIB);
+                ValueRun run = fixture.cache.newRun(fixture.session.headroom(4), 120 * MIB);
                 assertThat(run).isNotNull();
                 fixture.putRun(0, key(0), java.util.Objects.requireNonNull(run), Item.NEVER);
                 assertThat(fixture.delete(0, key(0))).isTrue();
@@ -161,7 +161,7 @@ final class CachePressureTest {
         }
     }
 
-    /** Of the bytes they have half: so they have half of the turns, and are found in them. */
+    /** They have half of the bytes: so they get half of the turns, and are found in them. */
     @Test
     void aFewLargeItemsAmongManySmallOnesAreFoundForEviction() {
         int small = 150_000;
@@ -191,7 +191,7 @@ final class CachePressureTest {
     }
 
     /**
-     * The index of many small items takes as much as the new limit or more, and a smaller table needs room beside it.
+     * The index of many small items takes as much as the new limit or more, and a smaller table needs memory beside it.
      */
     @ParameterizedTest
     @ValueSource(doubles = {0.3, 0.9, 1.02, 1.2})
@@ -235,8 +235,8 @@ final class CachePressureTest {
     }
 
     /**
-     * A crowded index asks for a larger table at each insert: where nothing may go for it, not each write tries in
-     * vain.
+     * A crowded index requests a larger table at each insert: if nothing may be evicted for it, not every write retries
+     * in vain.
      */
     @Test
     void writesDoNotRepeatFutileReclaimForATable() {
@@ -246,16 +246,16 @@ final class CachePressureTest {
                         .withMaxOpenSegments(2)
                         .withEvictionPolicy(EvictionPolicy.VOLATILE_LRU).withHashSeed(7).withTicker(counting)))) {
             int i = 0;
-            long most = 0;
+            long max = 0;
             long before = 0;
             while (fixture.cache.admit(10 + OVERHEAD)) {
                 fixture.set(0, key(i), new byte[10], Item.NEVER);
                 if (++i % 1000 == 0) {
-                    most = Math.max(most, counting.readings - before);
+                    max = Math.max(max, counting.readings - before);
                     before = counting.readings;
                 }
             }
-            assertThat(most).as("slices that 1000 writes spent").isLessThan(50);
+            assertThat(max).as("slices that 1000 writes spent").isLessThan(50);
         }
     }
 
@@ -285,7 +285,7 @@ final class CachePressureTest {
         }
     }
 
-    /** Segments that were freed stay charged, so what is no segment would find no room beside them. */
+    /** Freed segments stay charged, so other allocations would find no memory beside them. */
     @Test
     void evictedMemoryServesLargeValues() {
         try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_RANDOM, 2 * MIB)) {
@@ -300,12 +300,12 @@ final class CachePressureTest {
         }
     }
 
-    /** A run takes whole pages: room for its bytes alone is now and then not enough. */
+    /** A run takes whole pages: memory for its bytes alone is occasionally not enough. */
     @Test
     void evictedMemoryServesLargeValuesOfAnyLength() {
         try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_LRU, 2 * MIB)) {
             // As tables of penalties do, it leaves no whole number of pages.
-            assertThat(fixture.cache.chargeElsewhere(1001)).isTrue();
+            assertThat(fixture.cache.chargeExternal(1001)).isTrue();
             SplittableRandom random = new SplittableRandom(5);
             for (int round = 0; round < ROUNDS; round++) {
                 for (int i = 0; fixture.cache.hasFreeMemory(8192); i++) {
@@ -435,7 +435,7 @@ final class CachePressureTest {
             assertThat(fixture.cache.stats().evicted()).isEqualTo(evicted);
             assertThat(fixture.cache.admit(16 << 10)).isTrue();
             ValueRun made = fixture.cache.newBuffer(16 << 10);
-            assertThat(made).as("a buffer for which room was made").isNotNull();
+            assertThat(made).as("a buffer for which memory was reclaimed").isNotNull();
             assertThat(fixture.cache.stats().evicted()).isGreaterThan(evicted);
             made.release();
             buffers.forEach(ValueRun::release);
@@ -443,7 +443,7 @@ final class CachePressureTest {
         }
     }
 
-    /** Free segments are charged, and a buffer is none: they are given back for it. */
+    /** Free segments are charged, and a buffer is none: they are returned for it. */
     @Test
     void aBufferTakesTheMemoryOfFreeSegments() {
         try (CacheFixture fixture = open(EvictionPolicy.NOEVICTION, 2 * MIB)) {
@@ -516,7 +516,10 @@ final class CachePressureTest {
         }
     }
 
-    /** Nobody waits for maintenance: who writes next makes the room, also by moving what may not go. */
+    /**
+     * No thread waits for maintenance: the next writer reclaims the memory, also by moving items that may not be
+     * evicted.
+     */
     @ParameterizedTest
     @EnumSource(value = EvictionPolicy.class, names = "NOEVICTION", mode = EnumSource.Mode.EXCLUDE)
     void aLoweredLimitLeavesMemoryForTheNextWrite(EvictionPolicy policy) {
@@ -526,7 +529,7 @@ final class CachePressureTest {
             }
             for (int round = 0; round < 20; round++) {
                 fixture.cache.reconfigure(fixture.cache.config().withMaxMemoryBytes(4 * MIB));
-                assertThat(fixture.cache.admit(1000)).as("room in round %s", round).isTrue();
+                assertThat(fixture.cache.admit(1000)).as("memory in round %s", round).isTrue();
                 fixture.cache.reconfigure(fixture.cache.config().withMaxMemoryBytes(8 * MIB));
                 for (int i = 0; i < 20_000; i++) {
                     write(fixture, 50_000 + i, 100, ticker.wallMillis() + 1_000_000);
@@ -541,7 +544,7 @@ final class CachePressureTest {
         }
     }
 
-    /** The reserve is half of so small a cache; maintenance must not want as much once more. */
+    /** The reserve is half of so small a cache; maintenance must not free the same amount again. */
     @Test
     void maintenanceEvictsNothingWhileMemoryIsFree() {
         Cache cache = Cache

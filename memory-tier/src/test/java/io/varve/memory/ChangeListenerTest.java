@@ -89,7 +89,7 @@ class ChangeListenerTest {
         }
     }
 
-    /** Whoever is told fails: what was let go of is gone all the same, and its memory is given back. */
+    /** A listener fails at each notification: the removed item is gone regardless, and its memory is released. */
     @Test
     void removedItemsAreFreedEvenIfAListenerFails() {
         long soon = System.currentTimeMillis() + 1000;

@@ -71,8 +71,8 @@ class FlushTest {
     }
 
     /**
-     * There are sixteen spare databases: more flushes than that have to wait for some to be reclaimed, but not for the
-     * large one.
+     * There are sixteen spare databases: further flushes have to wait for some to be reclaimed, but not for the large
+     * one.
      */
     @Test
     void smallFlushesDoNotWaitForALargeOne() {
@@ -153,7 +153,7 @@ class FlushTest {
             fill(fixture, 1, ITEMS);
             fixture.cache.flush(0);
             fixture.maintainFully();
-            // What lay in one segment with items that went.
+            // Items that shared a segment with evicted ones.
             assertThat(fixture.cache.stats().bytesMoved()).isLessThan(4 * SEGMENT_BYTES);
             assertThat(fixture.cache.size(1)).isEqualTo(ITEMS);
             assertThat(fixture.cache.checkIntegrity()).isEmpty();

@@ -41,7 +41,7 @@ final class HyperbolicEvictionTest {
     }
 
     /** Reads a key, and writes it if it is not there; whether it was. */
-    private static boolean ask(CacheFixture fixture, int key, int valueBytes) {
+    private static boolean access(CacheFixture fixture, int key, int valueBytes) {
         if (fixture.get(0, key(key)) != null) {
             return true;
         }
@@ -65,7 +65,7 @@ final class HyperbolicEvictionTest {
         return Math.min(at < 0 ? -at - 1 : at, sums.length - 1);
     }
 
-    /** Hits of zipfian reads, of each of which a scan follows that reads one key that nobody asks for again. */
+    /** Hits of zipfian reads, each followed by a scan's read of a key that is never requested again. */
     private double hitRatioBesideAScan(EvictionPolicy policy) {
         double[] sums = zipfian(KEYS);
         SplittableRandom random = new SplittableRandom(11);
@@ -74,8 +74,8 @@ final class HyperbolicEvictionTest {
         try (CacheFixture fixture = new CacheFixture(cache(policy))) {
             for (int i = 0; i < 150_000; i++) {
                 ticker.advanceMillis(10);
-                boolean hit = ask(fixture, randomKey(sums, random), VALUE);
-                ask(fixture, KEYS + i, VALUE);
+                boolean hit = access(fixture, randomKey(sums, random), VALUE);
+                access(fixture, KEYS + i, VALUE);
                 if (i >= 50_000) {
                     hits += hit ? 1 : 0;
                     counted++;
@@ -98,7 +98,7 @@ final class HyperbolicEvictionTest {
                 .isGreaterThan(recent + 0.005);
     }
 
-    /** How many keys of a cheap and of a dear class are there, after each was asked for as often as any other. */
+    /** The numbers of keys of a cheap and of an expensive class that stay after equally frequent requests. */
     private int[] kept(double[] micros) {
         InMemoryCache cache = cache(EvictionPolicy.ALLKEYS_HYPERBOLIC);
         cache.context().missMicros(micros);
@@ -107,7 +107,7 @@ final class HyperbolicEvictionTest {
         try (CacheFixture fixture = new CacheFixture(cache)) {
             for (int i = 0; i < 100_000; i++) {
                 int key = random.nextInt(KEYS);
-                if (!ask(fixture, key, VALUE)) {
+                if (!access(fixture, key, VALUE)) {
                     fixture.withItem(0, key(key), item -> fixture.session.penaltyClass(item, classOf(key)));
                 }
             }
@@ -185,7 +185,7 @@ final class HyperbolicEvictionTest {
         }
     }
 
-    /** Nobody asks for them any more: what another policy has left of them must not look like millions of accesses. */
+    /** They are never requested again: bits that another policy has left must not look like millions of accesses. */
     @ParameterizedTest
     @EnumSource(value = EvictionPolicy.class, names = {"ALLKEYS_LRU", "ALLKEYS_LFU", "ALLKEYS_RANDOM"})
     void itemsFromBeforeThePolicyCountAsNew(EvictionPolicy before) {
@@ -194,19 +194,19 @@ final class HyperbolicEvictionTest {
             ticker.advanceMillis(100_000_000);
             for (int i = 0; i < 1000; i++) {
                 ticker.advanceMillis(1000);
-                ask(fixture, i, VALUE);
+                access(fixture, i, VALUE);
                 fixture.get(0, key(i));
             }
             fixture.cache.reconfigure(fixture.cache.config().withEvictionPolicy(EvictionPolicy.ALLKEYS_HYPERBOLIC));
             for (int i = 0; i < 40_000; i++) {
-                ask(fixture, 1000 + i, VALUE);
-                ask(fixture, 1000 + i / 2, VALUE);
+                access(fixture, 1000 + i, VALUE);
+                access(fixture, 1000 + i / 2, VALUE);
             }
             int dead = 0;
             for (int i = 0; i < 1000; i++) {
                 dead += fixture.expireAt(0, key(i)) == null ? 0 : 1;
             }
-            assertThat(dead).as("of 1000 that nobody asked for in ten turnovers").isLessThan(20);
+            assertThat(dead).as("of 1000 without a request in ten turnovers").isLessThan(20);
             assertThat(fixture.cache.checkIntegrity()).isEmpty();
         }
     }
@@ -224,7 +224,7 @@ final class HyperbolicEvictionTest {
                 int hits = 0;
                 for (int i = 0; i < 60_000; i++) {
                     ticker.advanceMillis(10);
-                    hits += ask(fixture, randomKey(sums, random), VALUE) && i >= 40_000 ? 1 : 0;
+                    hits += access(fixture, randomKey(sums, random), VALUE) && i >= 40_000 ? 1 : 0;
                 }
                 assertThat(hits / 20_000.0).as("hits with %s", policy).isGreaterThan(0.6);
             }

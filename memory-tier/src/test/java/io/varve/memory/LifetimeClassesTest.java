@@ -21,7 +21,7 @@ final class LifetimeClassesTest {
 
     private final ManualTicker ticker = new ManualTicker();
 
-    /** Half of the items live four times as long; when the others are gone, hardly a byte had to be copied. */
+    /** Half of the items live four times as long; when the others have expired, hardly a byte had to be copied. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void itemsOfASegmentExpireTogether(boolean ttlAfterwards) {

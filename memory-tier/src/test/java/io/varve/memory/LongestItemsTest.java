@@ -16,22 +16,22 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * thread.
  */
 class LongestItemsTest {
-    private static final long ROOM_BYTES = 5L << 30;
+    private static final long BUFFER_BYTES = 5L << 30;
 
     @Test
     void anImpossibleItemIsRefusedAndKeepsNoMemory() {
-        try (CacheFixture fixture = new CacheFixture(Cache.open(CacheConfig.defaults(ROOM_BYTES).withShards(1)))) {
+        try (CacheFixture fixture = new CacheFixture(Cache.open(CacheConfig.defaults(BUFFER_BYTES).withShards(1)))) {
             fixture.now();
             fixture.bind(0, CacheFixture.bytes("key"));
             fixture.session.lock(fixture.key);
             try {
-                for (int headers = 0; headers < ItemLayout.largeHeadRoom(fixture.key.length()); headers++) {
+                for (int headers = 0; headers < ItemLayout.largeHeadroom(fixture.key.length()); headers++) {
                     int length = Integer.MAX_VALUE - headers;
                     assertThatThrownBy(() -> fixture.session.put(fixture.key, fixture.item, ItemType.LIST, 0, length,
                             length, Item.NEVER)).isInstanceOfSatisfying(CacheFullException.class,
                                     full -> assertThat(full.isRecoverable()).isFalse());
                 }
-                assertThat(fixture.cache.hasFreeMemory(ROOM_BYTES - (64 << 20))).isTrue();
+                assertThat(fixture.cache.hasFreeMemory(BUFFER_BYTES - (64 << 20))).isTrue();
                 fixture.session.put(fixture.key, fixture.item, ItemType.LIST, 0, 10, Integer.MAX_VALUE, Item.NEVER);
                 assertThat(fixture.item.valueLength()).isEqualTo(10);
             } finally {

@@ -43,21 +43,23 @@ final class MemoryReclaimTest {
     @Test
     void aWriteEmptiesSegmentsOneByOne() {
         try (CacheFixture fixture = open(16 * MIB)) {
-            long most = 0;
+            long max = 0;
             for (int i = 0; i < 600_000; i++) {
                 long before = ticker.readings;
                 write(fixture, i);
-                most = Math.max(most, ticker.readings - before);
+                max = Math.max(max, ticker.readings - before);
             }
             assertThat(fixture.cache.stats().evicted()).isGreaterThan(100_000);
             int itemsOfASegment = SEGMENT_BYTES / VALUE_BYTES;
             // A fifth of a segment is gained by emptying it: five for one, of which some were half done before.
-            assertThat(most).as("looks at the clock, one in eight items").isLessThan(8L * itemsOfASegment / 8);
+            assertThat(max).as("looks at the clock, one in eight items").isLessThan(8L * itemsOfASegment / 8);
             assertThat(fixture.cache.checkIntegrity()).isEmpty();
         }
     }
 
-    /** A larger table can wait. Who writes next cannot, and would have to make all the room that the table took. */
+    /**
+     * A larger table can wait. The next writer cannot, and would have to reclaim all the memory that the table took.
+     */
     @Test
     void aLargerTableKeepsTheReserveForWriters() {
         int limit = 16 * MIB;

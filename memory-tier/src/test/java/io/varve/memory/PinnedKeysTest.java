@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Tests that eviction spares the keys that commands work on, whichever thread evicts. */
+/** Tests that eviction skips the keys that commands work on, whichever thread evicts. */
 final class PinnedKeysTest {
     private static final int MIB = 1 << 20;
     private static final int VALUE = 200;
@@ -47,7 +47,7 @@ final class PinnedKeysTest {
         return keys;
     }
 
-    private static boolean isThere(CacheFixture fixture, int i) {
+    private static boolean exists(CacheFixture fixture, int i) {
         return fixture.get(0, name(i)) != null;
     }
 
@@ -62,20 +62,20 @@ final class PinnedKeysTest {
             for (int i = 0; i < 10; i++) {
                 fill(fixture, 10_000 + i * 3000, 3000);
                 for (int number : pinned) {
-                    assertThat(isThere(fixture, number)).as("key %d", number).isTrue();
+                    assertThat(exists(fixture, number)).as("key %d", number).isTrue();
                 }
             }
             // As much as there can be: all others go for it, and these do not.
             fixture.cache.admit(MIB * 3 / 4);
             for (int number : pinned) {
-                assertThat(isThere(fixture, number)).as("key %d", number).isTrue();
+                assertThat(exists(fixture, number)).as("key %d", number).isTrue();
             }
             other.unpin();
-            for (int i = 0; i < 40 && isThere(fixture, 2990); i++) {
+            for (int i = 0; i < 40 && exists(fixture, 2990); i++) {
                 fill(fixture, 100_000 + i * 3000, 3000);
                 fixture.cache.admit(MIB * 3 / 4);
             }
-            assertThat(fixture.cache.size(0)).as("nothing is spared any more").isLessThan(3000);
+            assertThat(fixture.cache.size(0)).as("nothing is pinned").isLessThan(3000);
             assertThat(fixture.cache.checkIntegrity()).isEmpty();
         }
     }
@@ -135,7 +135,7 @@ final class PinnedKeysTest {
                 assertThat(fixture.cache.admit(large + 4096L)).isTrue();
                 fixture.set(0, name(9999), new byte[large], Item.NEVER);
                 fill(fixture, 20_000 + i * 50, 50);
-                assertThat(isThere(fixture, 9999)).as("round %d", i).isTrue();
+                assertThat(exists(fixture, 9999)).as("round %d", i).isTrue();
             }
         }
     }

@@ -41,7 +41,7 @@ class SecondaryTierTest {
     @Test
     void evictedItemsAreDemotedUnchanged() {
         Map<String, Demoted> secondary = new HashMap<>();
-        Set<String> told = new HashSet<>();
+        Set<String> reported = new HashSet<>();
         Set<String> demotedKeys = new HashSet<>();
         try (CacheFixture fixture = open()) {
             fixture.cache.attachSecondaryTier((epoch, hash, item, access, _) -> {
@@ -56,7 +56,7 @@ class SecondaryTierTest {
             });
             fixture.cache.subscribe((change, _, _, _, address, length) -> {
                 if (change == Change.EVICTED) {
-                    told.add(text(address, length));
+                    reported.add(text(address, length));
                 } else if (change == Change.DEMOTED) {
                     demotedKeys.add(text(address, length));
                 }
@@ -78,16 +78,17 @@ class SecondaryTierTest {
                 assertThat(demoted.expireAtMillis()).isEqualTo(i % 5 == 0 ? later : Item.NEVER);
                 assertThat(demoted.access()).isPositive();
             });
-            assertThat(told).as("evictions that are the end of it").isNotEmpty()
+            assertThat(reported).as("evictions that are the end of it").isNotEmpty()
                     .doesNotContainAnyElementsOf(secondary.keySet());
             assertThat(demotedKeys).isEqualTo(secondary.keySet());
-            assertThat(fixture.cache.stats().evicted()).isEqualTo(told.size());
-            assertThat(told.size() + secondary.size() + fixture.cache.size(0) + fixture.cache.size(1)).isEqualTo(KEYS);
+            assertThat(fixture.cache.stats().evicted()).isEqualTo(reported.size());
+            assertThat(reported.size() + secondary.size() + fixture.cache.size(0) + fixture.cache.size(1))
+                    .isEqualTo(KEYS);
             assertThat(fixture.cache.checkIntegrity()).isEmpty();
         }
     }
 
-    /** Where the heap has nothing to give, say: what does not fall is still in memory, and all of it can be used. */
+    /** If the heap is exhausted, for example: an item that is not demoted stays in memory, and all of it is usable. */
     @Test
     void itemsStayIfTheSecondaryTierFails() {
         Set<String> secondary = new HashSet<>();

@@ -44,7 +44,7 @@ final class Maintenance implements AutoCloseable {
     private long checkedNanos = System.nanoTime();
     private long sampledNanos = checkedNanos;
     /** The time of the last yield. Confined to the maintenance thread, as are the fields below. */
-    private long gaveWay;
+    private long lastYieldNanos;
     private long failures;
     private @Nullable Class<?> reported;
     private long reportedNanos;
@@ -102,7 +102,7 @@ final class Maintenance implements AutoCloseable {
         }
     }
 
-    /** Runs once, so that the first client that asks for the report does not wait for its classes to load. */
+    /** Runs once, so that the first client that requests the report does not wait for its classes to load. */
     private void prepare() {
         if (!prepared) {
             prepared = true;
@@ -130,9 +130,9 @@ final class Maintenance implements AutoCloseable {
     private void pause() {
         // Publishes expirations and evictions that occurred under the lock, so that few are queued.
         server.notifications().flush();
-        if (System.nanoTime() - gaveWay >= WORK_NANOS) {
+        if (System.nanoTime() - lastYieldNanos >= WORK_NANOS) {
             LockSupport.parkNanos(this, REST_NANOS);
-            gaveWay = System.nanoTime();
+            lastYieldNanos = System.nanoTime();
         }
     }
 

@@ -97,7 +97,7 @@ public record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoClose
     private static FlashTier start(ServerConfig config, TierFiles files, Cache cache) {
         FlashTier tier = FlashTier.start(files, cache, config.flashSettings());
         long bytes = tier.stats().policyRamBytes() + tier.stats().memberRamBytes();
-        if (!cache.chargeElsewhere(bytes)) {
+        if (!cache.chargeExternal(bytes)) {
             tier.close();
             throw new IllegalArgumentException("flash-max-items " + config.text("flash-max-items")
                     + ": this many items need "

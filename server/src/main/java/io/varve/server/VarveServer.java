@@ -108,13 +108,13 @@ public final class VarveServer implements AutoCloseable {
     /** Warns as Redis does where the system allows fewer connections. */
     private static void warnOfClients(ServerState server) {
         long wanted = server.config().number("maxclients");
-        if (server.lifecycle().mostClients() < wanted) {
+        if (server.lifecycle().maxClients() < wanted) {
             LOG.warn(
                     "maxclients {}: the heap of {} MB limits it to {}; a larger heap (a larger container, or with"
                             + " the launcher "
                             + "VARVE_JAVA_OPTS=-Xmx...) allows more",
                     wanted, Runtime.getRuntime().maxMemory() >> 20,
-                    server.lifecycle().mostClients());
+                    server.lifecycle().maxClients());
         }
     }
 

@@ -35,15 +35,15 @@ class AclChannelsTest {
 
     private RawClient login(String user) throws IOException {
         RawClient client = server.connect();
-        asks(client, "AUTH " + user + " x", "+OK");
+        expect(client, "AUTH " + user + " x", "+OK");
         return client;
     }
 
     private void user(String name, String rules) throws IOException {
-        asks(admin, "ACL SETUSER " + name + " " + rules, "+OK");
+        expect(admin, "ACL SETUSER " + name + " " + rules, "+OK");
     }
 
-    private static void asks(RawClient of, String words, String expected) throws IOException {
+    private static void expect(RawClient of, String words, String expected) throws IOException {
         of.send(RawClient.encode(words.split(" ", -1)));
         gets(of, expected);
     }
@@ -59,30 +59,30 @@ class AclChannelsTest {
         user("u", "on nopass +@all ~* resetchannels &news &chat:* &[ab]");
         RawClient client = login("u");
         for (String allowed : List.of("PUBLISH news x", "PUBLISH chat:1 x", "PUBLISH a x", "SPUBLISH chat: x")) {
-            asks(client, allowed, ":0");
+            expect(client, allowed, ":0");
         }
         for (String denied : List.of("PUBLISH newsx x", "PUBLISH chat x", "SPUBLISH c x", "SUBSCRIBE news other",
                 "SSUBSCRIBE other", "SSUBSCRIBE chat:1 other chat:2", "PSUBSCRIBE *", "PSUBSCRIBE chat:1",
                 "PSUBSCRIBE chat:* new?", "PSUBSCRIBE a")) {
-            asks(client, denied, "-" + NO_CHANNEL);
+            expect(client, denied, "-" + NO_CHANNEL);
         }
         // Nothing was begun with the part that is allowed.
         assertThat(client.command("CLIENT", "INFO")).contains(" sub=0 psub=0 ssub=0 ");
-        asks(client, "PSUBSCRIBE chat:* [ab] news", "*3 $10 psubscribe $6 chat:* :1");
+        expect(client, "PSUBSCRIBE chat:* [ab] news", "*3 $10 psubscribe $6 chat:* :1");
         gets(client, "*3 $10 psubscribe $4 [ab] :2", "*3 $10 psubscribe $4 news :3");
-        asks(client, "SSUBSCRIBE b", "*3 $10 ssubscribe $1 b :1");
-        asks(client, "SUBSCRIBE chat:1", "*3 $9 subscribe $6 chat:1 :4");
+        expect(client, "SSUBSCRIBE b", "*3 $10 ssubscribe $1 b :1");
+        expect(client, "SUBSCRIBE chat:1", "*3 $9 subscribe $6 chat:1 :4");
         // Ending what one may not begin is allowed.
-        asks(client, "UNSUBSCRIBE other", "*3 $11 unsubscribe $5 other :4");
-        asks(client, "PUNSUBSCRIBE *", "*3 $12 punsubscribe $1 * :4");
-        asks(client, "SUNSUBSCRIBE other", "*3 $12 sunsubscribe $5 other :1");
+        expect(client, "UNSUBSCRIBE other", "*3 $11 unsubscribe $5 other :4");
+        expect(client, "PUNSUBSCRIBE *", "*3 $12 punsubscribe $1 * :4");
+        expect(client, "SUNSUBSCRIBE other", "*3 $12 sunsubscribe $5 other :1");
     }
 
     @Test
     void denialsAreLogged() throws IOException {
         user("u", "on nopass +@all resetchannels &a");
         RawClient client = login("u");
-        asks(client, "SUBSCRIBE a secret", "-" + NO_CHANNEL);
+        expect(client, "SUBSCRIBE a secret", "-" + NO_CHANNEL);
         List<RawReply> entry = admin.call("ACL", "LOG").elements().getFirst().elements();
         assertThat(List.of(entry.get(3).text(), entry.get(5).text(), entry.get(7).text(), entry.get(9).text()))
                 .containsExactly("channel", "toplevel", "secret", "u");
@@ -93,13 +93,16 @@ class AclChannelsTest {
     void aSelectorAllowsAsAWhole() throws IOException {
         user("u", "on nopass resetchannels -@all +subscribe &a (+publish resetchannels &b)");
         RawClient client = login("u");
-        asks(client, "PUBLISH b x", ":0");
-        asks(client, "PUBLISH a x", "-" + NO_CHANNEL);
-        asks(client, "SUBSCRIBE b", "-" + NO_CHANNEL);
-        asks(client, "SUBSCRIBE a", "*3 $9 subscribe $1 a :1");
+        expect(client, "PUBLISH b x", ":0");
+        expect(client, "PUBLISH a x", "-" + NO_CHANNEL);
+        expect(client, "SUBSCRIBE b", "-" + NO_CHANNEL);
+        expect(client, "SUBSCRIBE a", "*3 $9 subscribe $1 a :1");
     }
 
-    /** Who listens to no more than is still allowed stays; the others are gone before the change is acknowledged. */
+    /**
+     * A subscriber whose channels all stay allowed stays connected; the others are disconnected before the change is
+     * acknowledged.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"SUBSCRIBE secret", "PSUBSCRIBE s*", "SSUBSCRIBE secret", "SUBSCRIBE a secret"})
     void subscribersOfForbiddenChannelsAreDisconnected(String listening) throws IOException {
@@ -113,16 +116,16 @@ class AclChannelsTest {
         for (int i = 1; i < words.length; i++) {
             assertThat(beyond.reply()).contains(words[i]);
         }
-        asks(within, "SUBSCRIBE a", "*3 $9 subscribe $1 a :1");
-        asks(other, "SUBSCRIBE secret", "*3 $9 subscribe $6 secret :1");
+        expect(within, "SUBSCRIBE a", "*3 $9 subscribe $1 a :1");
+        expect(other, "SUBSCRIBE secret", "*3 $9 subscribe $6 secret :1");
         // In one piece: there is no moment in between.
         admin.send("ACL SETUSER u resetchannels &a &*x\r\nPUBLISH secret told\r\nSPUBLISH secret told\r\n");
         gets(admin, "+OK", ":1", ":0");
         assertThat(beyond.readToEnd()).isEmpty();
         gets(other, "*3 $7 message $6 secret $4 told");
-        asks(admin, "PUBLISH a x", ":1");
+        expect(admin, "PUBLISH a x", ":1");
         gets(within, "*3 $7 message $1 a $1 x");
-        asks(silent, "PUBLISH secret x", "-" + NO_CHANNEL);
+        expect(silent, "PUBLISH secret x", "-" + NO_CHANNEL);
     }
 
     @Test
@@ -130,7 +133,7 @@ class AclChannelsTest {
         user("u", "on nopass +@all &*");
         RawClient client = login("u");
         assertThat(client.command("HELLO", "3")).startsWith("%7");
-        asks(client, "SUBSCRIBE secret", ">3 $9 subscribe $6 secret :1");
+        expect(client, "SUBSCRIBE secret", ">3 $9 subscribe $6 secret :1");
         client.send("ACL SETUSER u resetchannels\r\nPING\r\n");
         assertThat(client.readToEnd()).isEqualTo("+OK\r\n");
     }
@@ -139,12 +142,12 @@ class AclChannelsTest {
     void addedRulesDisconnectNoClient() throws IOException {
         user("u", "on nopass +@all resetchannels &a");
         RawClient client = login("u");
-        asks(client, "SUBSCRIBE a", "*3 $9 subscribe $1 a :1");
+        expect(client, "SUBSCRIBE a", "*3 $9 subscribe $1 a :1");
         user("u", "&b");
         user("u", "-publish off");
         user("u", "resetchannels &?");
         user("u", "allchannels");
-        asks(admin, "PUBLISH a x", ":1");
+        expect(admin, "PUBLISH a x", ":1");
         gets(client, "*3 $7 message $1 a $1 x");
     }
 
@@ -152,7 +155,7 @@ class AclChannelsTest {
     void aDeletedUserReceivesNoMoreMessages() throws IOException {
         user("u", "on nopass +@all &*");
         RawClient client = login("u");
-        asks(client, "SUBSCRIBE a", "*3 $9 subscribe $1 a :1");
+        expect(client, "SUBSCRIBE a", "*3 $9 subscribe $1 a :1");
         admin.send("ACL DELUSER u\r\nPUBLISH a told\r\n");
         gets(admin, ":1", ":0");
         assertThat(client.readToEnd()).isEmpty();
@@ -162,17 +165,17 @@ class AclChannelsTest {
     void queuedCommandsAreCheckedAgainAtExec() throws IOException {
         user("u", "on nopass +@all ~* &*");
         RawClient client = login("u");
-        asks(client, "MULTI", "+OK");
+        expect(client, "MULTI", "+OK");
         for (String queued : List.of("SUBSCRIBE secret", "PUBLISH secret x", "PUBLISH a x")) {
-            asks(client, queued, "+QUEUED");
+            expect(client, queued, "+QUEUED");
         }
         user("u", "resetchannels &a");
         String why = "-" + BECAUSE + "no permission to access one of the channels used as arguments";
-        asks(client, "EXEC", "*3 " + why + " " + why + " :0");
+        expect(client, "EXEC", "*3 " + why + " " + why + " :0");
         assertThat(client.command("CLIENT", "INFO")).contains(" sub=0 ");
-        asks(client, "MULTI", "+OK");
-        asks(client, "PUBLISH secret x", "-" + NO_CHANNEL);
-        asks(client, "EXEC", "-EXECABORT Transaction discarded because of previous errors.");
+        expect(client, "MULTI", "+OK");
+        expect(client, "PUBLISH secret x", "-" + NO_CHANNEL);
+        expect(client, "EXEC", "-EXECABORT Transaction discarded because of previous errors.");
     }
 
     /** Patterns of users and names of channels are bytes, and may be long. */
@@ -184,13 +187,13 @@ class AclChannelsTest {
         assertThat(client.command("SUBSCRIBE", name)).startsWith("*3");
         assertThat(client.command("SUBSCRIBE", name.substring(1))).isEqualTo("-" + NO_CHANNEL + "\r\n");
         user("u", "&x");
-        asks(admin, "PUBLISH " + name + " x", ":1");
+        expect(admin, "PUBLISH " + name + " x", ":1");
         assertThat(client.reply()).startsWith("*3").contains("message");
         user("u", "resetchannels &\u00fe");
         assertThat(client.readToEnd()).isEmpty();
     }
 
-    /** A rule has no NUL, which ends it; what a client asks for may have one, and is not the rule for that. */
+    /** A rule contains no NUL, which ends it; a client's channel may contain one, and does not match that rule. */
     @Test
     void aPatternDoesNotEndAtANul() throws IOException {
         user("u", "on nopass +@all resetchannels &a &");
@@ -201,7 +204,7 @@ class AclChannelsTest {
         assertThat(client.command("PSUBSCRIBE", "a")).startsWith("*3");
     }
 
-    /** Two clients wait for a key; the first may not have it any more when it comes. */
+    /** Two clients wait for a key; the first has lost its permission when an element arrives. */
     @ParameterizedTest
     @ValueSource(strings = {"resetkeys", "-blpop", "-@list"})
     void aBlockedClientWithoutRightsGetsAnErrorAndTheNextIsServed(String rules) throws IOException {
@@ -215,9 +218,9 @@ class AclChannelsTest {
                 "-NOPERM User u has no permissions to run the 'blpop' command\r\n");
         gets(second, "*2 $1 k $1 v");
         assertThat(admin.info("blocked_clients")).isEqualTo("0");
-        // Nothing is promised to anybody any more.
-        asks(admin, "RPUSH k w", ":1");
-        asks(admin, "LPOP k", "$1 w");
+        // No key is reserved.
+        expect(admin, "RPUSH k w", ":1");
+        expect(admin, "LPOP k", "$1 w");
     }
 
     /** One that is deleted waits no more, and takes nothing with it. */
@@ -229,7 +232,7 @@ class AclChannelsTest {
         admin.send("ACL DELUSER u\r\nRPUSH k v\r\nEXISTS k\r\n");
         gets(admin, ":1", ":1", ":0");
         gets(second, "*2 $1 k $1 v");
-        // What it was told on its way out, if it was called before it was gone.
+        // The last reply before its disconnection, if it was woken before.
         assertThat(first.readToEnd()).isIn("", "-NOPERM User u has no permissions to run the 'blpop' command\r\n");
     }
 

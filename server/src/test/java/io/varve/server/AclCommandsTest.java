@@ -73,7 +73,7 @@ class AclCommandsTest {
             assertRefused(client, NO_COMMAND.formatted("ping"), "PING");
             assertRefused(client, NO_COMMAND.formatted("acl|whoami"), "ACL", "WHOAMI");
             assertThat(client.call("NOSUCH").text()).startsWith("ERR unknown command");
-            // What needs no authentication needs no permission.
+            // A command without authentication needs no permission.
             assertThat(client.call("HELLO", "2").isAggregate()).isTrue();
             assertThat(client.call("RESET").text()).isEqualTo("RESET");
             assertThat(client.call("ACL", "WHOAMI").text()).isEqualTo("default");
@@ -195,7 +195,7 @@ class AclCommandsTest {
             assertThat(admin.call("CONFIG", "SET", "requirepass", "p\u00e4ss").text())
                     .contains("must be text in UTF-8");
             assertThat(admin.call("CONFIG", "SET", "requirepass", password).text()).isEqualTo("OK");
-            // Who was let in stays.
+            // An authenticated client stays authenticated.
             assertThat(other.call("PING").text()).isEqualTo("PONG");
         }
         try (RawClient other = new RawClient(server.port())) {
@@ -207,7 +207,7 @@ class AclCommandsTest {
             assertThat(other.call("RESET").text()).isEqualTo("RESET");
             assertRefused(other, "NOAUTH Authentication required.", "PING");
             assertThat(admin.call("CONFIG", "SET", "requirepass", "").text()).isEqualTo("OK");
-            // Nobody has to say who they are any more.
+            // Clients no longer have to authenticate.
             assertThat(other.call("PING").text()).isEqualTo("PONG");
             user("default", "off");
             assertRefused(other, "NOAUTH Authentication required.", "PING");
@@ -241,7 +241,7 @@ class AclCommandsTest {
         }
     }
 
-    /** Rules that can only be given one after the other are told so that they can be given again. */
+    /** Rules that depend on their order are listed so that they can be given again. */
     @Test
     void listedRulesRecreateTheUserWithSetuser() throws IOException {
         user("u", "%R~a", "%R~*", "%W~*", "~b", "(%RW~* ~c +get)");

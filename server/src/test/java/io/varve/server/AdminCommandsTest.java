@@ -33,11 +33,11 @@ class AdminCommandsTest {
     @BeforeEach
     void connect() throws IOException {
         client = server.connect();
-        assertThat(ask("PING")).isEqualTo("+PONG");
+        assertThat(execute("PING")).isEqualTo("+PONG");
     }
 
     /** One reply, its line ends turned into blanks. */
-    private String ask(String... words) throws IOException {
+    private String execute(String... words) throws IOException {
         String[] arguments = words.length == 1 ? words[0].split(" ") : words;
         return client.command(arguments).replace("\r\n", " ").strip();
     }
@@ -46,40 +46,41 @@ class AdminCommandsTest {
 
     @Test
     void configGetTakesNamesAndPatternsInAnyCase() throws IOException {
-        assertThat(ask("CONFIG GET hz")).isEqualTo("*2 $2 hz $2 10");
-        assertThat(ask("CONFIG GET HZ timeout nosuch")).isEqualTo("*4 $2 HZ $2 10 $7 timeout $1 0");
-        assertThat(ask("CONFIG GET expire-bucket*")).isEqualTo("*4 $21 expire-bucket-base-ms $4 1000"
+        assertThat(execute("CONFIG GET hz")).isEqualTo("*2 $2 hz $2 10");
+        assertThat(execute("CONFIG GET HZ timeout nosuch")).isEqualTo("*4 $2 HZ $2 10 $7 timeout $1 0");
+        assertThat(execute("CONFIG GET expire-bucket*")).isEqualTo("*4 $21 expire-bucket-base-ms $4 1000"
                 + " $14 expire-buckets $3 120");
-        assertThat(ask("CONFIG GET h? hz [h]z")).isEqualTo("*2 $2 hz $2 10");
-        assertThat(ask("CONFIG GET nosuch*")).isEqualTo("*0");
+        assertThat(execute("CONFIG GET h? hz [h]z")).isEqualTo("*2 $2 hz $2 10");
+        assertThat(execute("CONFIG GET nosuch*")).isEqualTo("*0");
         long shown = Settings.all().values().stream().filter(setting -> !setting.hidden()).count();
         long aliases = Settings.all().values().stream().filter(setting -> !setting.hidden())
                 .filter(setting -> setting.alias() != null).count();
-        assertThat(ask("CONFIG GET *")).startsWith("*" + 2 * (shown + aliases) + " ");
-        assertThat(ask("HELLO 3")).startsWith("%7");
-        assertThat(ask("CONFIG GET maxmemory")).isEqualTo("%1 $9 maxmemory $8 67108864");
+        assertThat(execute("CONFIG GET *")).startsWith("*" + 2 * (shown + aliases) + " ");
+        assertThat(execute("HELLO 3")).startsWith("%7");
+        assertThat(execute("CONFIG GET maxmemory")).isEqualTo("%1 $9 maxmemory $8 67108864");
     }
 
     @Test
     void configSetTakesAllOrNothing() throws IOException {
-        assertThat(ask("CONFIG SET timeout 7 hz 20")).isEqualTo("+OK");
-        assertThat(ask("CONFIG SET timeout 8 hz 0")).isEqualTo("-ERR CONFIG SET failed (possibly related to argument"
-                + " 'hz') - argument must be between 1 and 500 inclusive");
-        assertThat(ask("CONFIG SET timeout 8 databases 1")).isEqualTo("-ERR CONFIG SET failed (possibly related to"
+        assertThat(execute("CONFIG SET timeout 7 hz 20")).isEqualTo("+OK");
+        assertThat(execute("CONFIG SET timeout 8 hz 0"))
+                .isEqualTo("-ERR CONFIG SET failed (possibly related to argument"
+                        + " 'hz') - argument must be between 1 and 500 inclusive");
+        assertThat(execute("CONFIG SET timeout 8 databases 1")).isEqualTo("-ERR CONFIG SET failed (possibly related to"
                 + " argument 'databases') - can't set immutable config");
-        assertThat(ask("CONFIG SET maxclients 0")).endsWith("argument must be between 1 and 4294967295 inclusive");
-        assertThat(ask("CONFIG SET enable-debug-command yes")).endsWith("can't set immutable config");
-        assertThat(ask("CONFIG SET timeout 8 timeout 9")).contains("duplicate parameter");
-        assertThat(ask("CONFIG SET timeout 8 nosuch 1")).contains("'nosuch'");
-        assertThat(ask("CONFIG SET timeout 8 hz")).isEqualTo("-ERR syntax error");
-        assertThat(ask("CONFIG GET timeout hz")).isEqualTo("*4 $2 hz $2 20 $7 timeout $1 7");
-        assertThat(ask("CONFIG SET maxmemory 32mb maxmemory-policy allkeys-lru")).isEqualTo("+OK");
-        assertThat(ask("CONFIG GET maxmemory")).isEqualTo("*2 $9 maxmemory $8 33554432");
+        assertThat(execute("CONFIG SET maxclients 0")).endsWith("argument must be between 1 and 4294967295 inclusive");
+        assertThat(execute("CONFIG SET enable-debug-command yes")).endsWith("can't set immutable config");
+        assertThat(execute("CONFIG SET timeout 8 timeout 9")).contains("duplicate parameter");
+        assertThat(execute("CONFIG SET timeout 8 nosuch 1")).contains("'nosuch'");
+        assertThat(execute("CONFIG SET timeout 8 hz")).isEqualTo("-ERR syntax error");
+        assertThat(execute("CONFIG GET timeout hz")).isEqualTo("*4 $2 hz $2 20 $7 timeout $1 7");
+        assertThat(execute("CONFIG SET maxmemory 32mb maxmemory-policy allkeys-lru")).isEqualTo("+OK");
+        assertThat(execute("CONFIG GET maxmemory")).isEqualTo("*2 $9 maxmemory $8 33554432");
     }
 
     @Test
     void configRewriteWritesTheFileThatWasRead() throws IOException {
-        assertThat(ask("CONFIG REWRITE")).isEqualTo("-ERR The server is running without a config file");
+        assertThat(execute("CONFIG REWRITE")).isEqualTo("-ERR The server is running without a config file");
         Path file = Files.write(folder.resolve("varve.conf"), List.of("# mine", "port 0", "io-threads 1",
                 "maxmemory 64mb", "timeout 5"));
         try (VarveServer another = server.start(ConfigReader.read(List.of(file.toString())));
@@ -96,13 +97,13 @@ class AdminCommandsTest {
     void loglevelHasItsEffect() throws IOException {
         var logger = LoggerFactory.getLogger("io.varve.server.net.ConnectionHandler");
         try {
-            assertThat(ask("CONFIG SET loglevel warning")).isEqualTo("+OK");
+            assertThat(execute("CONFIG SET loglevel warning")).isEqualTo("+OK");
             assertThat(logger.isInfoEnabled()).isFalse();
             assertThat(logger.isWarnEnabled()).isTrue();
-            assertThat(ask("CONFIG SET loglevel debug")).isEqualTo("+OK");
+            assertThat(execute("CONFIG SET loglevel debug")).isEqualTo("+OK");
             assertThat(logger.isTraceEnabled()).isTrue();
         } finally {
-            assertThat(ask("CONFIG SET loglevel notice")).isEqualTo("+OK");
+            assertThat(execute("CONFIG SET loglevel notice")).isEqualTo("+OK");
         }
         assertThat(logger.isInfoEnabled()).isTrue();
         assertThat(logger.isDebugEnabled()).isFalse();
@@ -179,10 +180,10 @@ class AdminCommandsTest {
     @Test
     void theKeyspaceCountsEachDatabase() throws IOException {
         assertThat(section("keyspace")).isEmpty();
-        assertThat(ask("MSET a 1 b 2")).isEqualTo("+OK");
-        assertThat(ask("SET c 3 EX 100")).isEqualTo("+OK");
-        assertThat(ask("SELECT 3")).isEqualTo("+OK");
-        assertThat(ask("SET a 1")).isEqualTo("+OK");
+        assertThat(execute("MSET a 1 b 2")).isEqualTo("+OK");
+        assertThat(execute("SET c 3 EX 100")).isEqualTo("+OK");
+        assertThat(execute("SELECT 3")).isEqualTo("+OK");
+        assertThat(execute("SET a 1")).isEqualTo("+OK");
         Map<String, String> keyspace = section("keyspace");
         assertThat(keyspace.keySet()).isEqualTo(Set.of("db0", "db3"));
         assertThat(keyspace).hasEntrySatisfying("db0", text -> assertThat(text)
@@ -191,9 +192,9 @@ class AdminCommandsTest {
 
     @Test
     void commandsAndErrorsAreCountedUntilReset() throws IOException {
-        assertThat(ask("GET a")).isEqualTo("$-1");
-        assertThat(ask("GET")).startsWith("-ERR");
-        assertThat(ask("HINCRBY h f x")).startsWith("-ERR");
+        assertThat(execute("GET a")).isEqualTo("$-1");
+        assertThat(execute("GET")).startsWith("-ERR");
+        assertThat(execute("HINCRBY h f x")).startsWith("-ERR");
         Map<String, String> commands = section("commandstats");
         assertThat(commands.get("cmdstat_get"))
                 .matches("calls=1,usec=\\d+,usec_per_call=[\\d.]+,rejected_calls=1,failed_calls=0");
@@ -201,7 +202,7 @@ class AdminCommandsTest {
         assertThat(section("errorstats")).containsEntry("errorstat_ERR", "count=2");
         assertThat(section("latencystats").get("latency_percentiles_usec_get"))
                 .matches("p50=[\\d.]+,p99=[\\d.]+,p99.9=[\\d.]+");
-        assertThat(ask("CONFIG RESETSTAT")).isEqualTo("+OK");
+        assertThat(execute("CONFIG RESETSTAT")).isEqualTo("+OK");
         assertThat(section("commandstats")).doesNotContainKey("cmdstat_get");
         assertThat(section("errorstats")).isEmpty();
     }
@@ -210,28 +211,28 @@ class AdminCommandsTest {
 
     @Test
     void aClientKnowsItself() throws IOException {
-        assertThat(ask("CLIENT GETNAME")).isEqualTo("$-1");
-        assertThat(ask("CLIENT SETNAME me")).isEqualTo("+OK");
-        assertThat(ask("CLIENT GETNAME")).isEqualTo("$2 me");
-        assertThat(ask("CLIENT", "SETNAME", "a b")).startsWith("-ERR Client names cannot contain");
-        assertThat(ask("CLIENT SETINFO LIB-NAME lib")).isEqualTo("+OK");
-        String id = ask("CLIENT ID").substring(1);
-        assertThat(ask("CLIENT INFO")).contains("id=" + id + " addr=127.0.0.1:", " name=me ", " flags=N ", " db=0 ",
+        assertThat(execute("CLIENT GETNAME")).isEqualTo("$-1");
+        assertThat(execute("CLIENT SETNAME me")).isEqualTo("+OK");
+        assertThat(execute("CLIENT GETNAME")).isEqualTo("$2 me");
+        assertThat(execute("CLIENT", "SETNAME", "a b")).startsWith("-ERR Client names cannot contain");
+        assertThat(execute("CLIENT SETINFO LIB-NAME lib")).isEqualTo("+OK");
+        String id = execute("CLIENT ID").substring(1);
+        assertThat(execute("CLIENT INFO")).contains("id=" + id + " addr=127.0.0.1:", " name=me ", " flags=N ", " db=0 ",
                 " resp=2 ", " lib-name=lib ");
-        assertThat(ask("CLIENT LIST ID " + id)).contains(" name=me ");
+        assertThat(execute("CLIENT LIST ID " + id)).contains(" name=me ");
     }
 
     @Test
     void clientsAreKilledByTheirAttributes() throws IOException {
         try (RawClient victim = server.connect()) {
             String id = victim.command("CLIENT", "ID").substring(1).strip();
-            assertThat(ask("CLIENT KILL ID " + id)).isEqualTo(":1");
+            assertThat(execute("CLIENT KILL ID " + id)).isEqualTo(":1");
             assertThat(victim.readToEnd()).isEmpty();
         }
-        assertThat(ask("CLIENT KILL 127.0.0.1:1")).isEqualTo("-ERR No such client");
-        assertThat(ask("CLIENT KILL ID x")).isEqualTo("-ERR client-id should be greater than 0");
-        assertThat(ask("CLIENT KILL TYPE nosuch")).startsWith("-ERR Unknown client type");
-        assertThat(ask("CLIENT KILL SKIPME yes TYPE pubsub")).isEqualTo(":0");
+        assertThat(execute("CLIENT KILL 127.0.0.1:1")).isEqualTo("-ERR No such client");
+        assertThat(execute("CLIENT KILL ID x")).isEqualTo("-ERR client-id should be greater than 0");
+        assertThat(execute("CLIENT KILL TYPE nosuch")).startsWith("-ERR Unknown client type");
+        assertThat(execute("CLIENT KILL SKIPME yes TYPE pubsub")).isEqualTo(":0");
     }
 
     @Test
@@ -245,49 +246,49 @@ class AdminCommandsTest {
 
     @Test
     void objectReportsTheEncoding() throws IOException {
-        assertThat(ask("MSET n 12 s abc l " + "x".repeat(45))).isEqualTo("+OK");
-        assertThat(ask("HSET h f v")).isEqualTo(":1");
-        assertThat(ask("OBJECT ENCODING n")).isEqualTo("$3 int");
-        assertThat(ask("OBJECT ENCODING s")).isEqualTo("$6 embstr");
-        assertThat(ask("OBJECT ENCODING l")).isEqualTo("$3 raw");
-        assertThat(ask("OBJECT ENCODING h")).isEqualTo("$8 listpack");
-        assertThat(ask("OBJECT ENCODING nosuch")).isEqualTo("$-1");
-        assertThat(ask("OBJECT REFCOUNT n")).isEqualTo(":1");
+        assertThat(execute("MSET n 12 s abc l " + "x".repeat(45))).isEqualTo("+OK");
+        assertThat(execute("HSET h f v")).isEqualTo(":1");
+        assertThat(execute("OBJECT ENCODING n")).isEqualTo("$3 int");
+        assertThat(execute("OBJECT ENCODING s")).isEqualTo("$6 embstr");
+        assertThat(execute("OBJECT ENCODING l")).isEqualTo("$3 raw");
+        assertThat(execute("OBJECT ENCODING h")).isEqualTo("$8 listpack");
+        assertThat(execute("OBJECT ENCODING nosuch")).isEqualTo("$-1");
+        assertThat(execute("OBJECT REFCOUNT n")).isEqualTo(":1");
         // In whole seconds: the first may pass on a busy machine.
-        assertThat(ask("OBJECT IDLETIME n")).isIn(":0", ":1", ":2");
-        assertThat(ask("OBJECT FREQ n")).startsWith("-ERR An LFU maxmemory policy is not selected");
-        assertThat(ask("DEBUG OBJECT h")).startsWith("+Value at:0x").contains(" refcount:1 encoding:listpack ");
-        assertThat(ask("DEBUG OBJECT nosuch")).isEqualTo("-ERR no such key");
-        long usage = Long.parseLong(ask("MEMORY USAGE n").substring(1));
+        assertThat(execute("OBJECT IDLETIME n")).isIn(":0", ":1", ":2");
+        assertThat(execute("OBJECT FREQ n")).startsWith("-ERR An LFU maxmemory policy is not selected");
+        assertThat(execute("DEBUG OBJECT h")).startsWith("+Value at:0x").contains(" refcount:1 encoding:listpack ");
+        assertThat(execute("DEBUG OBJECT nosuch")).isEqualTo("-ERR no such key");
+        long usage = Long.parseLong(execute("MEMORY USAGE n").substring(1));
         assertThat(usage).isBetween(20L, 80L);
-        assertThat(ask("MEMORY USAGE nosuch")).isEqualTo("$-1");
-        assertThat(ask("MEMORY USAGE n SAMPLES x")).startsWith("-ERR");
+        assertThat(execute("MEMORY USAGE nosuch")).isEqualTo("$-1");
+        assertThat(execute("MEMORY USAGE n SAMPLES x")).startsWith("-ERR");
     }
 
     // --- SLOWLOG, LATENCY
 
     @Test
     void slowCommandsAreKept() throws IOException {
-        assertThat(ask("CONFIG SET slowlog-log-slower-than 10000 slowlog-max-len 2 latency-monitor-threshold 5"))
+        assertThat(execute("CONFIG SET slowlog-log-slower-than 10000 slowlog-max-len 2 latency-monitor-threshold 5"))
                 .isEqualTo("+OK");
-        assertThat(ask("SLOWLOG RESET")).isEqualTo("+OK");
-        assertThat(ask("LATENCY RESET")).startsWith(":");
+        assertThat(execute("SLOWLOG RESET")).isEqualTo("+OK");
+        assertThat(execute("LATENCY RESET")).startsWith(":");
         for (int i = 1; i <= 3; i++) {
-            assertThat(ask("DEBUG SLEEP 0.02" + i)).isEqualTo("+OK");
+            assertThat(execute("DEBUG SLEEP 0.02" + i)).isEqualTo("+OK");
         }
-        assertThat(ask("SLOWLOG LEN")).isEqualTo(":2");
-        assertThat(ask("SLOWLOG GET 1")).startsWith("*1 *6 :")
+        assertThat(execute("SLOWLOG LEN")).isEqualTo(":2");
+        assertThat(execute("SLOWLOG GET 1")).startsWith("*1 *6 :")
                 .contains(" *3 $5 DEBUG $5 SLEEP $5 0.023 ", " 127.0.0.1:");
-        assertThat(ask("SLOWLOG GET -1")).startsWith("*2 ");
-        assertThat(ask("SLOWLOG GET -2")).startsWith("-ERR count should be greater than or equal to -1");
-        assertThat(ask("LATENCY LATEST")).startsWith("*1 *4 $7 command :");
-        assertThat(ask("LATENCY HISTORY command")).startsWith("*");
-        assertThat(ask("LATENCY HISTORY nosuch")).isEqualTo("*0");
-        assertThat(ask("LATENCY HISTOGRAM debug|sleep")).contains("$11 debug|sleep", "$5 calls :3");
-        assertThat(ask("LATENCY RESET command")).isEqualTo(":1");
-        assertThat(ask("LATENCY LATEST")).isEqualTo("*0");
-        assertThat(ask("SLOWLOG RESET")).isEqualTo("+OK");
-        assertThat(ask("SLOWLOG LEN")).isEqualTo(":0");
+        assertThat(execute("SLOWLOG GET -1")).startsWith("*2 ");
+        assertThat(execute("SLOWLOG GET -2")).startsWith("-ERR count should be greater than or equal to -1");
+        assertThat(execute("LATENCY LATEST")).startsWith("*1 *4 $7 command :");
+        assertThat(execute("LATENCY HISTORY command")).startsWith("*");
+        assertThat(execute("LATENCY HISTORY nosuch")).isEqualTo("*0");
+        assertThat(execute("LATENCY HISTOGRAM debug|sleep")).contains("$11 debug|sleep", "$5 calls :3");
+        assertThat(execute("LATENCY RESET command")).isEqualTo(":1");
+        assertThat(execute("LATENCY LATEST")).isEqualTo("*0");
+        assertThat(execute("SLOWLOG RESET")).isEqualTo("+OK");
+        assertThat(execute("SLOWLOG LEN")).isEqualTo(":0");
     }
 
     /** The lines that are not indented, as Redis has them: of the subcommands that are there, in its order. */
@@ -315,8 +316,8 @@ class AdminCommandsTest {
         String refused = "-ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\","
                 + " you can run it from a local connection, otherwise you need to set this option in the"
                 + " configuration file, and then restart the server.\r\n";
-        assertThat(ask("CONFIG GET enable-debug-command")).endsWith("$5 local");
-        assertThat(ask("DEBUG SLEEP 0")).isEqualTo("+OK");
+        assertThat(execute("CONFIG GET enable-debug-command")).endsWith("$5 local");
+        assertThat(execute("DEBUG SLEEP 0")).isEqualTo("+OK");
         try (VarveServer closed = server.start("maxmemory 64mb", "enable-debug-command no");
                 RawClient other = server.connect(closed)) {
             assertThat(other.command("DEBUG", "SLEEP", "0")).isEqualTo(refused);
@@ -336,8 +337,9 @@ class AdminCommandsTest {
     void everyContainerHelps() throws IOException {
         for (String container : List.of("CLIENT", "CONFIG", "OBJECT", "MEMORY", "DEBUG", "SLOWLOG", "LATENCY",
                 "COMMAND")) {
-            assertThat(ask(container + " HELP")).startsWith("*").contains("+" + container + " <subcommand>", "+HELP");
-            assertThat(ask(container + " nosuch")).isEqualTo("-ERR unknown subcommand 'nosuch'. Try " + container
+            assertThat(execute(container + " HELP")).startsWith("*").contains("+" + container + " <subcommand>",
+                    "+HELP");
+            assertThat(execute(container + " nosuch")).isEqualTo("-ERR unknown subcommand 'nosuch'. Try " + container
                     + " HELP.");
         }
     }

@@ -197,8 +197,7 @@ final class ArchitectureTest {
     @Test
     void time_isInjected() {
         noClasses().should().callMethod(System.class, "currentTimeMillis").check(CLASSES);
-        // The threads of maintenance and of hiccups pace themselves, and DEBUG SLEEP sleeps: none tells anyone the
-        // time.
+        // The threads of maintenance and of hiccups pace themselves, and DEBUG SLEEP sleeps: none reports the time.
         noClasses().that().doNotHaveSimpleName("Maintenance").and().doNotHaveSimpleName("HiccupMeter").and()
                 .doNotHaveSimpleName("ObjectCommands").should().callMethod(System.class, "nanoTime").check(CLASSES);
     }
@@ -221,7 +220,7 @@ final class ArchitectureTest {
         Set<String> packages = new TreeSet<>(List.of(ROOT));
         for (String name : List.of("admin", "admin.http", "admin.latency", "admin.metrics", "acl", "blocking",
                 "command", "config", "events", "geo",
-                "keys", "net", "pubsub", "rdb", "resp", "system", "tls", "tracking")) {
+                "keys", "log", "net", "pubsub", "rdb", "resp", "system", "tls", "tracking")) {
             packages.add(ROOT + "." + name);
         }
         packages.addAll(List.of(packages(FAMILIES.keySet())));

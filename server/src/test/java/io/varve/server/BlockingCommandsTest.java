@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Timeout(60)
 class BlockingCommandsTest extends BlockedClients {
-    // --- who is served, and with what
+    // --- which client is served, and with which element
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
@@ -64,7 +64,7 @@ class BlockingCommandsTest extends BlockedClients {
         for (int i = 0; i < 8; i++) {
             gets(waiters.get(i), "*2 $1 k $2 e" + i);
         }
-        asks(admin, "LRANGE k 0 -1", "*1 $2 e8");
+        expect(admin, "LRANGE k 0 -1", "*1 $2 e8");
     }
 
     @Test
@@ -122,7 +122,7 @@ class BlockingCommandsTest extends BlockedClients {
             gets(admin, reply);
         }
         gets(a, "*2 $1 k $1 c");
-        asks(admin, "DEL k", ":1");
+        expect(admin, "DEL k", ":1");
         RawClient b = waiting("BLPOP k 0");
         send(admin, "MULTI", "LPUSH k a", "DEL k", "EXEC", "MULTI", "LPUSH k a", "DEL k", "SET k v", "EXEC", "DEL k",
                 "LPUSH k z");
@@ -160,10 +160,10 @@ class BlockingCommandsTest extends BlockedClients {
     @Test
     void aKeyOfAnotherTypeServesNoClient() throws IOException {
         RawClient a = waiting("BLPOP k 0");
-        asks(admin, "SET k v", "+OK");
-        asks(admin, "APPEND k w", ":2");
-        asks(admin, "DEL k", ":1");
-        asks(admin, "HSET k f v", ":1");
+        expect(admin, "SET k v", "+OK");
+        expect(admin, "APPEND k w", ":2");
+        expect(admin, "DEL k", ":1");
+        expect(admin, "HSET k f v", ":1");
         awaitBlocked(1);
         send(admin, "DEL k", "RPUSH k v", "EXISTS k");
         gets(admin, ":1");
@@ -174,10 +174,10 @@ class BlockingCommandsTest extends BlockedClients {
 
     @Test
     void aMoveToAKeyOfAnotherTypeIsAnErrorAndTheElementIsForTheNext() throws IOException {
-        asks(admin, "SET target v", "+OK");
+        expect(admin, "SET target v", "+OK");
         RawClient a = waiting("BLMOVE k target LEFT LEFT 0");
         RawClient b = waiting("BLPOP k 0");
-        asks(admin, "RPUSH k v", ":1");
+        expect(admin, "RPUSH k v", ":1");
         gets(a, "-WRONGTYPE Operation against a key holding the wrong kind of value");
         gets(b, "*2 $1 k $1 v");
     }
@@ -186,7 +186,7 @@ class BlockingCommandsTest extends BlockedClients {
     @ValueSource(strings = {"RENAME from k", "RENAMENX from k", "COPY from k", "LMOVE from k LEFT LEFT",
             "RPOPLPUSH from k", "LPUSH k v"})
     void listsCreatedByAnyCommandServeBlockedClients(String command) throws IOException {
-        asks(admin, "RPUSH from v", ":1");
+        expect(admin, "RPUSH from v", ":1");
         RawClient a = waiting("BLPOP k 0");
         send(admin, command, "EXISTS k");
         assertThat(admin.reply()).doesNotStartWith("-");
@@ -197,13 +197,13 @@ class BlockingCommandsTest extends BlockedClients {
     @ParameterizedTest
     @ValueSource(strings = {"MOVE k 5", "COPY k k DB 5", "SWAPDB 0 5", "SWAPDB 5 0"})
     void listsMovedFromAnotherDatabaseServeBlockedClients(String command) throws IOException {
-        asks(admin, "RPUSH k v", ":1");
+        expect(admin, "RPUSH k v", ":1");
         RawClient a = connect();
-        asks(a, "SELECT 5", "+OK");
+        expect(a, "SELECT 5", "+OK");
         send(a, "BLPOP other k 0");
         awaitBlocked(1);
         RawClient elsewhere = waiting("BLPOP none 0");
-        assertThat(ask(admin, command)).doesNotStartWith("-");
+        assertThat(execute(admin, command)).doesNotStartWith("-");
         gets(a, "*2 $1 k $1 v");
         awaitBlocked(1);
         assertThat(elsewhere.isAnswered()).isFalse();
@@ -223,8 +223,8 @@ class BlockingCommandsTest extends BlockedClients {
         RawClient a = waiting("BLPOP k 2");
         long started = System.nanoTime();
         while (!a.isAnswered()) {
-            asks(admin, "SET k v", "+OK");
-            asks(admin, "DEL k", ":1");
+            expect(admin, "SET k v", "+OK");
+            expect(admin, "DEL k", ":1");
             assertThat(TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - started)).isLessThan(30);
         }
         gets(a, "*-1");
@@ -234,24 +234,24 @@ class BlockingCommandsTest extends BlockedClients {
     void anotherClientEndsTheWaiting() throws IOException {
         RawClient a = connect();
         String id = id(a);
-        asks(admin, "CLIENT UNBLOCK " + id, ":0");
+        expect(admin, "CLIENT UNBLOCK " + id, ":0");
         send(a, "BLPOP k 0", "BLMOVE k l LEFT LEFT 0", "WAIT 1 0", "WAIT 1 0", "PING");
         awaitBlocked(1);
-        asks(admin, "CLIENT UNBLOCK " + id, ":1");
+        expect(admin, "CLIENT UNBLOCK " + id, ":1");
         gets(a, "*-1");
         awaitBlocked(1);
-        asks(admin, "CLIENT UNBLOCK " + id + " ERROR", ":1");
+        expect(admin, "CLIENT UNBLOCK " + id + " ERROR", ":1");
         gets(a, "-UNBLOCKED client unblocked via CLIENT UNBLOCK");
         awaitBlocked(1);
-        asks(admin, "CLIENT UNBLOCK " + id + " TIMEOUT", ":1");
+        expect(admin, "CLIENT UNBLOCK " + id + " TIMEOUT", ":1");
         gets(a, ":0");
         awaitBlocked(1);
-        asks(admin, "CLIENT UNBLOCK " + id + " error", ":1");
+        expect(admin, "CLIENT UNBLOCK " + id + " error", ":1");
         gets(a, "-UNBLOCKED client unblocked via CLIENT UNBLOCK");
         gets(a, "+PONG");
-        asks(admin, "CLIENT UNBLOCK " + id, ":0");
-        asks(admin, "RPUSH k v", ":1");
-        asks(admin, "LLEN k", ":1");
+        expect(admin, "CLIENT UNBLOCK " + id, ":0");
+        expect(admin, "RPUSH k v", ":1");
+        expect(admin, "LLEN k", ":1");
     }
 
     @Test
@@ -279,7 +279,7 @@ class BlockingCommandsTest extends BlockedClients {
         awaitBlocked(1);
         RawClient b = waiting("BLPOP k 0");
         if (killed) {
-            // In one piece: the push comes before the connection has been told.
+            // In one piece: the push is executed before the connection knows of its end.
             send(admin, "CLIENT KILL ID " + id, "RPUSH k v");
             gets(admin, ":1");
             gets(admin, ":1");
@@ -287,7 +287,7 @@ class BlockingCommandsTest extends BlockedClients {
         } else {
             a.close();
             awaitBlocked(1);
-            asks(admin, "RPUSH k v", ":1");
+            expect(admin, "RPUSH k v", ":1");
         }
         gets(b, "*2 $1 k $1 v");
         awaitBlocked(0);
@@ -300,13 +300,13 @@ class BlockingCommandsTest extends BlockedClients {
     void commandsBehindABlockedOneRunAfterIt() throws IOException {
         RawClient a = waiting("SET s 1", "BLPOP k 0", "INCR s", "BLPOP k l 0", "INCR s");
         gets(a, "+OK");
-        asks(admin, "GET s", "$1 1");
+        expect(admin, "GET s", "$1 1");
         send(a, "INCR s");
-        asks(admin, "RPUSH k 1", ":1");
+        expect(admin, "RPUSH k 1", ":1");
         gets(a, "*2 $1 k $1 1");
         gets(a, ":2");
         awaitBlocked(1);
-        asks(admin, "RPUSH l 2", ":1");
+        expect(admin, "RPUSH l 2", ":1");
         gets(a, "*2 $1 l $1 2");
         gets(a, ":3");
         gets(a, ":4");
@@ -321,7 +321,7 @@ class BlockingCommandsTest extends BlockedClients {
         a.queue("STRLEN", "s");
         a.flush();
         awaitBlocked(1);
-        asks(admin, "RPUSH k " + large, ":1");
+        expect(admin, "RPUSH k " + large, ":1");
         assertThat(a.reply()).isEqualTo("*2\r\n$1\r\nk\r\n$300000\r\n" + large + "\r\n");
         gets(a, "+OK");
         gets(a, ":300000");
@@ -330,9 +330,9 @@ class BlockingCommandsTest extends BlockedClients {
     @Test
     void noReplyIsSentWhereNoneIsWanted() throws IOException {
         RawClient a = waiting("CLIENT REPLY SKIP", "BLPOP k 0", "PING");
-        asks(admin, "RPUSH k v", ":1");
+        expect(admin, "RPUSH k v", ":1");
         gets(a, "+PONG");
-        asks(admin, "EXISTS k", ":0");
+        expect(admin, "EXISTS k", ":0");
     }
 
     @Test
@@ -341,18 +341,18 @@ class BlockingCommandsTest extends BlockedClients {
         RawClient b = waiting("BLMOVE k m LEFT LEFT 0");
         assertThat(admin.info("clients_in_timeout_table")).isEqualTo("1");
         assertThat(admin.info("total_blocking_keys")).isEqualTo("2");
-        assertThat(ask(admin, "CLIENT LIST")).contains(" flags=b ", " cmd=blpop ", " cmd=blmove ");
-        asks(admin, "CONFIG RESETSTAT", "+OK");
-        asks(admin, "RPUSH k 1 2", ":2");
+        assertThat(execute(admin, "CLIENT LIST")).contains(" flags=b ", " cmd=blpop ", " cmd=blmove ");
+        expect(admin, "CONFIG RESETSTAT", "+OK");
+        expect(admin, "RPUSH k 1 2", ":2");
         gets(a, "*2 $1 k $1 1");
         gets(b, "$1 2");
         RawClient c = connect();
         String id = id(c);
         send(c, "BLPOP k 0");
         awaitBlocked(1);
-        asks(admin, "CLIENT UNBLOCK " + id + " ERROR", ":1");
+        expect(admin, "CLIENT UNBLOCK " + id + " ERROR", ":1");
         gets(c, "-UNBLOCKED client unblocked via CLIENT UNBLOCK");
-        // Once each, however often they looked.
+        // Once each, however often they re-ran.
         assertThat(admin.info("cmdstat_blpop")).startsWith("calls=2,").contains("failed_calls=1");
         assertThat(admin.info("cmdstat_blmove")).startsWith("calls=1,");
         assertThat(admin.info("errorstat_UNBLOCKED")).isEqualTo("count=1");
@@ -364,16 +364,16 @@ class BlockingCommandsTest extends BlockedClients {
         restart(servers.start("io-threads 2", "maxmemory 32mb", "shards 2"));
         String fill = "f".repeat(10_000);
         for (int i = 0; i < 1_500; i++) {
-            asks(admin, "SET fill" + i + " " + fill, "+OK");
+            expect(admin, "SET fill" + i + " " + fill, "+OK");
         }
-        asks(admin, "SELECT 5", "+OK");
-        asks(admin, "RPUSH k " + fill, ":1");
+        expect(admin, "SELECT 5", "+OK");
+        expect(admin, "RPUSH k " + fill, ":1");
         RawClient a = waiting("BLMOVE k l LEFT LEFT 0");
         RawClient b = waiting("BLPOP k 0");
-        asks(admin, "CONFIG SET maxmemory 8mb", "+OK");
-        asks(admin, "SWAPDB 0 5", "+OK");
+        expect(admin, "CONFIG SET maxmemory 8mb", "+OK");
+        expect(admin, "SWAPDB 0 5", "+OK");
         gets(a, "-OOM command not allowed when used memory > 'maxmemory'.");
         gets(b, "*2 $1 k $10000 " + fill);
-        asks(admin, "EXISTS k l", ":0");
+        expect(admin, "EXISTS k l", ":0");
     }
 }

@@ -18,8 +18,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Compares CLIENT LIST with a real Redis, and tests that a killed connection is gone by the time of the reply. Confined
- * to the test's thread; the connections are on several event loops.
+ * Compares CLIENT LIST with a real Redis, and tests that a killed connection is closed by the time of the reply.
+ * Confined to the test's thread; the connections are on several event loops.
  */
 @Timeout(120)
 class ClientListTest {
@@ -28,12 +28,12 @@ class ClientListTest {
     @RegisterExtension
     static final ServerExtension varve = ServerExtension.withReference("maxmemory 64mb", "io-threads 4");
 
-    /** The line of the client that was connected last: one of an earlier test may not have gone yet. */
+    /** The line of the client that connected last: one of an earlier test may not have disconnected yet. */
     private static String last(String list) {
         return list.lines().toList().getLast();
     }
 
-    /** A client who is the only one: those of an earlier test have gone. */
+    /** The only client: those of an earlier test have disconnected. */
     private static RawClient alone() throws IOException {
         RawClient client = new RawClient(varve.port());
         await().until(() -> client.infoLong("connected_clients") == 1);
@@ -48,7 +48,7 @@ class ClientListTest {
 
     // --- figures
 
-    /** What the last reply but one tells of what has been received and is executed. */
+    /** The last reply but one shows what has been received and is being executed. */
     @ParameterizedTest
     @ValueSource(strings = {"CLIENT LIST", "CLIENT INFO", "client  list", "*2\r\n$6\r\nCLIENT\r\n$4\r\nLIST",
             "PING\r\nCLIENT LIST", "*2\r\n$6\r\nCLIENT\r\n$4\r\nINFO\r\nPING", "CLIENT LIST TYPE normal",
@@ -144,7 +144,9 @@ class ClientListTest {
         }
     }
 
-    /** What was answered has happened: no message that another connection publishes afterwards is counted for it. */
+    /**
+     * An acknowledged change has taken effect: no later message of another connection is counted for the subscription.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"SUBSCRIBE UNSUBSCRIBE PUBLISH", "PSUBSCRIBE PUNSUBSCRIBE PUBLISH",
             "SSUBSCRIBE SUNSUBSCRIBE SPUBLISH"})

@@ -116,7 +116,7 @@ public class MonitorTest {
                 "0 \"hello\" \"2\" \"setname\" \"auth\" \"(redacted)\" \"(redacted)\" \"(redacted)\"");
     }
 
-    /** Its command runs once more when there is something for it. */
+    /** Its command re-runs when an element arrives. */
     @Test
     void aBlockedCommandIsShownWhenItBlocks() throws IOException {
         try (RawClient waiting = new RawClient(server.port())) {
@@ -135,7 +135,10 @@ public class MonitorTest {
         }
     }
 
-    /** While a key is promised to one who waited for it, others' commands on it are put off and run again. */
+    /**
+     * While a key is reserved for a client that waited for it, other clients' commands on the key are delayed and
+     * re-run.
+     */
     @Test
     void eachCommandOnAKeyThatIsWaitedForIsShownOnce() throws IOException {
         int each = 300;

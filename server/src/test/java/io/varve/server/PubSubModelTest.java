@@ -40,9 +40,9 @@ class PubSubModelTest {
     private static final int CHANNELS = 4;
     private static final String PATTERN = "c*";
     private static final int PIPELINE = 8;
-    private static final long TURNS = TestBudget.of("varve.model.operations", 45_000, 600_000) / 300;
+    private static final long ROUNDS = TestBudget.of("varve.model.operations", 45_000, 600_000) / 300;
 
-    /** Nobody is cut off, however long a listener's thread waits for a core. */
+    /** No listener is disconnected, however long its thread waits for a core. */
     @RegisterExtension
     final ServerExtension server = ServerExtension.with("io-threads 3", "maxmemory 64mb",
             "client-output-buffer-limit pubsub 0 0 0");
@@ -50,27 +50,28 @@ class PubSubModelTest {
     private final AtomicInteger listening = new AtomicInteger(LISTENERS);
 
     /**
-     * What one publisher has published. Immutable.
+     * A published message. Immutable.
      *
-     * @param number  as it counts its messages
-     * @param sent    a time before it was sent
-     * @param told    a time after it was known to be published
+     * @param number its number among its publisher's messages
+     * @param sent a time before it was sent
+     * @param acknowledged a time after it was known to be published
      */
-    private record Published(String channel, int number, long sent, long told) {}
+    private record Published(String channel, int number, long sent, long acknowledged) {}
 
-    /** A message as it was heard. Immutable. */
-    private record Heard(int publisher, int number, String channel) {}
+    /** A received message. Immutable. */
+    private record Received(int publisher, int number, String channel) {}
 
     /**
-     * A subscription and what was heard of it.
+     * A subscription and its received messages.
      *
-     * @param name   a channel, or the pattern
-     * @param asked  a time before it was asked for
-     * @param begun  a time after it was confirmed
-     * @param ending a time before its end was asked for
-     * @param ended  a time after its end was confirmed
+     * @param name a channel, or the pattern
+     * @param requested a time before its request
+     * @param begun a time after it was confirmed
+     * @param ending a time before its end was requested
+     * @param ended a time after its end was confirmed
      */
-    private record Subscription(String name, long asked, long begun, long ending, long ended, List<Heard> heard) {}
+    private record Subscription(String name, long requested, long begun, long ending, long ended,
+            List<Received> received) {}
 
     @ParameterizedTest
     @ValueSource(ints = {2, 3})
@@ -92,17 +93,17 @@ class PubSubModelTest {
         List<List<Published>> published = new ArrayList<>();
         List<Subscription> subscriptions = new ArrayList<>();
         try (ExecutorService threads = Executors.newCachedThreadPool()) {
-            List<Future<List<Subscription>>> heard = listeners.stream().map(threads::submit).toList();
+            List<Future<List<Subscription>>> received = listeners.stream().map(threads::submit).toList();
             List<Future<List<Published>>> said = publishers.stream().map(threads::submit).toList();
             for (Future<List<Published>> one : said) {
                 published.add(one.get());
             }
-            for (Future<List<Subscription>> one : heard) {
+            for (Future<List<Subscription>> one : received) {
                 subscriptions.addAll(one.get());
             }
         }
         subscriptions.forEach(subscription -> check(subscription, published));
-        assertThat(subscriptions.stream().mapToInt(subscription -> subscription.heard().size()).sum()).isPositive();
+        assertThat(subscriptions.stream().mapToInt(subscription -> subscription.received().size()).sum()).isPositive();
         nothingIsLeft();
     }
 
@@ -145,9 +146,9 @@ class PubSubModelTest {
                 for (int replies = together ? count + 2 : count; replies > 0; replies--) {
                     assertThat(client.read().isError()).isFalse();
                 }
-                long told = clock.incrementAndGet();
+                long acknowledged = clock.incrementAndGet();
                 for (String channel : channels) {
-                    published.add(new Published(channel, next++, sent, told));
+                    published.add(new Published(channel, next++, sent, acknowledged));
                 }
             }
         }
@@ -159,7 +160,7 @@ class PubSubModelTest {
     /** Comes, listens to a few messages, goes, and does that again; now and then with a connection of its own. */
     private List<Subscription> listen(int protocol, SplittableRandom random) throws IOException {
         List<Subscription> over = new ArrayList<>();
-        long turns = TURNS;
+        long turns = ROUNDS;
         try {
             while (turns > 0) {
                 try (RawClient client = new RawClient(server.port())) {
@@ -170,7 +171,7 @@ class PubSubModelTest {
                         turns--;
                     }
                     if (random.nextBoolean()) {
-                        // Else it just goes, and what it listens to goes with it.
+                        // Otherwise it disconnects, which ends its subscriptions.
                         listener.endAll(over);
                     }
                 }
@@ -200,16 +201,16 @@ class PubSubModelTest {
                 begin(name);
             }
             for (int i = mine.isEmpty() ? 0 : random.nextInt(30); i > 0; i--) {
-                hear(client.read());
+                receive(client.read());
             }
         }
 
         private void begin(String name) throws IOException {
-            long asked = clock.incrementAndGet();
+            long requested = clock.incrementAndGet();
             client.queue(name.equals(PATTERN) ? "PSUBSCRIBE" : "SUBSCRIBE", name);
             client.flush();
             readUntilConfirmed("subscribe", name);
-            mine.put(name, new Subscription(name, asked, clock.incrementAndGet(), 0, 0, new ArrayList<>()));
+            mine.put(name, new Subscription(name, requested, clock.incrementAndGet(), 0, 0, new ArrayList<>()));
         }
 
         private void end(String name, List<Subscription> over) throws IOException {
@@ -218,7 +219,8 @@ class PubSubModelTest {
             client.flush();
             readUntilConfirmed("unsubscribe", name);
             Subscription was = Objects.requireNonNull(mine.remove(name));
-            over.add(new Subscription(name, was.asked(), was.begun(), ending, clock.incrementAndGet(), was.heard()));
+            over.add(new Subscription(name, was.requested(), was.begun(), ending, clock.incrementAndGet(),
+                    was.received()));
         }
 
         void endAll(List<Subscription> over) throws IOException {
@@ -235,11 +237,11 @@ class PubSubModelTest {
                     assertThat(push.elements().get(1).text()).isEqualTo(name);
                     return;
                 }
-                hear(push);
+                receive(push);
             }
         }
 
-        private void hear(RawReply push) {
+        private void receive(RawReply push) {
             List<String> words = push.elements().stream().map(RawReply::text).toList();
             boolean byPattern = words.getFirst().equals("pmessage");
             assertThat(words).hasSize(byPattern ? 4 : 3);
@@ -248,33 +250,33 @@ class PubSubModelTest {
             assertThat(words.get(1)).isEqualTo(name);
             assertThat(mine).as("a message for a name that it does not listen to").containsKey(name);
             String[] message = words.getLast().split(" ", 3);
-            Objects.requireNonNull(mine.get(name)).heard()
-                    .add(new Heard(Integer.parseInt(message[0]), Integer.parseInt(message[1]), channel));
+            Objects.requireNonNull(mine.get(name)).received()
+                    .add(new Received(Integer.parseInt(message[0]), Integer.parseInt(message[1]), channel));
         }
     }
 
     // --- the model
 
     private static void check(Subscription subscription, List<List<Published>> published) {
-        Set<Heard> heard = new HashSet<>(subscription.heard());
-        assertThat(heard).as("each once").hasSize(subscription.heard().size());
+        Set<Received> received = new HashSet<>(subscription.received());
+        assertThat(received).as("each once").hasSize(subscription.received().size());
         int[] last = new int[published.size()];
         java.util.Arrays.fill(last, -1);
-        for (Heard one : subscription.heard()) {
+        for (Received one : subscription.received()) {
             assertThat(one.number()).as("the order of publisher %d", one.publisher())
                     .isGreaterThan(last[one.publisher()]);
             last[one.publisher()] = one.number();
             Published was = published.get(one.publisher()).get(one.number());
             assertThat(was.channel()).isEqualTo(one.channel());
-            assertThat(was.told()).as("published before").isGreaterThan(subscription.asked());
+            assertThat(was.acknowledged()).as("published before").isGreaterThan(subscription.requested());
             assertThat(was.sent()).as("published behind").isLessThan(subscription.ended());
         }
         for (int publisher = 0; publisher < published.size(); publisher++) {
             for (Published one : published.get(publisher)) {
-                boolean within = one.sent() > subscription.begun() && one.told() < subscription.ending();
+                boolean within = one.sent() > subscription.begun() && one.acknowledged() < subscription.ending();
                 boolean of = subscription.name().equals(PATTERN) || subscription.name().equals(one.channel());
                 if (within && of) {
-                    assertThat(heard.contains(new Heard(publisher, one.number(), one.channel())))
+                    assertThat(received.contains(new Received(publisher, one.number(), one.channel())))
                             .as("%s of publisher %d in %s", one, publisher, subscription.name()).isTrue();
                 }
             }

@@ -32,7 +32,7 @@ class PubSubTest {
     private static final int SMALL_RECEIVE_BUFFER_BYTES = 32 << 10;
     /** More than the kernel takes for a client that does not read. */
     private static final int SOFT_BYTES = 24 << 20;
-    private static final int MOST_BYTES = 128 << 20;
+    private static final int MAX_BYTES = 128 << 20;
 
     @RegisterExtension
     final ServerExtension server = ServerExtension.with("io-threads 2", "maxmemory 64mb");
@@ -43,10 +43,10 @@ class PubSubTest {
     void connect() throws IOException {
         listener = server.connect();
         publisher = server.connect();
-        asks(publisher, "PING", "+PONG");
+        expect(publisher, "PING", "+PONG");
     }
 
-    /** Whatever a test has left: of clients that have gone nothing stays. */
+    /** Disconnected clients leave nothing behind, whatever a test has done. */
     @AfterEach
     void nothingStays() throws IOException {
         listener.close();
@@ -64,12 +64,12 @@ class PubSubTest {
         return reply.replace("\r\n", " ").strip();
     }
 
-    private static String ask(RawClient of, String words) throws IOException {
+    private static String execute(RawClient of, String words) throws IOException {
         return oneLine(of.command(words.split(" ", -1)));
     }
 
-    private static void asks(RawClient of, String words, String expected) throws IOException {
-        assertThat(ask(of, words)).as(words).isEqualTo(expected);
+    private static void expect(RawClient of, String words, String expected) throws IOException {
+        assertThat(execute(of, words)).as(words).isEqualTo(expected);
     }
 
     /** The next replies or pushes, one line each. */
@@ -110,24 +110,24 @@ class PubSubTest {
                 ">3 $10 psubscribe $2 p* :3", ">3 $10 psubscribe $2 a? :4"));
         pushes(listener, "SSUBSCRIBE s s2",
                 in(protocol, ">3 $10 ssubscribe $1 s :1", ">3 $10 ssubscribe $2 s2 :2"));
-        asks(publisher, "PUBLISH a one", ":1");
-        asks(publisher, "PUBLISH park two", ":1");
-        asks(publisher, "SPUBLISH s three", ":1");
-        asks(publisher, "SPUBLISH a nobody", ":0");
-        asks(publisher, "PUBLISH s nobody", ":0");
-        asks(publisher, "PUBLISH b ", ":1");
+        expect(publisher, "PUBLISH a one", ":1");
+        expect(publisher, "PUBLISH park two", ":1");
+        expect(publisher, "SPUBLISH s three", ":1");
+        expect(publisher, "SPUBLISH a nobody", ":0");
+        expect(publisher, "PUBLISH s nobody", ":0");
+        expect(publisher, "PUBLISH b ", ":1");
         reads(listener, in(protocol, ">3 $7 message $1 a $3 one", ">4 $8 pmessage $2 p* $4 park $3 two",
                 ">3 $8 smessage $1 s $5 three", ">3 $7 message $1 b $0"));
         pushes(listener, "UNSUBSCRIBE a nope",
                 in(protocol, ">3 $11 unsubscribe $1 a :3", ">3 $11 unsubscribe $4 nope :3"));
         pushes(listener, "PUNSUBSCRIBE", in(protocol, ">3 $12 punsubscribe $2 p* :2", ">3 $12 punsubscribe $2 a? :1"));
         pushes(listener, "SUNSUBSCRIBE s", in(protocol, ">3 $12 sunsubscribe $1 s :1"));
-        asks(publisher, "PUBLISH a nobody", ":0");
-        asks(publisher, "PUBLISH b last", ":1");
+        expect(publisher, "PUBLISH a nobody", ":0");
+        expect(publisher, "PUBLISH b last", ":1");
         reads(listener, in(protocol, ">3 $7 message $1 b $4 last"));
         pushes(listener, "UNSUBSCRIBE", in(protocol, ">3 $11 unsubscribe $1 b :0"));
         pushes(listener, "SUNSUBSCRIBE", in(protocol, ">3 $12 sunsubscribe $2 s2 :0"));
-        asks(listener, "PING", "+PONG");
+        expect(listener, "PING", "+PONG");
     }
 
     @ParameterizedTest
@@ -138,7 +138,7 @@ class PubSubTest {
         String head = ">3 $" + length + " " + command.toLowerCase(java.util.Locale.ROOT) + " ";
         pushes(listener, command, in(protocol, head + "nil :0"));
         pushes(listener, command + " x y", in(protocol, head + "$1 x :0", head + "$1 y :0"));
-        asks(listener, "GET k", in(protocol, "nil")[0]);
+        expect(listener, "GET k", in(protocol, "nil")[0]);
     }
 
     @Test
@@ -146,9 +146,9 @@ class PubSubTest {
         pushes(listener, "SUBSCRIBE news", "*3 $9 subscribe $4 news :1");
         pushes(listener, "PSUBSCRIBE n[a-f]ws h?llo", "*3 $10 psubscribe $8 n[a-f]ws :2",
                 "*3 $10 psubscribe $5 h?llo :3");
-        asks(publisher, "PUBLISH news hi", ":2");
-        asks(publisher, "PUBLISH hallo hi", ":1");
-        asks(publisher, "PUBLISH nyws hi", ":0");
+        expect(publisher, "PUBLISH news hi", ":2");
+        expect(publisher, "PUBLISH hallo hi", ":1");
+        expect(publisher, "PUBLISH nyws hi", ":0");
         reads(listener, "*3 $7 message $4 news $2 hi", "*4 $8 pmessage $8 n[a-f]ws $4 news $2 hi",
                 "*4 $8 pmessage $5 h?llo $5 hallo $2 hi");
     }
@@ -160,7 +160,7 @@ class PubSubTest {
         pushes(listener, "SUBSCRIBE ", "*3 $9 subscribe $0  :1");
         pushes(listener, "PSUBSCRIBE  *", "*3 $10 psubscribe $0  :2", "*3 $10 psubscribe $1 * :3");
         // As in Redis a star does not match the empty name; the empty pattern does.
-        asks(publisher, "PUBLISH  ", ":2");
+        expect(publisher, "PUBLISH  ", ":2");
         reads(listener, "*3 $7 message $0  $0", "*4 $8 pmessage $0  $0  $0");
         assertThat(publisher.command("PUBLISH", name, message)).isEqualTo(":1\r\n");
         assertThat(listener.reply())
@@ -168,7 +168,7 @@ class PubSubTest {
                         + "\r\n");
     }
 
-    // --- who listens in RESP2
+    // --- subscribers with RESP2
 
     @Test
     void inResp2AListenerMayDoLittleElse() throws IOException {
@@ -179,22 +179,22 @@ class PubSubTest {
             String name = words[0].equals("config") || words[0].equals("client") || words[0].equals("PUBSUB")
                     ? words[0] + "|" + words[1]
                     : words[0];
-            asks(listener, command, "-ERR Can't execute '" + name.toLowerCase(java.util.Locale.ROOT) + REFUSED);
+            expect(listener, command, "-ERR Can't execute '" + name.toLowerCase(java.util.Locale.ROOT) + REFUSED);
         }
-        asks(listener, "EXEC", "-EXECABORT Transaction discarded because of: Can't execute 'exec" + REFUSED);
-        asks(listener, "nosuch x", "-ERR unknown command 'nosuch', with args beginning with: 'x'");
-        asks(listener, "get", "-ERR wrong number of arguments for 'get' command");
-        asks(listener, "SUBSCRIBE", "-ERR wrong number of arguments for 'subscribe' command");
-        asks(listener, "PING", "*2 $4 pong $0");
-        asks(listener, "PING x", "*2 $4 pong $1 x");
-        asks(listener, "PING x y", "-ERR wrong number of arguments for 'ping' command");
-        asks(publisher, "PUBLISH a still", ":1");
+        expect(listener, "EXEC", "-EXECABORT Transaction discarded because of: Can't execute 'exec" + REFUSED);
+        expect(listener, "nosuch x", "-ERR unknown command 'nosuch', with args beginning with: 'x'");
+        expect(listener, "get", "-ERR wrong number of arguments for 'get' command");
+        expect(listener, "SUBSCRIBE", "-ERR wrong number of arguments for 'subscribe' command");
+        expect(listener, "PING", "*2 $4 pong $0");
+        expect(listener, "PING x", "*2 $4 pong $1 x");
+        expect(listener, "PING x y", "-ERR wrong number of arguments for 'ping' command");
+        expect(publisher, "PUBLISH a still", ":1");
         reads(listener, "*3 $7 message $1 a $5 still");
-        asks(listener, "RESET", "+RESET");
-        asks(publisher, "PUBLISH a nobody", ":0");
-        asks(listener, "GET k", "$-1");
+        expect(listener, "RESET", "+RESET");
+        expect(publisher, "PUBLISH a nobody", ":0");
+        expect(listener, "GET k", "$-1");
         pushes(listener, "SSUBSCRIBE a", "*3 $10 ssubscribe $1 a :1");
-        asks(listener, "GET k", "-ERR Can't execute 'get" + REFUSED);
+        expect(listener, "GET k", "-ERR Can't execute 'get" + REFUSED);
         listener.send("QUIT\r\n");
         assertThat(listener.readToEnd()).isEqualTo("+OK\r\n");
     }
@@ -203,21 +203,21 @@ class PubSubTest {
     void inResp3AListenerMayDoAnything() throws IOException {
         speak(listener, 3);
         pushes(listener, "SUBSCRIBE a", ">3 $9 subscribe $1 a :1");
-        asks(listener, "SET k v", "+OK");
-        asks(listener, "PING", "+PONG");
-        asks(listener, "PUBLISH b x", ":0");
-        // Whichever comes first, it hears itself.
+        expect(listener, "SET k v", "+OK");
+        expect(listener, "PING", "+PONG");
+        expect(listener, "PUBLISH b x", ":0");
+        // It receives its own message, in whichever order.
         pushes(listener, "PUBLISH a me", ":1", ">3 $7 message $1 a $2 me");
-        asks(listener, "GET k", "$1 v");
-        assertThat(ask(listener, "HELLO 2")).startsWith("*14");
-        asks(listener, "GET k", "-ERR Can't execute 'get" + REFUSED);
-        asks(publisher, "PUBLISH a x", ":1");
+        expect(listener, "GET k", "$1 v");
+        assertThat(execute(listener, "HELLO 2")).startsWith("*14");
+        expect(listener, "GET k", "-ERR Can't execute 'get" + REFUSED);
+        expect(publisher, "PUBLISH a x", ":1");
         reads(listener, "*3 $7 message $1 a $1 x");
         pushes(listener, "UNSUBSCRIBE", "*3 $11 unsubscribe $1 a :0");
-        asks(listener, "GET k", "$1 v");
+        expect(listener, "GET k", "$1 v");
     }
 
-    /** What a command changes, or refuses, counts for the commands behind it in the same read. */
+    /** A subscription, or a refused command, counts for the commands behind it in the same read. */
     @Test
     void aPipelineIsAnsweredInOrder() throws IOException {
         listener.queue("SUBSCRIBE", "a", "b");
@@ -236,31 +236,31 @@ class PubSubTest {
     @ValueSource(ints = {2, 3})
     void inATransaction(int protocol) throws IOException {
         speak(listener, protocol);
-        asks(listener, "MULTI", "+OK");
+        expect(listener, "MULTI", "+OK");
         for (String command : List.of("SUBSCRIBE a", "PUBLISH nobody x", "PSUBSCRIBE p", "SSUBSCRIBE s",
                 "UNSUBSCRIBE a", "SUNSUBSCRIBE", "SPUBLISH s x", "PUBSUB NUMPAT", "GET k", "PING")) {
-            asks(listener, command, "+QUEUED");
+            expect(listener, command, "+QUEUED");
         }
-        asks(publisher, "PUBLISH a nobody", ":0");
-        asks(listener, "EXEC", in(protocol, "*10 >3 $9 subscribe $1 a :1 :0 >3 $10 psubscribe $1 p :2"
+        expect(publisher, "PUBLISH a nobody", ":0");
+        expect(listener, "EXEC", in(protocol, "*10 >3 $9 subscribe $1 a :1 :0 >3 $10 psubscribe $1 p :2"
                 + " -ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client >3 $11 unsubscribe $1 a :1"
                 + " >3 $12 sunsubscribe nil :0 :0 :1 nil " + (protocol == 3 ? "+PONG" : "*2 $4 pong $0"))[0]);
-        asks(publisher, "PUBLISH p x", ":1");
+        expect(publisher, "PUBLISH p x", ":1");
         reads(listener, in(protocol, ">4 $8 pmessage $1 p $1 p $1 x"));
-        asks(listener, "GET k", protocol == 3 ? "_" : "-ERR Can't execute 'get" + REFUSED);
+        expect(listener, "GET k", protocol == 3 ? "_" : "-ERR Can't execute 'get" + REFUSED);
     }
 
     @Test
     void aTransactionPublishesWhenItRuns() throws IOException {
         pushes(listener, "SUBSCRIBE a", "*3 $9 subscribe $1 a :1");
         for (String command : List.of("MULTI", "SET k v", "PUBLISH a 1", "PUBLISH a 2")) {
-            ask(publisher, command);
+            execute(publisher, command);
         }
-        asks(publisher, "DISCARD", "+OK");
-        ask(publisher, "MULTI");
-        ask(publisher, "PUBLISH a " + "3".repeat(100_000));
-        ask(publisher, "PUBLISH a 4");
-        asks(publisher, "EXEC", "*2 :1 :1");
+        expect(publisher, "DISCARD", "+OK");
+        execute(publisher, "MULTI");
+        execute(publisher, "PUBLISH a " + "3".repeat(100_000));
+        execute(publisher, "PUBLISH a 4");
+        expect(publisher, "EXEC", "*2 :1 :1");
         reads(listener, "*3 $7 message $1 a $100000 " + "3".repeat(100_000), "*3 $7 message $1 a $1 4");
     }
 
@@ -269,15 +269,15 @@ class PubSubTest {
         speak(listener, 3);
         listener.send("CLIENT REPLY OFF\r\n");
         pushes(listener, "SUBSCRIBE a", ">3 $9 subscribe $1 a :1");
-        asks(publisher, "PUBLISH a x", ":1");
+        expect(publisher, "PUBLISH a x", ":1");
         reads(listener, ">3 $7 message $1 a $1 x");
         listener.send("GET k\r\nPUBLISH a self\r\n");
         reads(listener, ">3 $7 message $1 a $4 self");
         pushes(listener, "UNSUBSCRIBE a", ">3 $11 unsubscribe $1 a :0");
-        asks(listener, "CLIENT REPLY ON", "+OK");
+        expect(listener, "CLIENT REPLY ON", "+OK");
         listener.send("CLIENT REPLY SKIP\r\n");
         pushes(listener, "SUBSCRIBE a", ">3 $9 subscribe $1 a :1");
-        asks(listener, "GET k", "_");
+        expect(listener, "GET k", "_");
     }
 
     @Test
@@ -289,27 +289,28 @@ class PubSubTest {
             pushes(other, "PSUBSCRIBE x* y*", "*3 $10 psubscribe $2 x* :2", "*3 $10 psubscribe $2 y* :3");
             pushes(listener, "PSUBSCRIBE x*", "*3 $10 psubscribe $2 x* :4");
             pushes(listener, "SSUBSCRIBE s", "*3 $10 ssubscribe $1 s :1");
-            asks(publisher, "PUBSUB NUMSUB", "*0");
-            asks(publisher, "PUBSUB NUMSUB x y x nobody", "*8 $1 x :2 $1 y :1 $1 x :2 $6 nobody :0");
-            asks(publisher, "PUBSUB NUMPAT", ":2");
-            asks(publisher, "PUBSUB SHARDNUMSUB s x", "*4 $1 s :1 $1 x :0");
-            asks(publisher, "PUBSUB SHARDCHANNELS", "*1 $1 s");
-            asks(publisher, "PUBSUB SHARDCHANNELS x", "*0");
+            expect(publisher, "PUBSUB NUMSUB", "*0");
+            expect(publisher, "PUBSUB NUMSUB x y x nobody", "*8 $1 x :2 $1 y :1 $1 x :2 $6 nobody :0");
+            expect(publisher, "PUBSUB NUMPAT", ":2");
+            expect(publisher, "PUBSUB SHARDNUMSUB s x", "*4 $1 s :1 $1 x :0");
+            expect(publisher, "PUBSUB SHARDCHANNELS", "*1 $1 s");
+            expect(publisher, "PUBSUB SHARDCHANNELS x", "*0");
             assertThat(publisher.call("PUBSUB", "CHANNELS").elements()).extracting(RawReply::text)
                     .containsExactlyInAnyOrder("x", "y", "z");
             assertThat(publisher.call("pubsub", "channels", "[xy]").elements()).extracting(RawReply::text)
                     .containsExactlyInAnyOrder("x", "y");
-            asks(publisher, "PUBSUB CHANNELS a b",
+            expect(publisher, "PUBSUB CHANNELS a b",
                     "-ERR unknown subcommand or wrong number of arguments for 'CHANNELS'. Try PUBSUB HELP.");
-            asks(publisher, "PUBSUB NUMPAT x", "-ERR wrong number of arguments for 'pubsub|numpat' command");
-            asks(publisher, "PUBSUB nosuch", "-ERR unknown subcommand 'nosuch'. Try PUBSUB HELP.");
-            assertThat(ask(publisher, "PUBSUB HELP")).startsWith("*14 +PUBSUB <subcommand> ").contains("+SHARDNUMSUB ");
+            expect(publisher, "PUBSUB NUMPAT x", "-ERR wrong number of arguments for 'pubsub|numpat' command");
+            expect(publisher, "PUBSUB nosuch", "-ERR unknown subcommand 'nosuch'. Try PUBSUB HELP.");
+            assertThat(execute(publisher, "PUBSUB HELP")).startsWith("*14 +PUBSUB <subcommand> ")
+                    .contains("+SHARDNUMSUB ");
             assertThat(publisher.info("pubsub_channels")).isEqualTo("3");
             assertThat(publisher.info("pubsub_patterns")).isEqualTo("2");
             assertThat(publisher.info("pubsubshard_channels")).isEqualTo("1");
         }
-        await().until(() -> ask(publisher, "PUBSUB NUMSUB x").equals("*2 $1 x :1"));
-        asks(publisher, "PUBSUB NUMPAT", ":1");
+        await().until(() -> execute(publisher, "PUBSUB NUMSUB x").equals("*2 $1 x :1"));
+        expect(publisher, "PUBSUB NUMPAT", ":1");
     }
 
     @Test
@@ -328,20 +329,20 @@ class PubSubTest {
     void listenersAreAClassOfTheirOwn() throws IOException {
         try (RawClient plain = server.connect()) {
             speak(listener, 3);
-            ask(listener, "CLIENT SETNAME listener");
-            ask(plain, "CLIENT SETNAME plain");
+            execute(listener, "CLIENT SETNAME listener");
+            execute(plain, "CLIENT SETNAME plain");
             pushes(listener, "SUBSCRIBE a b", ">3 $9 subscribe $1 a :1", ">3 $9 subscribe $1 b :2");
             pushes(listener, "PSUBSCRIBE p", ">3 $10 psubscribe $1 p :3");
             pushes(listener, "SSUBSCRIBE s", ">3 $10 ssubscribe $1 s :1");
-            assertThat(ask(listener, "CLIENT INFO")).contains(" flags=P ", " sub=2 psub=1 ssub=1 ");
-            assertThat(ask(publisher, "CLIENT LIST TYPE pubsub")).contains("name=listener")
+            assertThat(execute(listener, "CLIENT INFO")).contains(" flags=P ", " sub=2 psub=1 ssub=1 ");
+            assertThat(execute(publisher, "CLIENT LIST TYPE pubsub")).contains("name=listener")
                     .doesNotContain("name=plain");
-            assertThat(ask(publisher, "CLIENT LIST TYPE normal")).contains("name=plain")
+            assertThat(execute(publisher, "CLIENT LIST TYPE normal")).contains("name=plain")
                     .doesNotContain("name=listener");
-            asks(listener, "CLIENT KILL TYPE pubsub", ":0");
-            asks(publisher, "CLIENT KILL TYPE pubsub", ":1");
+            expect(listener, "CLIENT KILL TYPE pubsub", ":0");
+            expect(publisher, "CLIENT KILL TYPE pubsub", ":1");
             assertThat(listener.readToEnd()).isEmpty();
-            asks(plain, "PING", "+PONG");
+            expect(plain, "PING", "+PONG");
         }
     }
 
@@ -350,12 +351,12 @@ class PubSubTest {
     void subscribersAreNotIdle() throws IOException {
         pushes(listener, "SUBSCRIBE a", "*3 $9 subscribe $1 a :1");
         try (RawClient idle = server.connect()) {
-            asks(publisher, "CONFIG SET timeout 1", "+OK");
+            expect(publisher, "CONFIG SET timeout 1", "+OK");
             assertThat(idle.readToEnd()).isEmpty();
         }
         try (RawClient other = server.connect()) {
-            asks(other, "CONFIG SET timeout 0", "+OK");
-            asks(other, "PUBLISH a x", ":1");
+            expect(other, "CONFIG SET timeout 0", "+OK");
+            expect(other, "PUBLISH a x", ":1");
             reads(listener, "*3 $7 message $1 a $1 x");
         }
     }
@@ -394,12 +395,12 @@ class PubSubTest {
         assertThat(publisher.command("CONFIG", "SET", "client-output-buffer-limit", limits)).isEqualTo("+OK\r\n");
         String text = "x".repeat(bytes);
         boolean soft = limits.contains(" 0 256kb");
-        int most = (soft ? SOFT_BYTES : MOST_BYTES) / bytes;
+        int max = (soft ? SOFT_BYTES : MAX_BYTES) / bytes;
         pushes(listener, "SUBSCRIBE a", "*3 $9 subscribe $1 a :1");
         try (RawClient slow = new RawClient(server.port(), SMALL_RECEIVE_BUFFER_BYTES)) {
             pushes(slow, "PSUBSCRIBE *", "*3 $10 psubscribe $1 * :1");
             long heard = 2;
-            for (int i = 0; i < most && heard == 2; i++) {
+            for (int i = 0; i < max && heard == 2; i++) {
                 heard = publisher.call("PUBLISH", "a", i + ":" + text).integer();
                 readMessage(i + ":" + text);
             }

@@ -36,7 +36,7 @@ class SortedSetBlockingTest extends BlockedClients {
     @ValueSource(strings = {"ZADD k 7 m", "ZINCRBY k 7 m", "ZUNIONSTORE k 1 from", "ZINTERSTORE k 1 from",
             "ZDIFFSTORE k 1 from", "ZRANGESTORE k from 0 -1", "RENAME from k", "RENAMENX from k", "COPY from k"})
     void sortedSetsCreatedByAnyCommandServeBlockedClients(String command) throws IOException {
-        asks(admin, "ZADD from 7 m", ":1");
+        expect(admin, "ZADD from 7 m", ":1");
         RawClient a = waiting("BZPOPMIN k 0");
         send(admin, command, "EXISTS k");
         assertThat(admin.reply()).doesNotStartWith("-");
@@ -51,7 +51,7 @@ class SortedSetBlockingTest extends BlockedClients {
         gets(admin, ":1");
         gets(admin, ":0");
         gets(a, "*3 $1 k $7 Palermo $16 3479099956230698");
-        asks(admin, "GEOADD from 13.361389 38.115556 Palermo", ":1");
+        expect(admin, "GEOADD from 13.361389 38.115556 Palermo", ":1");
         RawClient b = waiting("BZPOPMAX k 0");
         send(admin, "GEOSEARCHSTORE k from FROMMEMBER Palermo BYRADIUS 1 km", "EXISTS k");
         gets(admin, ":1");
@@ -62,12 +62,12 @@ class SortedSetBlockingTest extends BlockedClients {
     @ParameterizedTest
     @ValueSource(strings = {"MOVE k 5", "COPY k k DB 5", "SWAPDB 0 5"})
     void sortedSetsMovedFromAnotherDatabaseServeBlockedClients(String command) throws IOException {
-        asks(admin, "ZADD k 1 m", ":1");
+        expect(admin, "ZADD k 1 m", ":1");
         RawClient a = connect();
-        asks(a, "SELECT 5", "+OK");
+        expect(a, "SELECT 5", "+OK");
         send(a, "BZPOPMIN other k 0");
         awaitBlocked(1);
-        assertThat(ask(admin, command)).doesNotStartWith("-");
+        assertThat(execute(admin, command)).doesNotStartWith("-");
         gets(a, "*3 $1 k $1 m $1 1");
     }
 
@@ -80,7 +80,7 @@ class SortedSetBlockingTest extends BlockedClients {
         gets(admin, ":1");
         gets(admin, ":0");
         gets(set, "*3 $1 k $1 a $1 1");
-        asks(admin, "RPUSH k v", ":1");
+        expect(admin, "RPUSH k v", ":1");
         gets(list, "*2 $1 k $1 v");
         send(admin, "SET k v", "ZADD other 2 b", "ZUNIONSTORE k 1 other", "EXISTS k");
         gets(admin, "+OK");
@@ -111,10 +111,10 @@ class SortedSetBlockingTest extends BlockedClients {
     @Test
     void scoresAreDoublesInResp3() throws IOException {
         RawClient a = connect();
-        assertThat(ask(a, "HELLO 3")).isNotEmpty();
+        assertThat(execute(a, "HELLO 3")).isNotEmpty();
         send(a, "BZPOPMIN k 0");
         awaitBlocked(1);
-        asks(admin, "ZADD k 1.5 m", ":1");
+        expect(admin, "ZADD k 1.5 m", ":1");
         gets(a, "*3 $1 k $1 m ,1.5");
     }
 
@@ -140,7 +140,7 @@ class SortedSetBlockingTest extends BlockedClients {
         RawClient b = waiting("BZPOPMIN k 0");
         a.close();
         awaitBlocked(1);
-        asks(admin, "ZADD k 1 m", ":1");
+        expect(admin, "ZADD k 1 m", ":1");
         gets(b, "*3 $1 k $1 m $1 1");
         awaitBlocked(0);
         assertThat(admin.info("total_blocking_keys")).isEqualTo("0");

@@ -67,14 +67,14 @@ class TrackingTest {
         return client;
     }
 
-    /** What has been told, in its order. */
-    private static List<String> told(RawClient client) throws IOException {
+    /** The received invalidations, in order. */
+    private static List<String> invalidations(RawClient client) throws IOException {
         client.queue("PING");
         client.flush();
         return invalidatedUntilPong(client);
     }
 
-    /** What has been told before a key is read or because it is: either may come in front of the value. */
+    /** The invalidations received before a key is read or because of the read: either may precede the value. */
     private static List<String> invalidatedWhileReading(RawClient client, String key) throws IOException {
         client.queue("GET", key);
         client.queue("PING");
@@ -83,13 +83,13 @@ class TrackingTest {
     }
 
     private static List<String> invalidatedUntilPong(RawClient client) throws IOException {
-        List<String> told = new ArrayList<>();
+        List<String> invalidations = new ArrayList<>();
         for (RawReply next = client.read(); next.kind() != '+'; next = client.read()) {
             if (next.kind() == '>') {
-                told.add(keyOf(next));
+                invalidations.add(keyOf(next));
             }
         }
-        return told;
+        return invalidations;
     }
 
     private static String keyOf(RawReply push) {
@@ -101,24 +101,24 @@ class TrackingTest {
     @Test
     void theTableHasALimit() throws IOException {
         writer.call("CONFIG", "SET", "tracking-table-max-keys", "10");
-        List<String> told = new ArrayList<>();
+        List<String> invalidations = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
-            told.addAll(invalidatedWhileReading(reader, "key" + i));
+            invalidations.addAll(invalidatedWhileReading(reader, "key" + i));
         }
-        invalidatedExceptTable(told, 100);
+        invalidatedExceptTable(invalidations, 100);
         // Maintenance takes keys out too, and may do so for the same one that is too many.
-        assertThat(told).hasSizeBetween(90, 91);
+        assertThat(invalidations).hasSizeBetween(90, 91);
         writer.call("CONFIG", "SET", "tracking-table-max-keys", "3");
         await().until(() -> writer.infoLong("tracking_total_keys") == 3);
-        invalidatedExceptTable(told, 100);
-        assertThat(told).hasSize(97).doesNotHaveDuplicates();
+        invalidatedExceptTable(invalidations, 100);
+        assertThat(invalidations).hasSize(97).doesNotHaveDuplicates();
     }
 
-    /** Waits until the reader has been told of every key that is not in the table any more. */
-    private void invalidatedExceptTable(List<String> told, int keys) {
+    /** Waits until the reader has received an invalidation for every key that has left the table. */
+    private void invalidatedExceptTable(List<String> invalidations, int keys) {
         await().until(() -> {
-            told.addAll(told(reader));
-            return told.size() + writer.infoLong("tracking_total_keys") == keys;
+            invalidations.addAll(invalidations(reader));
+            return invalidations.size() + writer.infoLong("tracking_total_keys") == keys;
         });
     }
 
@@ -127,7 +127,7 @@ class TrackingTest {
         boolean seen = false;
         while (!seen) {
             writer.call("SET", "short", "life", "PX", "50");
-            told(reader);
+            invalidations(reader);
             seen = !reader.call("GET", "short").isNull();
         }
         assertThat(keyOf(reader.read())).isEqualTo("short");
@@ -135,15 +135,15 @@ class TrackingTest {
             writer.call("SET", "old" + i, "v");
             reader.call("GET", "old" + i);
         }
-        assertThat(told(reader)).isEmpty();
+        assertThat(invalidations(reader)).isEmpty();
         String value = "v".repeat(10_000);
-        List<String> told = List.of();
-        for (int i = 0; told.isEmpty(); i++) {
+        List<String> invalidations = List.of();
+        for (int i = 0; invalidations.isEmpty(); i++) {
             writer.call("SET", "key" + i, value);
-            told = told(reader);
+            invalidations = invalidations(reader);
         }
-        assertThat(told).allMatch(key -> key.startsWith("old"));
-        for (String key : told) {
+        assertThat(invalidations).allMatch(key -> key.startsWith("old"));
+        for (String key : invalidations) {
             assertThat(writer.call("EXISTS", key).text()).isEqualTo("0");
         }
     }
@@ -152,7 +152,7 @@ class TrackingTest {
     void exchangedDatabasesInvalidateEverything() throws IOException {
         reader.call("GET", "k");
         writer.call("SWAPDB", "0", "1");
-        assertThat(told(reader)).containsExactly("everything");
+        assertThat(invalidations(reader)).containsExactly("everything");
         assertThat(writer.infoLong("tracking_total_keys")).isZero();
     }
 
@@ -175,7 +175,7 @@ class TrackingTest {
         await().until(() -> writer.infoLong("tracking_total_keys") == 0);
     }
 
-    /** What a client has cached, when everything has been told, is what there is; whoever has written what and when. */
+    /** When all invalidations have arrived, every cached value is current, whatever was written, by whom and when. */
     @Test
     void nothingThatIsCachedIsOld() throws Exception {
         int checked = 0;
@@ -258,18 +258,18 @@ class TrackingTest {
         SplittableRandom random = new SplittableRandom();
         Map<String, String> cache = new HashMap<>();
         while (writing.get() > 0) {
-            List<String> asked = new ArrayList<>();
+            List<String> requested = new ArrayList<>();
             for (int j = 0; j < PIPELINE; j++) {
-                asked.add("key" + random.nextInt(KEYS));
+                requested.add("key" + random.nextInt(KEYS));
             }
-            take(client, cache, asked);
+            take(client, cache, requested);
         }
         return cache;
     }
 
     /** Asks for keys in one piece, and takes in whatever comes, in its order. */
-    private static void take(RawClient client, Map<String, String> cache, List<String> asked) throws IOException {
-        for (String key : asked) {
+    private static void take(RawClient client, Map<String, String> cache, List<String> requested) throws IOException {
+        for (String key : requested) {
             if (key.equals("PING")) {
                 client.queue(key);
             } else {
@@ -277,10 +277,10 @@ class TrackingTest {
             }
         }
         client.flush();
-        for (int answered = 0; answered < asked.size();) {
+        for (int answered = 0; answered < requested.size();) {
             RawReply next = client.read();
             if (next.kind() != '>') {
-                String key = asked.get(answered++);
+                String key = requested.get(answered++);
                 if (!key.equals("PING")) {
                     cache.put(key, valueOf(next));
                 }

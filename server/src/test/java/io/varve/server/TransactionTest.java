@@ -42,16 +42,16 @@ class TransactionTest {
     void connect() throws IOException {
         client = server.connect();
         other = server.connect();
-        assertThat(ask(client, "PING")).isEqualTo("+PONG");
+        assertThat(execute(client, "PING")).isEqualTo("+PONG");
     }
 
     /** One reply, its line ends turned into blanks. */
-    private static String ask(RawClient of, String words) throws IOException {
+    private static String execute(RawClient of, String words) throws IOException {
         return of.command(words.split(" ")).replace("\r\n", " ").strip();
     }
 
-    private void asks(RawClient of, String words, String expected) throws IOException {
-        assertThat(ask(of, words)).as(words).isEqualTo(expected);
+    private void expect(RawClient of, String words, String expected) throws IOException {
+        assertThat(execute(of, words)).as(words).isEqualTo(expected);
     }
 
     /** Also of one that its client has left, in more than one piece of memory. */
@@ -62,31 +62,31 @@ class TransactionTest {
         try (VarveServer closing = server.start(config, cache);
                 RawClient committing = new RawClient(closing.port());
                 RawClient leaving = new RawClient(closing.port())) {
-            asks(committing, "MULTI", "+OK");
-            asks(committing, "SET a 1", "+QUEUED");
-            asks(committing, "EXEC", "*1 +OK");
-            asks(leaving, "MULTI", "+OK");
-            asks(leaving, "SET b 1", "+QUEUED");
-            asks(leaving, "SET c " + "v".repeat(20_000), "+QUEUED");
+            expect(committing, "MULTI", "+OK");
+            expect(committing, "SET a 1", "+QUEUED");
+            expect(committing, "EXEC", "*1 +OK");
+            expect(leaving, "MULTI", "+OK");
+            expect(leaving, "SET b 1", "+QUEUED");
+            expect(leaving, "SET c " + "v".repeat(20_000), "+QUEUED");
         }
         assertThat(cache.stats().chargedBytes()).isZero();
     }
 
     @Test
     void nothingHappensBeforeExecAndAllOfItThen() throws IOException {
-        asks(client, "MULTI", "+OK");
-        asks(client, "SET a 1", "+QUEUED");
-        asks(client, "INCR a", "+QUEUED");
-        asks(client, "XADD", "-ERR unknown command 'XADD', with args beginning with:");
-        asks(other, "EXISTS a", ":0");
-        asks(client, "EXEC", "-EXECABORT Transaction discarded because of previous errors.");
-        asks(client, "MULTI", "+OK");
-        asks(client, "SET a 1", "+QUEUED");
-        asks(client, "HGET a f", "+QUEUED");
-        asks(client, "INCR a", "+QUEUED");
-        asks(client, "EXEC", "*3 +OK -WRONGTYPE Operation against a key holding the wrong kind of value :2");
-        asks(other, "GET a", "$1 2");
-        asks(client, "EXEC", "-ERR EXEC without MULTI");
+        expect(client, "MULTI", "+OK");
+        expect(client, "SET a 1", "+QUEUED");
+        expect(client, "INCR a", "+QUEUED");
+        expect(client, "XADD", "-ERR unknown command 'XADD', with args beginning with:");
+        expect(other, "EXISTS a", ":0");
+        expect(client, "EXEC", "-EXECABORT Transaction discarded because of previous errors.");
+        expect(client, "MULTI", "+OK");
+        expect(client, "SET a 1", "+QUEUED");
+        expect(client, "HGET a f", "+QUEUED");
+        expect(client, "INCR a", "+QUEUED");
+        expect(client, "EXEC", "*3 +OK -WRONGTYPE Operation against a key holding the wrong kind of value :2");
+        expect(other, "GET a", "$1 2");
+        expect(client, "EXEC", "-ERR EXEC without MULTI");
     }
 
     @Test
@@ -95,17 +95,17 @@ class TransactionTest {
                 "SWAPDB 0 1", "EXPIRE k -1", "MOVE k 3", "GETDEL k", "RENAME l k", "COPY l k REPLACE",
                 "SET j 1 EXAT 1000"};
         for (String change : changes) {
-            ask(client, "FLUSHALL");
-            ask(client, "MSET k 1 l 1");
-            asks(client, "WATCH j k", "+OK");
-            ask(other, change);
-            asks(client, "MULTI", "+OK");
-            asks(client, "SET done 1", "+QUEUED");
-            assertThat(ask(client, "EXEC")).as("after %s", change).isEqualTo("*-1");
-            asks(client, "EXISTS done", ":0");
-            asks(client, "MULTI", "+OK");
-            asks(client, "PING", "+QUEUED");
-            asks(client, "EXEC", "*1 +PONG");
+            execute(client, "FLUSHALL");
+            execute(client, "MSET k 1 l 1");
+            expect(client, "WATCH j k", "+OK");
+            execute(other, change);
+            expect(client, "MULTI", "+OK");
+            expect(client, "SET done 1", "+QUEUED");
+            assertThat(execute(client, "EXEC")).as("after %s", change).isEqualTo("*-1");
+            expect(client, "EXISTS done", ":0");
+            expect(client, "MULTI", "+OK");
+            expect(client, "PING", "+QUEUED");
+            expect(client, "EXEC", "*1 +PONG");
         }
     }
 
@@ -113,41 +113,41 @@ class TransactionTest {
     void commandsWithoutEffectDoNotFailExec() throws IOException {
         String[] innocent = {"SET other 2", "GET k", "TTL k", "DEL nosuch", "SETNX k 5", "SELECT 4", "SET k 9",
                 "FLUSHDB", "PERSIST k", "UNLINK gone"};
-        asks(client, "SET k 1", "+OK");
-        asks(client, "WATCH k gone", "+OK");
+        expect(client, "SET k 1", "+OK");
+        expect(client, "WATCH k gone", "+OK");
         for (String command : innocent) {
-            ask(other, command);
+            execute(other, command);
         }
-        asks(client, "MULTI", "+OK");
-        asks(client, "GET k", "+QUEUED");
-        asks(client, "EXEC", "*1 $1 1");
+        expect(client, "MULTI", "+OK");
+        expect(client, "GET k", "+QUEUED");
+        expect(client, "EXEC", "*1 $1 1");
     }
 
     @Test
     void anExpiredWatchedKeyFailsExec() throws IOException {
-        asks(client, "SET k 1 PX 20", "+OK");
-        asks(client, "WATCH k", "+OK");
-        asks(client, "MULTI", "+OK");
-        asks(client, "PING", "+QUEUED");
-        await().until(() -> ask(other, "EXISTS k").equals(":0"));
-        asks(client, "EXEC", "*-1");
+        expect(client, "SET k 1 PX 20", "+OK");
+        expect(client, "WATCH k", "+OK");
+        expect(client, "MULTI", "+OK");
+        expect(client, "PING", "+QUEUED");
+        await().until(() -> execute(other, "EXISTS k").equals(":0"));
+        expect(client, "EXEC", "*-1");
     }
 
     @Test
     void clientListReportsQueuedCommands() throws IOException {
-        asks(client, "MULTI", "+OK");
-        asks(client, "PING", "+QUEUED");
-        assertThat(ask(other, "CLIENT LIST")).contains("flags=x ").contains("multi=1 ").contains("multi=-1 ");
-        asks(client, "RESET", "+RESET");
-        asks(client, "EXEC", "-ERR EXEC without MULTI");
-        assertThat(ask(other, "CLIENT LIST")).doesNotContain("multi=1 ");
+        expect(client, "MULTI", "+OK");
+        expect(client, "PING", "+QUEUED");
+        assertThat(execute(other, "CLIENT LIST")).contains("flags=x ").contains("multi=1 ").contains("multi=-1 ");
+        expect(client, "RESET", "+RESET");
+        expect(client, "EXEC", "-ERR EXEC without MULTI");
+        assertThat(execute(other, "CLIENT LIST")).doesNotContain("multi=1 ");
     }
 
     /** Large values keep the runs in which they arrived; many commands and keys make all tables grow. */
     @Test
     void aTransactionMayBeLarge() throws IOException {
         String large = "x".repeat(300_000);
-        asks(client, "MULTI", "+OK");
+        expect(client, "MULTI", "+OK");
         for (int i = 0; i < 5; i++) {
             assertThat(client.command("SET", "large" + i, large)).isEqualTo("+QUEUED\r\n");
         }
@@ -163,31 +163,31 @@ class TransactionTest {
         }
         RawReply replies = client.call("EXEC");
         assertThat(replies.elements()).hasSize(many + 5).allMatch(reply -> reply.text().equals("OK"));
-        asks(client, "DBSIZE", ":" + (2 * many + 5));
+        expect(client, "DBSIZE", ":" + (2 * many + 5));
         assertThat(client.call("GET", "large4").text()).isEqualTo(large);
     }
 
-    /** What is queued and never executed is given back, whatever ends it. */
+    /** The memory of queued commands that are never executed is released, whatever ends the transaction. */
     @ParameterizedTest
     @ValueSource(strings = {"DISCARD", "RESET", "EXEC", "QUIT", ""})
     void memoryOfQueuedCommandsIsReleased(String end) throws IOException {
         long before = usedBytes();
         for (int round = 0; round < 20; round++) {
             try (RawClient leaving = server.connect()) {
-                ask(leaving, "WATCH w");
+                execute(leaving, "WATCH w");
                 if (end.equals("EXEC")) {
-                    ask(other, "SET w " + round);
+                    execute(other, "SET w " + round);
                 }
-                ask(leaving, "MULTI");
+                execute(leaving, "MULTI");
                 assertThat(leaving.command("SET", "k", "x".repeat(400_000))).isEqualTo("+QUEUED\r\n");
                 assertThat(leaving.command("SET", "k", "x".repeat(50_000))).isEqualTo("+QUEUED\r\n");
                 if (!end.isEmpty()) {
-                    ask(leaving, end);
+                    execute(leaving, end);
                 }
             }
         }
         await().untilAsserted(() -> assertThat(usedBytes()).isLessThan(before + (1 << 20)));
-        asks(other, "EXISTS k", ":0");
+        expect(other, "EXISTS k", ":0");
     }
 
     private long usedBytes() throws IOException {
@@ -198,27 +198,27 @@ class TransactionTest {
 
     @Test
     void aQueuedCommandWithoutMemoryFailsTheTransaction() throws IOException {
-        asks(client, "MULTI", "+OK");
+        expect(client, "MULTI", "+OK");
         String reply = "";
         for (int i = 0; i < 200 && !reply.startsWith("-OOM"); i++) {
             reply = client.command("SET", "k" + i, "x".repeat(1_000_000));
         }
         assertThat(reply).startsWith("-OOM");
-        assertThat(ask(client, "EXEC")).startsWith("-EXECABORT");
-        asks(client, "DBSIZE", ":0");
+        assertThat(execute(client, "EXEC")).startsWith("-EXECABORT");
+        expect(client, "DBSIZE", ":0");
         assertThat(client.command("SET", "k", "x".repeat(1_000_000))).isEqualTo("+OK\r\n");
     }
 
     /** Commands that lock shards of their own, all of them, do so in a transaction too. */
     @Test
     void commandsOnAllKeysRunInIt() throws IOException {
-        asks(client, "MSET a 1 b 2", "+OK");
-        asks(client, "MULTI", "+OK");
+        expect(client, "MSET a 1 b 2", "+OK");
+        expect(client, "MULTI", "+OK");
         for (String command : List.of("DBSIZE", "SELECT 2", "SET c 3", "SELECT 0", "SWAPDB 0 2", "GET c", "DBSIZE",
                 "FLUSHALL", "DBSIZE", "RANDOMKEY", "SCAN 0", "SET d 4", "KEYS *", "INFO", "WAIT 1 100000")) {
-            asks(client, command, "+QUEUED");
+            expect(client, command, "+QUEUED");
         }
-        String replies = ask(client, "EXEC");
+        String replies = execute(client, "EXEC");
         assertThat(replies).startsWith("*15 :2 +OK +OK +OK +OK $1 3 :1 +OK :0 $-1 *2 $1 0 *0 +OK *1 $1 d $")
                 .endsWith(" :0");
     }
@@ -229,7 +229,7 @@ class TransactionTest {
     @Test
     void manyFlushesInOneTransactionDoNotWait() throws IOException {
         for (int database = 0; database < 16; database++) {
-            ask(client, "SELECT " + database);
+            execute(client, "SELECT " + database);
             for (int i = 0; i < 2000; i++) {
                 client.queue("SET", "k" + i, "v");
             }
@@ -238,15 +238,15 @@ class TransactionTest {
                 client.read();
             }
         }
-        asks(client, "FLUSHALL", "+OK");
-        asks(client, "MULTI", "+OK");
+        expect(client, "FLUSHALL", "+OK");
+        expect(client, "MULTI", "+OK");
         for (int i = 0; i < 15; i++) {
-            ask(client, "SET k v");
-            ask(client, i % 5 == 0 ? "FLUSHALL" : "FLUSHDB");
+            execute(client, "SET k v");
+            execute(client, i % 5 == 0 ? "FLUSHALL" : "FLUSHDB");
         }
-        assertThat(ask(client, "EXEC")).startsWith("*30 +OK +OK");
-        asks(other, "PING", "+PONG");
-        asks(client, "DBSIZE", ":0");
+        assertThat(execute(client, "EXEC")).startsWith("*30 +OK +OK");
+        expect(other, "PING", "+PONG");
+        expect(client, "DBSIZE", ":0");
     }
 
     @Test
@@ -257,30 +257,30 @@ class TransactionTest {
             many[i] = "key" + i;
         }
         assertThat(client.command(many)).isEqualTo("+OK\r\n");
-        asks(client, "MULTI", "+OK");
-        asks(client, "PING", "+QUEUED");
-        asks(client, "EXEC", "*1 +PONG");
+        expect(client, "MULTI", "+OK");
+        expect(client, "PING", "+QUEUED");
+        expect(client, "EXEC", "*1 +PONG");
     }
 
     /** As in Redis, once the key was in one of the two. */
     @Test
     void exchangedTwiceIsChanged() throws IOException {
-        asks(other, "SELECT 1", "+OK");
-        asks(other, "SET k 1", "+OK");
-        asks(client, "WATCH k", "+OK");
-        asks(other, "SWAPDB 0 1", "+OK");
-        asks(other, "SWAPDB 0 1", "+OK");
-        asks(client, "MULTI", "+OK");
-        asks(client, "PING", "+QUEUED");
-        asks(client, "EXEC", "*-1");
-        asks(client, "WATCH nosuch", "+OK");
-        asks(other, "SWAPDB 0 1", "+OK");
-        asks(client, "MULTI", "+OK");
-        asks(client, "PING", "+QUEUED");
-        asks(client, "EXEC", "*1 +PONG");
+        expect(other, "SELECT 1", "+OK");
+        expect(other, "SET k 1", "+OK");
+        expect(client, "WATCH k", "+OK");
+        expect(other, "SWAPDB 0 1", "+OK");
+        expect(other, "SWAPDB 0 1", "+OK");
+        expect(client, "MULTI", "+OK");
+        expect(client, "PING", "+QUEUED");
+        expect(client, "EXEC", "*-1");
+        expect(client, "WATCH nosuch", "+OK");
+        expect(other, "SWAPDB 0 1", "+OK");
+        expect(client, "MULTI", "+OK");
+        expect(client, "PING", "+QUEUED");
+        expect(client, "EXEC", "*1 +PONG");
     }
 
-    /** A large value that is copied needs more room than its arguments say. */
+    /** A large value that is copied needs more memory than its arguments show. */
     @Test
     void copiesReclaimMemory() throws IOException {
         try (VarveServer evicting = server.start("io-threads 1", "maxmemory 32mb", "maxmemory-policy allkeys-random");
@@ -290,11 +290,11 @@ class TransactionTest {
             }
             for (int round = 0; round < 5; round++) {
                 assertThat(mine.command("SET", "big", "x".repeat(6 << 20))).isEqualTo("+OK\r\n");
-                asks(mine, "MULTI", "+OK");
-                asks(mine, "PING", "+QUEUED");
-                asks(mine, "RENAME big other", "+QUEUED");
-                asks(mine, "STRLEN other", "+QUEUED");
-                String replies = ask(mine, "EXEC");
+                expect(mine, "MULTI", "+OK");
+                expect(mine, "PING", "+QUEUED");
+                expect(mine, "RENAME big other", "+QUEUED");
+                expect(mine, "STRLEN other", "+QUEUED");
+                String replies = execute(mine, "EXEC");
                 if (!replies.contains("no such key")) {
                     assertThat(replies).isEqualTo("*3 +PONG +OK :" + (6 << 20));
                 }
@@ -304,31 +304,31 @@ class TransactionTest {
 
     @Test
     void commandsAreCountedAndTimedWhenTheyRun() throws IOException {
-        asks(client, "CONFIG SET slowlog-log-slower-than 0", "+OK");
-        asks(client, "CONFIG RESETSTAT", "+OK");
+        expect(client, "CONFIG SET slowlog-log-slower-than 0", "+OK");
+        expect(client, "CONFIG RESETSTAT", "+OK");
         long before = client.infoLong("total_commands_processed");
-        asks(client, "MULTI", "+OK");
-        asks(client, "SET k v", "+QUEUED");
-        asks(client, "HGET k f", "+QUEUED");
-        ask(client, "EXEC");
+        expect(client, "MULTI", "+OK");
+        expect(client, "SET k v", "+QUEUED");
+        expect(client, "HGET k f", "+QUEUED");
+        execute(client, "EXEC");
         // And INFO's.
         assertThat(client.infoLong("total_commands_processed") - before).isEqualTo(5);
         assertThat(client.infoLong("total_error_replies")).isOne();
         String stats = client.command("INFO", "commandstats");
         assertThat(stats).contains("cmdstat_set:calls=1,").contains("cmdstat_exec:calls=1,")
                 .containsPattern("cmdstat_hget:calls=1,.*failed_calls=1");
-        String slow = ask(client, "SLOWLOG GET 10");
+        String slow = execute(client, "SLOWLOG GET 10");
         assertThat(slow).contains("$3 SET $1 k $1 v").doesNotContain("$4 EXEC");
     }
 
     @Test
     void ofWhatWillNotRunNothingIsKept() throws IOException {
-        asks(client, "MULTI", "+OK");
-        asks(client, "SET k v", "+QUEUED");
-        ask(client, "nosuch");
-        asks(client, "SET k v", "+QUEUED");
-        assertThat(ask(other, "CLIENT LIST")).contains("multi=0 ");
-        assertThat(ask(client, "EXEC")).startsWith("-EXECABORT");
+        expect(client, "MULTI", "+OK");
+        expect(client, "SET k v", "+QUEUED");
+        execute(client, "nosuch");
+        expect(client, "SET k v", "+QUEUED");
+        assertThat(execute(other, "CLIENT LIST")).contains("multi=0 ");
+        assertThat(execute(client, "EXEC")).startsWith("-EXECABORT");
     }
 
     // --- beside each other
@@ -344,7 +344,7 @@ class TransactionTest {
         return results;
     }
 
-    /** Optimistic increments: each that EXEC tells of has happened, and no other. */
+    /** Optimistic increments: each that EXEC acknowledges has happened, and no other. */
     @Test
     void noIncrementIsLostUnderWatch() throws Exception {
         int rounds = 400;
@@ -354,26 +354,26 @@ class TransactionTest {
                 int done = 0;
                 try (RawClient mine = server.connect()) {
                     while (done < rounds) {
-                        ask(mine, "WATCH n");
+                        execute(mine, "WATCH n");
                         String text = mine.call("GET", "n").text();
                         long value = text.startsWith("-1 ") ? 0 : Long.parseLong(text);
-                        ask(mine, "MULTI");
-                        ask(mine, "SET n " + (value + 1));
-                        done += ask(mine, "EXEC").equals("*1 +OK") ? 1 : 0;
+                        execute(mine, "MULTI");
+                        execute(mine, "SET n " + (value + 1));
+                        done += execute(mine, "EXEC").equals("*1 +OK") ? 1 : 0;
                     }
                 }
                 return done;
             });
         }
         together(tasks);
-        asks(client, "GET n", "$" + Integer.toString(CLIENTS * rounds).length() + " " + CLIENTS * rounds);
+        expect(client, "GET n", "$" + Integer.toString(CLIENTS * rounds).length() + " " + CLIENTS * rounds);
     }
 
-    /** Money moves between accounts in different shards: who reads them all in a transaction finds the sum. */
+    /** Money moves between accounts in different shards: a transaction that reads them all finds the sum. */
     @Test
     void aTransactionIsSeenWholeOrNotAtAll() throws Exception {
         for (int i = 0; i < ACCOUNTS; i++) {
-            ask(client, "SET account" + i + " " + BALANCE);
+            execute(client, "SET account" + i + " " + BALANCE);
         }
         List<Callable<Integer>> tasks = new ArrayList<>();
         for (int c = 0; c < CLIENTS; c++) {

@@ -1,5 +1,8 @@
 package io.varve.testing;
 
+import java.util.List;
+import java.util.stream.Stream;
+
 /**
  * The amount of work that a random or long test does, and its seed. Stateless: it reads system properties.
  *
@@ -35,6 +38,20 @@ public final class TestBudget {
         }
         print(test, name, budget);
         return budget;
+    }
+
+    /** Whether this run has the large budgets. */
+    public static boolean isNightly() {
+        return NIGHTLY;
+    }
+
+    /**
+     * Returns the cases of a parameterized test: the first list in the gate, both lists in the nightly profile.
+     *
+     * @param nightly the cases that the gate leaves out
+     */
+    public static <T> List<T> cases(List<T> gate, List<T> nightly) {
+        return NIGHTLY ? Stream.concat(gate.stream(), nightly.stream()).toList() : gate;
     }
 
     /**

@@ -1,5 +1,7 @@
 package io.varve.testing;
 
+import java.util.List;
+
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -20,6 +22,12 @@ class TestBudgetTest {
         long expected = Boolean.getBoolean("varve.test.nightly") ? 70 : 7;
         assertThat(TestBudget.of(NAME, 7, 70)).isEqualTo(expected);
         assertThat(TestBudget.ofInt(NAME, 7, 70)).isEqualTo((int) expected);
+    }
+
+    @Test
+    void cases_inTheGate_areTheFirstOnly() {
+        List<String> expected = Boolean.getBoolean("varve.test.nightly") ? List.of("a", "b", "c") : List.of("a");
+        assertThat(TestBudget.cases(List.of("a"), List.of("b", "c"))).isEqualTo(expected);
     }
 
     @Test

@@ -35,7 +35,7 @@ public final class PausingWorkload extends CoreWorkload {
     /**
      * Records are spread over both databases by hash: this many draws without one of a database mean that it has none.
      */
-    private static final int MOST_DRAWS = 100_000;
+    private static final int MAX_DRAWS = 100_000;
 
     private final AtomicLong begun = new AtomicLong();
     private final List<Pause> pauses = new ArrayList<>();
@@ -64,7 +64,7 @@ public final class PausingWorkload extends CoreWorkload {
             throw new WorkloadException(REQUEST_DISTRIBUTION_PROPERTY
                     + "=exponential: with pauses, allowed are YCSB's other distributions");
         }
-        keychooser = new Asked(keychooser);
+        keychooser = new CountingGenerator(keychooser);
     }
 
     private static Pause pause(String word) throws WorkloadException {
@@ -112,23 +112,23 @@ public final class PausingWorkload extends CoreWorkload {
     }
 
     /** Draws numbers of records that are requested at this moment. */
-    private final class Asked extends NumberGenerator {
+    private final class CountingGenerator extends NumberGenerator {
         private final NumberGenerator all;
 
-        private Asked(NumberGenerator all) {
+        private CountingGenerator(NumberGenerator all) {
             this.all = all;
         }
 
         @Override
         public Number nextValue() {
-            for (int draws = 0; draws < MOST_DRAWS; draws++) {
+            for (int draws = 0; draws < MAX_DRAWS; draws++) {
                 Number next = all.nextValue();
                 Side alone = alone();
                 if (alone == null || Side.of(buildKeyName(next.longValue())) == alone) {
                     return next;
                 }
             }
-            throw new IllegalStateException("None of " + MOST_DRAWS + " keys belongs to the " + alone() + " database");
+            throw new IllegalStateException("None of " + MAX_DRAWS + " keys belongs to the " + alone() + " database");
         }
 
         @Override

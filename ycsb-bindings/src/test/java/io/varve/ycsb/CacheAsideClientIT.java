@@ -37,7 +37,7 @@ class CacheAsideClientIT {
     static Path directory;
 
     private static RedisProcess redis;
-    /** Where VARVE.CLASS is another name of GETSET: it sets the key DEFAULT to the class that is asked for. */
+    /** A server on which VARVE.CLASS is another name of GETSET: it sets the key DEFAULT to the requested class. */
     private static RedisProcess hinted;
 
     private final List<CacheAsideClient> clients = new ArrayList<>();
@@ -97,15 +97,15 @@ class CacheAsideClientIT {
         client.insert("t", "user1", values("field0", "a"));
         redis.commands().configSet("maxmemory", "1");
         PrintStream standardError = System.err;
-        ByteArrayOutputStream told = new ByteArrayOutputStream();
-        System.setErr(new PrintStream(told, true, StandardCharsets.UTF_8));
+        ByteArrayOutputStream reported = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(reported, true, StandardCharsets.UTF_8));
         try {
             assertThat(read(client, "user1")).isEqualTo("a");
         } finally {
             System.setErr(standardError);
             redis.commands().configSet("maxmemory", "0");
         }
-        assertThat(told.toString(StandardCharsets.UTF_8)).contains("filling the cache failed").contains("OOM");
+        assertThat(reported.toString(StandardCharsets.UTF_8)).contains("filling the cache failed").contains("OOM");
     }
 
     @Test
@@ -144,8 +144,8 @@ class CacheAsideClientIT {
         hinted.commands().del(bytes("DEFAULT"));
         hinted.commands().lpush(bytes("DEFAULT"), bytes("not for GETSET"));
         PrintStream standardError = System.err;
-        ByteArrayOutputStream told = new ByteArrayOutputStream();
-        System.setErr(new PrintStream(told, true, StandardCharsets.UTF_8));
+        ByteArrayOutputStream reported = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(reported, true, StandardCharsets.UTF_8));
         try {
             assertThat(read(client, "user1")).isEqualTo("a");
             assertThat(hinted.commands().exists(bytes("user1"))).isEqualTo(1);
@@ -153,7 +153,7 @@ class CacheAsideClientIT {
             System.setErr(standardError);
             hinted.commands().flushall();
         }
-        assertThat(told.toString(StandardCharsets.UTF_8)).startsWith("varve: varve.penalty.hint=true: ")
+        assertThat(reported.toString(StandardCharsets.UTF_8)).startsWith("varve: varve.penalty.hint=true: ")
                 .contains("WRONGTYPE");
         CacheAsideSummary summary = CacheAsideClient.summary();
         assertThat(summary).isNotNull();
@@ -202,7 +202,7 @@ class CacheAsideClientIT {
         assertThat(databases.resolve("remote.mv.db")).isNotEmptyFile();
     }
 
-    /** With tables that are made anew, as in the load phase. */
+    /** With tables that are created again, as in the load phase. */
     private CacheAsideClient client(RedisProcess server, String... namesAndValues) throws DBException {
         Properties properties = new Properties();
         properties.setProperty("varve.host", "127.0.0.1");

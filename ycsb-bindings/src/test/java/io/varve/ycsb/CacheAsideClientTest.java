@@ -89,9 +89,9 @@ class CacheAsideClientTest extends CacheAsideHarness {
         CacheAsideClient writer = client();
         read(reader, LOCAL_KEY, null);
         String tooLong = "x".repeat(11);
-        String told = told(() -> assertThat(writer.update("usertable", LOCAL_KEY, values("field0", tooLong)))
+        String reported = reported(() -> assertThat(writer.update("usertable", LOCAL_KEY, values("field0", tooLong)))
                 .isEqualTo(Status.ERROR));
-        assertThat(told).contains("update failed").contains("varve.db.local.url=jdbc:h2:mem:cache-aside-local")
+        assertThat(reported).contains("update failed").contains("varve.db.local.url=jdbc:h2:mem:cache-aside-local")
                 .hasSizeLessThan(1000);
         assertThat(cache.records).isEmpty();
         // And a fetch from before is not put in after it.
@@ -105,13 +105,13 @@ class CacheAsideClientTest extends CacheAsideHarness {
     void aDatabaseThatFailsIsAnErrorAndNothingIsCached() throws DBException, SQLException {
         CacheAsideClient client = client();
         execute(REMOTE_URL, "DROP TABLE usertable");
-        String told = told(() -> {
+        String reported = reported(() -> {
             assertThat(client.read("usertable", REMOTE_KEY, null, new HashMap<>())).isEqualTo(Status.ERROR);
             assertThat(client.insert("usertable", REMOTE_KEY, values("field0", "a"))).isEqualTo(Status.ERROR);
             assertThat(client.delete("usertable", REMOTE_KEY)).isEqualTo(Status.ERROR);
             assertThat(client.scan("usertable", "user", 5, null, new Vector<>())).isEqualTo(Status.ERROR);
         });
-        assertThat(told.lines()).singleElement().asString().startsWith("varve: read failed in thread ")
+        assertThat(reported.lines()).singleElement().asString().startsWith("varve: read failed in thread ")
                 .contains("varve.db.remote.url=jdbc:h2:mem:cache-aside-remote: ").containsIgnoringCase("usertable");
         assertThat(cache.records).isEmpty();
         assertThat(summary().remote().failures()).isEqualTo(4);
@@ -136,12 +136,12 @@ class CacheAsideClientTest extends CacheAsideHarness {
     void aCacheThatFailsIsAnError() throws DBException {
         CacheAsideClient client = client();
         cache.refusesReads = true;
-        assertThat(told(() -> assertThat(client.read("usertable", LOCAL_KEY, null, new HashMap<>()))
+        assertThat(reported(() -> assertThat(client.read("usertable", LOCAL_KEY, null, new HashMap<>()))
                 .isEqualTo(Status.ERROR))).contains("read failed").contains("OOM it is full");
         cache.refusesReads = false;
         cache.refusesRemoves = true;
         CacheAsideClient writer = client();
-        assertThat(told(() -> assertThat(writer.update("usertable", LOCAL_KEY, values("field0", "a")))
+        assertThat(reported(() -> assertThat(writer.update("usertable", LOCAL_KEY, values("field0", "a")))
                 .isEqualTo(Status.ERROR)))
                 .contains("update failed").contains("the cache may still have the old one: OOM it is full");
     }
@@ -150,8 +150,8 @@ class CacheAsideClientTest extends CacheAsideHarness {
     void recordRefusedByCacheIsStillReturned() throws DBException {
         CacheAsideClient client = client();
         cache.refusesWrites = true;
-        String told = told(() -> assertThat(read(client, LOCAL_KEY, null)).containsEntry("field0", "old"));
-        assertThat(told).contains("filling the cache failed").contains("OOM it is full");
+        String reported = reported(() -> assertThat(read(client, LOCAL_KEY, null)).containsEntry("field0", "old"));
+        assertThat(reported).contains("filling the cache failed").contains("OOM it is full");
         assertThat(summary().refusedFills()).isEqualTo(1);
         assertThat(summary().fills()).isZero();
     }
@@ -161,18 +161,18 @@ class CacheAsideClientTest extends CacheAsideHarness {
         cache.refusesHints = true;
         CacheAsideClient client = client();
         CacheAsideClient other = client();
-        String told = told(() -> {
+        String reported = reported(() -> {
             read(client, LOCAL_KEY, null);
             read(other, REMOTE_KEY, null);
         });
-        assertThat(told.lines()).singleElement().asString().startsWith("varve: varve.penalty.hint=true: ")
+        assertThat(reported.lines()).singleElement().asString().startsWith("varve: varve.penalty.hint=true: ")
                 .contains("ERR penalties are not tracked");
         assertThat(cache.records).containsOnlyKeys(LOCAL_KEY, REMOTE_KEY);
         assertThat(summary().unhintedFills()).isEqualTo(2);
         assertThat(summary().fills()).isEqualTo(2);
     }
 
-    /** What is 0 to JDBC is everything. */
+    /** JDBC treats 0 as no limit. */
     @Test
     void aScanOfNothingIsABadRequest() throws DBException {
         CacheAsideClient client = client();
@@ -227,7 +227,7 @@ class CacheAsideClientTest extends CacheAsideHarness {
         CacheAsideSummary summary = summary();
         assertThat(summary.stressed()).isTrue();
         assertThat(summary.operationsBeforeStress()).isEqualTo(2);
-        assertThat(summary.remote().delayAskedNanos()).isEqualTo(900_000);
+        assertThat(summary.remote().delayRequestedNanos()).isEqualTo(900_000);
         assertThat(summary.remote().delayNanos()).as("as it really was, which this one is a microsecond more")
                 .isEqualTo(902_000);
         assertThat(summary.remote().delayMaxNanos()).isEqualTo(601_000);
@@ -311,7 +311,7 @@ class CacheAsideClientTest extends CacheAsideHarness {
     @Test
     void aFieldThatTheTableDoesNotHaveIsABadRequest() throws DBException {
         CacheAsideClient client = client();
-        assertThat(told(() -> {
+        assertThat(reported(() -> {
             assertThat(client.update("usertable", LOCAL_KEY, values("field7", "a"))).isEqualTo(Status.BAD_REQUEST);
             assertThat(client.read("usertable", LOCAL_KEY, Set.of("x"), new HashMap<>())).isEqualTo(Status.BAD_REQUEST);
         })).contains("table usertable has no field field7: it has field0 to field1");

@@ -50,8 +50,7 @@ class CacheAsideFillsTest extends CacheAsideHarness {
     }
 
     /**
-     * The write comes between the reader's look whether it was overtaken and the answer to its SET, on a thread of its
-     * own.
+     * The write comes between the reader's check whether it was overtaken and the reply to its SET, on its own thread.
      */
     @Test
     @Timeout(60)
@@ -110,7 +109,7 @@ class CacheAsideFillsTest extends CacheAsideHarness {
         assertThat(summary().fills()).isEqualTo(1);
     }
 
-    /** Else it would be cut off with the connection. The client that ends has a thread of its own. */
+    /** Otherwise it would be lost with the connection. The client that ends has its own thread. */
     @Test
     @Timeout(60)
     void aClientThatEndsWaitsForTheFillThatItHasSent() throws Exception {
@@ -118,7 +117,7 @@ class CacheAsideFillsTest extends CacheAsideHarness {
         cache.answerLater();
         cache.closed = false;
         cache.refusesWrites = true;
-        String told = told(() -> {
+        String reported = reported(() -> {
             read(client, LOCAL_KEY, null);
             Thread ending = new Thread(() -> assertThatCode(client::cleanup).doesNotThrowAnyException());
             ending.start();
@@ -130,7 +129,7 @@ class CacheAsideFillsTest extends CacheAsideHarness {
             assertThatCode(ending::join).doesNotThrowAnyException();
         });
         assertThat(cache.closed).isTrue();
-        assertThat(told).contains("filling the cache failed").contains("OOM it is full");
+        assertThat(reported).contains("filling the cache failed").contains("OOM it is full");
         assertThat(summary().refusedFills()).isEqualTo(1);
     }
 }

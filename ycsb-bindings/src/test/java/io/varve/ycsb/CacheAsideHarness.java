@@ -44,7 +44,7 @@ abstract class CacheAsideHarness {
 
     final MapCache cache = new MapCache();
     final List<CacheAsideClient> clients = new ArrayList<>();
-    /** What is run while an answer is held back, one a time, in the thread that waits. */
+    /** Actions that run while an answer is delayed, one each time, in the waiting thread. */
     final Deque<Runnable> duringDelays = new ArrayDeque<>();
     final List<Long> delays = new ArrayList<>();
 
@@ -84,7 +84,7 @@ abstract class CacheAsideHarness {
         assertThat(status).isEqualTo(Status.OK);
     }
 
-    /** What a reader finds. */
+    /** The record that a reader finds after an operation. */
     static @Nullable Map<String, String> after(String operation) {
         return switch (operation) {
             case "insert" -> Map.of("field0", "new");
@@ -149,16 +149,16 @@ abstract class CacheAsideHarness {
         return StringByteIterator.getStringMap(result);
     }
 
-    static String told(Runnable action) {
+    static String reported(Runnable action) {
         PrintStream standardError = System.err;
-        ByteArrayOutputStream told = new ByteArrayOutputStream();
-        System.setErr(new PrintStream(told, true, StandardCharsets.UTF_8));
+        ByteArrayOutputStream reported = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(reported, true, StandardCharsets.UTF_8));
         try {
             action.run();
         } finally {
             System.setErr(standardError);
         }
-        return told.toString(StandardCharsets.UTF_8);
+        return reported.toString(StandardCharsets.UTF_8);
     }
 
     static void execute(String url, String sql) throws SQLException {

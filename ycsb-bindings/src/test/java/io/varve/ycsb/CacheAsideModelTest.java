@@ -56,9 +56,7 @@ class CacheAsideModelTest {
     private final AtomicBoolean over = new AtomicBoolean();
     private String fills = "";
 
-    /**
-     * A connection to the cache: what is asked for is done in its order, by another thread, and answered by that one.
-     */
+    /** A connection to the cache: another thread executes the requests in order, and answers them. */
     private final class Wire implements RecordCache {
         private final ExecutorService server = Executors.newSingleThreadExecutor();
 
@@ -142,7 +140,7 @@ class CacheAsideModelTest {
             over.set(true);
             threads.shutdown();
         }
-        // What is on its way is there when its client has ended.
+        // Writes under way are done when their client has ended.
         for (CacheAsideClient client : clients) {
             client.cleanup();
         }

@@ -70,7 +70,7 @@ class ConnectionLossTest {
         try (socket) {
             answer(socket);
         } catch (IOException e) {
-            // The client has gone, in the midst of a command: as it may.
+            // The client has disconnected in the middle of a command, which is allowed.
             return;
         }
     }
@@ -145,7 +145,7 @@ class ConnectionLossTest {
         assertThat(received).isEmpty();
     }
 
-    /** What all connections of a process share stays until the last one has gone. */
+    /** The resources that all connections of a process share stay until the last one is closed. */
     @Test
     @Timeout(2 * WAIT_SECONDS)
     void closedConnectionDoesNotAffectOthers() throws Exception {

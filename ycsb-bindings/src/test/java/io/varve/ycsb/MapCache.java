@@ -34,7 +34,7 @@ public final class MapCache implements RecordCache {
     /** Writes that were sent and are answered later, if they are. */
     private volatile @Nullable List<Runnable> unanswered;
 
-    /** What is written from now on is there, and answered, when {@link #answer} says so. */
+    /** From now on, writes are applied and answered only when {@link #answer} is called. */
     void answerLater() {
         unanswered = new CopyOnWriteArrayList<>();
     }

@@ -28,19 +28,19 @@ class PausingWorkloadTest {
 
     private static final int OPERATIONS = 10_000;
 
-    /** Notes whose records are asked for. Confined to the test's thread. */
+    /** Records the sides of the requested records. Confined to the test's thread. */
     private static final class Noting extends DB {
-        private final List<Side> asked = new ArrayList<>();
+        private final List<Side> requested = new ArrayList<>();
 
         @Override
         public Status read(String table, String key, @Nullable Set<String> fields, Map<String, ByteIterator> result) {
-            asked.add(Side.of(key));
+            requested.add(Side.of(key));
             return Status.OK;
         }
 
         @Override
         public Status update(String table, String key, Map<String, ByteIterator> values) {
-            asked.add(Side.of(key));
+            requested.add(Side.of(key));
             return Status.OK;
         }
 
@@ -62,7 +62,7 @@ class PausingWorkloadTest {
         }
 
         private double remoteShare(int fromPercent, int toPercent) {
-            List<Side> part = asked.subList(OPERATIONS / 100 * fromPercent, OPERATIONS / 100 * toPercent);
+            List<Side> part = requested.subList(OPERATIONS / 100 * fromPercent, OPERATIONS / 100 * toPercent);
             return (double) part.stream().filter(side -> side == Side.REMOTE).count() / part.size();
         }
     }
@@ -98,7 +98,7 @@ class PausingWorkloadTest {
         properties.setProperty(PausingWorkload.PAUSES, "20-30, 45-65");
         properties.setProperty(PausingWorkload.THRASH_FROM, "85");
         Noting db = run(properties);
-        assertThat(db.asked).hasSize(OPERATIONS);
+        assertThat(db.requested).hasSize(OPERATIONS);
         for (int[] peak : new int[][] {{0, 20}, {30, 45}, {65, 85}}) {
             assertThat(db.remoteShare(peak[0], peak[1])).isBetween(0.2, 0.8);
         }

@@ -139,9 +139,7 @@ class StockClientIT {
         assertThat(run.count("READ", "OK")).isZero();
     }
 
-    /**
-     * What makes {@code Return=OK} counts the only judge of a run: the client's own exit status says that all is well.
-     */
+    /** This makes {@code Return=OK} counts the only criterion of a run: the client's own exit status is always 0. */
     @Test
     void theClientExitsWithZeroWhenItsThreadsDied() throws Exception {
         Run run = ycsb(javaHome(), List.of("-threads", "3", "-p", "recordcount=100", "-p", "varve.record=tree"),
@@ -161,7 +159,7 @@ class StockClientIT {
         }
     }
 
-    /** What the client printed, both streams. Immutable. */
+    /** The client's output, both streams. Immutable. */
     private record Run(String output) {
 
         /** How often an operation returned a status: a line such as {@code [READ], Return=OK, 1000}. */

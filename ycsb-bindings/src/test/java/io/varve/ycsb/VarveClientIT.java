@@ -169,7 +169,7 @@ class VarveClientIT {
         redis.commands().del(KeyCoding.valueOf(key.toUpperCase(java.util.Locale.ROOT)).encode("user6"));
         Vector<HashMap<String, ByteIterator>> result = new Vector<>();
         assertThat(client.scan("t", "user3", 5, Set.of("field0"), result)).isEqualTo(Status.OK);
-        // "user3" to "user8" without 5: one of the five, 6, is gone since.
+        // "user3" to "user8" without 5: one of the five, 6, was deleted since.
         assertThat(result.stream().map(each -> String.valueOf(each.get("field0")))).containsExactly("v3", "v4", "v7",
                 "v8");
         assertThat(redis.commands().zcard(bytes("_indices"))).isEqualTo(9);
@@ -181,14 +181,14 @@ class VarveClientIT {
         VarveClient client = client("varve.index", "zset", "varve.record", record, "varve.ttls", "1000");
         redis.commands().set(bytes("_indices"), bytes("no sorted set"));
         PrintStream standardError = System.err;
-        ByteArrayOutputStream told = new ByteArrayOutputStream();
-        System.setErr(new PrintStream(told, true, StandardCharsets.UTF_8));
+        ByteArrayOutputStream reported = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(reported, true, StandardCharsets.UTF_8));
         try {
             assertThat(client.insert("t", "user1", values("field0", "a"))).isEqualTo(Status.ERROR);
         } finally {
             System.setErr(standardError);
         }
-        assertThat(told.toString(StandardCharsets.UTF_8)).contains(
+        assertThat(reported.toString(StandardCharsets.UTF_8)).contains(
                 "varve.index=zset: the server refuses the ZADD of the index, so the record is not written: WRONGTYPE");
         assertThat(redis.commands().exists(bytes("user1"))).isZero();
         redis.commands().del(bytes("_indices"));

@@ -18,7 +18,7 @@ interface Learner {
      * Learns the current request of a stream.
      *
      * @param updates whether it writes the key that it reads, and so is two accesses; a stream may draw that, and is
-     *     asked once
+     *     queried once
      */
     default void learn(KeyStream stream, boolean updates) {
         learn(stream.operation(), stream.key(), stream.bytes());

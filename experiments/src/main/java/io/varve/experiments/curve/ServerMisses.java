@@ -38,7 +38,7 @@ public final class ServerMisses {
     private static final long LARGEST_VALUE_BYTES = 512 << 20;
     private static final int BATCH = 100;
     private static final int WINDOWS = 20;
-    private static final int LEAST_WINDOW = 10_000;
+    private static final int MIN_WINDOW = 10_000;
     private static final String KEY_PREFIX = "mrc:key:";
     private static final int KEY_BYTES = KEY_PREFIX.length() + 2 * Long.BYTES;
     /** The value size if all items are alike. */
@@ -129,7 +129,7 @@ public final class ServerMisses {
         server.call("FLUSHALL");
         server.call("CONFIG", "SET", "mrc-tracking", "no");
         server.call("CONFIG", "SET", "maxmemory", String.valueOf(maxmemory), "maxmemory-policy", "allkeys-lru",
-                "mrc-window", String.valueOf(Math.max(LEAST_WINDOW, requests / WINDOWS)), "mrc-tracking", "yes");
+                "mrc-window", String.valueOf(Math.max(MIN_WINDOW, requests / WINDOWS)), "mrc-tracking", "yes");
         ServerInfo half = null;
         long done = 0;
         try (KeyStream stream = source.open()) {

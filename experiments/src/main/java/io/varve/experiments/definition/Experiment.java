@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
+import com.fasterxml.jackson.annotation.JsonAlias;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name its name on the command line; the file's name without its suffix
  * @param title one line, for the report
- * @param asks the question that it answers
+ * @param question the question that it answers; files of earlier versions call it {@code asks}
  * @param kind the kind of its runs
  * @param defaultScale the scale without {@code --scale}
  * @param maxmemory the servers' limit, in redis.conf syntax
@@ -27,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  * @param notes sentences that a reader needs to understand the figures
  * @param includes experiments whose workloads, sizes, configurations and notes belong to this one too
  */
-public record Experiment(String name, String title, String asks, Kind kind, String defaultScale, String maxmemory,
+public record Experiment(String name, String title, @JsonAlias("asks") String question, Kind kind, String defaultScale,
+        String maxmemory,
         int recordBytes, long seed, Map<String, Map<String, String>> workloads, Map<String, Size> sizes,
         Map<String, Configuration> configurations, List<String> baselines, Map<String, Scale> scales,
         @Nullable List<Figure> figures, @Nullable List<String> notes, @Nullable List<String> includes) {

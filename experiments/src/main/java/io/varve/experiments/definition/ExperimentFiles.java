@@ -86,7 +86,7 @@ public final class ExperimentFiles {
             whole.putAll(workload.getValue());
             workloads.put(workload.getKey(), whole);
         }
-        return new Experiment(experiment.name(), experiment.title(), experiment.asks(), experiment.kind(),
+        return new Experiment(experiment.name(), experiment.title(), experiment.question(), experiment.kind(),
                 experiment.defaultScale(), experiment.maxmemory(), experiment.recordBytes(), experiment.seed(),
                 workloads, experiment.sizes(), experiment.configurations(), experiment.baselines(),
                 experiment.scales(), experiment.figures(), experiment.notes(), experiment.includes());
@@ -137,7 +137,7 @@ public final class ExperimentFiles {
                 other.notes().forEach(note -> notes.add(name + ": " + note));
             }
         }
-        return new Experiment(experiment.name(), experiment.title(), experiment.asks(), experiment.kind(),
+        return new Experiment(experiment.name(), experiment.title(), experiment.question(), experiment.kind(),
                 experiment.defaultScale(), experiment.maxmemory(), experiment.recordBytes(), experiment.seed(),
                 workloads, sizes, configurations, experiment.baselines(), experiment.scales(), experiment.figures(),
                 List.copyOf(notes), includes);

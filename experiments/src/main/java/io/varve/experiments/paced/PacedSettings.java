@@ -62,8 +62,8 @@ public record PacedSettings(String host, int port, int connections, int rate, in
     public List<String> words() {
         return new ArrayList<>(List.of("host=" + host, "port=" + port, "connections=" + connections, "rate=" + rate,
                 "warmup-seconds=" + warmupSeconds, "seconds=" + seconds, "seed=" + seed, "keys=" + keys, "mix=" + mix,
-                "values=" + values.least() + "-" + values.most(), "hashes=" + hashes, "fields=" + fields,
-                "ttls=" + ttls.least() + "-" + ttls.most(), "directory=" + directory));
+                "values=" + values.min() + "-" + values.max(), "hashes=" + hashes, "fields=" + fields,
+                "ttls=" + ttls.min() + "-" + ttls.max(), "directory=" + directory));
     }
 
     long periodNanos() {

@@ -32,7 +32,7 @@ final class Requests {
         this.mix = mix;
         this.connection = connection;
         this.random = new SplittableRandom(ValueSizes.mixed(settings.seed(), connection));
-        this.value = new byte[settings.values().most()];
+        this.value = new byte[settings.values().max()];
         for (int i = 0; i < value.length; i++) {
             value[i] = (byte) ('a' + i % 26);
         }
@@ -58,7 +58,7 @@ final class Requests {
                 put(5, "SET", "e", connection + expiring++ * settings.connections());
                 putValue();
                 putBulk("EX");
-                putBulk(String.valueOf(random.nextInt(settings.ttls().least(), settings.ttls().most() + 1)));
+                putBulk(String.valueOf(random.nextInt(settings.ttls().min(), settings.ttls().max() + 1)));
             }
             case OVERWRITE -> {
                 put(3, "SET", KEY_PREFIX, anyKey());
@@ -105,7 +105,7 @@ final class Requests {
     }
 
     private void putValue() {
-        int length = random.nextInt(settings.values().least(), settings.values().most() + 1);
+        int length = random.nextInt(settings.values().min(), settings.values().max() + 1);
         putLength(length);
         out.put(value, 0, length);
         putLineEnd();

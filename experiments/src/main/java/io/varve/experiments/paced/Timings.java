@@ -33,7 +33,7 @@ final class Timings {
     static final String COMMANDS_CSV = "latency-by-command.csv";
     static final String NUMBERS = "generator.txt";
 
-    private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(60);
+    private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final int DIGITS = 3;
     private static final double MICRO = 1000;
     private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -45,13 +45,13 @@ final class Timings {
     private static final long LONG_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final long startNanos;
-    private final Histogram all = new Histogram(MOST_NANOS, DIGITS);
-    private final Histogram due = new Histogram(MOST_NANOS, DIGITS);
-    private final Histogram sent = new Histogram(MOST_NANOS, DIGITS);
+    private final Histogram all = new Histogram(MAX_NANOS, DIGITS);
+    private final Histogram due = new Histogram(MAX_NANOS, DIGITS);
+    private final Histogram sent = new Histogram(MAX_NANOS, DIGITS);
     private final Map<Command, Histogram> byCommand = new EnumMap<>(Command.class);
-    private final Histogram second = new Histogram(MOST_NANOS, DIGITS);
+    private final Histogram second = new Histogram(MAX_NANOS, DIGITS);
     private final StringBuilder seconds = new StringBuilder("elapsed_ms,requests,p50_us,p99_us,p999_us,max_us\n");
-    private final Histogram p999OfSeconds = new Histogram(MOST_NANOS, DIGITS);
+    private final Histogram p999OfSeconds = new Histogram(MAX_NANOS, DIGITS);
     private long secondEnds;
     private long lastReadNanos;
     private long pauseEndNanos;
@@ -67,7 +67,7 @@ final class Timings {
         this.pauseEndNanos = startNanos;
         this.secondEnds = startNanos + SECOND_NANOS;
         for (Command command : Command.values()) {
-            byCommand.put(command, new Histogram(MOST_NANOS, DIGITS));
+            byCommand.put(command, new Histogram(MAX_NANOS, DIGITS));
         }
     }
 
@@ -76,13 +76,13 @@ final class Timings {
         if (dueNanos < startNanos) {
             return;
         }
-        long waited = Math.min(nowNanos - dueNanos, MOST_NANOS);
+        long waited = Math.min(nowNanos - dueNanos, MAX_NANOS);
         all.recordValue(waited);
         if (pauseEndNanos - dueNanos > 0) {
             return;
         }
         due.recordValue(waited);
-        sent.recordValue(Math.min(nowNanos - sentNanos, MOST_NANOS));
+        sent.recordValue(Math.min(nowNanos - sentNanos, MAX_NANOS));
         of(command).recordValue(waited);
         if (nowNanos >= secondEnds) {
             endSecond();

@@ -42,8 +42,8 @@ public record FragmentationLoad(int keyBytes, long loadBytes, ValueSizes before,
         return after == null || key < firstItems() ? before.of(seed, key) : after.of(seed, key);
     }
 
-    public int mostValueBytes() {
-        return after == null ? before.most() : Math.max(before.most(), after.most());
+    public int maxValueBytes() {
+        return after == null ? before.max() : Math.max(before.max(), after.max());
     }
 
     /** Number of commands of one pass of loads and deletes. */

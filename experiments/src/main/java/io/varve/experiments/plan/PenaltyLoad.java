@@ -28,7 +28,7 @@ public record PenaltyLoad(double share, int windows, double stress, Map<String, 
     /** The paper's window, and the server's default. */
     private static final long USUAL_WINDOW = 1_000_000;
     /** The server's minimum. */
-    private static final long LEAST_WINDOW = 10_000;
+    private static final long MIN_WINDOW = 10_000;
 
     /** @throws InvalidExperimentException if a property is missing or invalid */
     static PenaltyLoad of(String name, Map<String, String> workload) {
@@ -62,6 +62,6 @@ public record PenaltyLoad(double share, int windows, double stress, Map<String, 
 
     /** Number of accesses between two divisions of memory, in a run of this many operations. */
     public long window(long operations) {
-        return Math.clamp(operations / windows, LEAST_WINDOW, USUAL_WINDOW);
+        return Math.clamp(operations / windows, MIN_WINDOW, USUAL_WINDOW);
     }
 }

@@ -232,7 +232,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     }
 
     /** Maximum number of event loops of a configuration; 1 if none states it. */
-    public int mostEventLoops() {
+    public int maxEventLoops() {
         return configurations.values().stream().mapToInt(Configuration::eventLoops).max().orElse(1);
     }
 

@@ -68,8 +68,8 @@ public record RequestSet(int keyBytes, ValueSizes values, ValueSizes largeValues
                 : values.of(seed, number);
     }
 
-    public int mostValueBytes() {
-        return Math.max(values.most(), largeValues.most());
+    public int maxValueBytes() {
+        return Math.max(values.max(), largeValues.max());
     }
 
     public double meanValueBytes() {

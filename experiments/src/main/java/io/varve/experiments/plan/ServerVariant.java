@@ -15,14 +15,15 @@ import io.varve.experiments.definition.InvalidExperimentException;
  *
  * @param name the name of the server with these settings
  * @param settings values by name, as {@code CONFIG SET} takes them
- * @param undone the values of the same settings without the variant
+ * @param baselineSettings the values of the same settings without the variant
  * @param tests the tests that measure the variant
  * @param pipelines the pipeline lengths that measure the variant
  */
-public record ServerVariant(String name, Map<String, String> settings, Map<String, String> undone, List<String> tests,
+public record ServerVariant(String name, Map<String, String> settings, Map<String, String> baselineSettings,
+        List<String> tests,
         List<String> pipelines) {
     private static final String SETTINGS = "switched-settings";
-    private static final String UNDONE = "unswitched-settings";
+    private static final String BASELINE_SETTINGS = "unswitched-settings";
     private static final String TESTS = "switched-tests";
     private static final String PIPELINES = "switched-pipelines";
 
@@ -33,23 +34,23 @@ public record ServerVariant(String name, Map<String, String> settings, Map<Strin
      * @throws InvalidExperimentException if a property is invalid; the message states it and the allowed values
      */
     static Optional<ServerVariant> of(Map<String, String> workload) {
-        if (workload.keySet().stream().noneMatch(List.of(SETTINGS, UNDONE, TESTS, PIPELINES)::contains)) {
+        if (workload.keySet().stream().noneMatch(List.of(SETTINGS, BASELINE_SETTINGS, TESTS, PIPELINES)::contains)) {
             return Optional.empty();
         }
         Map<String, String> settings = settings(workload, SETTINGS);
-        Map<String, String> undone = settings(workload, UNDONE);
-        if (settings.isEmpty() || !settings.keySet().equals(undone.keySet())) {
-            throw new InvalidExperimentException(SETTINGS + " " + settings.keySet() + ", " + UNDONE + " "
-                    + undone.keySet() + ": allowed are the same settings in both, and at least one");
+        Map<String, String> baselineSettings = settings(workload, BASELINE_SETTINGS);
+        if (settings.isEmpty() || !settings.keySet().equals(baselineSettings.keySet())) {
+            throw new InvalidExperimentException(SETTINGS + " " + settings.keySet() + ", " + BASELINE_SETTINGS + " "
+                    + baselineSettings.keySet() + ": allowed are the same settings in both, and at least one");
         }
         settings.forEach((name, value) -> {
-            if (value.equals(undone.get(name))) {
+            if (value.equals(baselineSettings.get(name))) {
                 throw new InvalidExperimentException(
                         SETTINGS + " '" + name + "=" + value + "': allowed is a value that differs"
-                                + " from that in " + UNDONE);
+                                + " from that in " + BASELINE_SETTINGS);
             }
         });
-        return Optional.of(new ServerVariant(workload.getOrDefault("switched", "switched"), settings, undone,
+        return Optional.of(new ServerVariant(workload.getOrDefault("switched", "switched"), settings, baselineSettings,
                 subset(workload, TESTS, "tests"), subset(workload, PIPELINES, "pipelines")));
     }
 

@@ -4,16 +4,16 @@ package io.varve.experiments.plan;
  * Uniformly distributed value lengths between two bounds. Immutable. A length is determined by the key's number alone,
  * so that the stored bytes can be summed up from the keys.
  *
- * @param least bytes
- * @param most bytes
+ * @param min bytes
+ * @param max bytes
  */
-public record ValueSizes(int least, int most) {
+public record ValueSizes(int min, int max) {
     private static final long GOLDEN = 0x9e3779b97f4a7c15L;
 
     public ValueSizes {
-        if (least < 1 || most < least) {
+        if (min < 1 || max < min) {
             throw new IllegalArgumentException(
-                    "value bytes " + least + "-" + most + ": allowed is 1 or more, or a range");
+                    "value bytes " + min + "-" + max + ": allowed is 1 or more, or a range");
         }
     }
 
@@ -27,11 +27,11 @@ public record ValueSizes(int least, int most) {
     }
 
     public double mean() {
-        return (least + most) / 2.0;
+        return (min + max) / 2.0;
     }
 
     public int of(long seed, long key) {
-        return least + (int) Long.remainderUnsigned(mixed(seed, key), most - least + 1L);
+        return min + (int) Long.remainderUnsigned(mixed(seed, key), max - min + 1L);
     }
 
     /** 64 pseudo-random bits: Stafford's variant 13 of a murmur finalizer. */

@@ -45,7 +45,7 @@ record Bars(Figure figure, List<String> columns, List<Panel> panels) {
      * @param published null if none is printed
      */
     record Bar(String column, String baseline, Spread spread, @Nullable Published published) {
-        /** Where the bar begins: a single value stands on zero. */
+        /** The start of the bar: a single value starts at zero. */
         double from() {
             return spread.count() == 1 ? Math.min(0, spread.mean()) : spread.min();
         }

@@ -53,20 +53,20 @@ record Columns(String file, String title, String unit, List<String> names, List<
     record Series(String name, List<@Nullable Double> values) {}
 
     /** The greatest of all numbers shown. */
-    double most() {
-        double most = 0;
+    double max() {
+        double max = 0;
         for (Series each : series) {
-            most = Math.max(most, greatest(each.values()));
+            max = Math.max(max, greatest(each.values()));
         }
-        return Math.max(most, greatest(targets));
+        return Math.max(max, greatest(targets));
     }
 
     private static double greatest(List<@Nullable Double> values) {
-        double most = 0;
+        double max = 0;
         for (Double value : values) {
-            most = value == null ? most : Math.max(most, value);
+            max = value == null ? max : Math.max(max, value);
         }
-        return most;
+        return max;
     }
 
     static List<Columns> of(Plan plan, Summary summary) {

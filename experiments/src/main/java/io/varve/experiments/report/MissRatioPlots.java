@@ -14,7 +14,7 @@ import io.varve.memory.locality.curve.MissRatioCurve;
 /** Draws miss-ratio curves, an image for each request stream (pRedis, Figure 11). Confined to one thread. */
 public final class MissRatioPlots {
     private static final int POINTS = 400;
-    private static final int MOST_NAME = 80;
+    private static final int MAX_NAME_LENGTH = 80;
     private static final double WHOLE = 100;
     /** By position in the legend: the exact curve, the unsampled one, the sampled one. */
     private static final List<String> COLORS = List.of("#7d8590", "#e09f1f", "#0f766e");
@@ -56,6 +56,6 @@ public final class MissRatioPlots {
 
     private static String fileName(String stream) {
         String name = stream.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "-").replaceAll("^-|-$", "");
-        return name.substring(Math.max(0, name.length() - MOST_NAME));
+        return name.substring(Math.max(0, name.length() - MAX_NAME_LENGTH));
     }
 }

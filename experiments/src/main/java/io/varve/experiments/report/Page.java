@@ -67,7 +67,7 @@ final class Page {
         Map<String, Object> model = new LinkedHashMap<>();
         model.put("experiment", plan.experiment().name());
         model.put("title", plan.experiment().title());
-        model.put("asks", plan.experiment().asks());
+        model.put("question", plan.experiment().question());
         model.put("scale", plan.scaleName());
         model.put("about", plan.scale().about());
         model.put("embedded", plan.scale().embedded());

@@ -33,7 +33,7 @@ final class PenaltyGraphs {
     private static final double MEGABYTE = 1e6;
     private static final String OF_OPERATIONS = "% of the operations";
     /** A class that never exceeds this share of the memory is not drawn. */
-    private static final double LEAST_SHARE = 0.01;
+    private static final double MIN_SHARE = 0.01;
     /** The end of the distribution's plot. */
     private static final double LAST_PERCENT = 99.9;
     /** The columns of an HdrHistogram row: value, percentile, count, 1 / (1 - percentile). */
@@ -133,7 +133,7 @@ final class PenaltyGraphs {
                 .collect(Collectors.groupingBy(each -> each.state().number(), TreeMap::new, Collectors.toList()));
         List<Line> lines = new ArrayList<>();
         byClass.forEach((number, ats) -> {
-            if (all == 0 || ats.stream().noneMatch(at -> at.state().share() > LEAST_SHARE)) {
+            if (all == 0 || ats.stream().noneMatch(at -> at.state().share() > MIN_SHARE)) {
                 return;
             }
             String name = "class " + number + ", " + ats.getFirst().state().range();

@@ -38,9 +38,9 @@ final class Plots {
     private static final float LEGEND_WIDTH = 14f;
     private static final double MIN_SPAN_PERCENT = 10;
     /** Minimum height, so that an empty range is visible. */
-    private static final double LEAST_PERCENT = 0.3;
+    private static final double MIN_PERCENT = 0.3;
     /** Minimum height of a bar from zero, as a fraction of the greatest value shown. */
-    private static final double LEAST_PART = 0.003;
+    private static final double MIN_PART = 0.003;
     private static final float PUBLISHED_WIDTH = 64f;
 
     private final Path directory;
@@ -106,26 +106,26 @@ final class Plots {
         chart.getStyler().setXAxisMin(-0.6);
         chart.getStyler().setXAxisMax(columns.names().size() - 0.4);
         chart.getStyler().setXAxisTicksVisible(false);
-        double most = columns.most();
-        chart.getStyler().setYAxisMin(-0.12 * most);
-        chart.getStyler().setYAxisMax(1.12 * most);
+        double max = columns.max();
+        chart.getStyler().setYAxisMin(-0.12 * max);
+        chart.getStyler().setYAxisMax(1.12 * max);
         Set<String> named = new HashSet<>();
         int next = 0;
         double step = 0.8 / columns.series().size();
         for (int column = 0; column < columns.names().size(); column++) {
             String[] words = columns.names().get(column).split(", ", 2);
             for (int line = 0; line < words.length; line++) {
-                write(chart, words[line], column, -(0.03 + 0.045 * line) * most);
+                write(chart, words[line], column, -(0.03 + 0.045 * line) * max);
             }
             for (int number = 0; number < columns.series().size(); number++) {
                 Columns.Series series = columns.series().get(number);
                 Double value = series.values().get(column);
                 if (value != null) {
                     double x = column + (number - (columns.series().size() - 1) / 2.0) * step;
-                    vertical(chart, named, series.name(), next++, x, 0, Math.max(value, LEAST_PART * most),
+                    vertical(chart, named, series.name(), next++, x, 0, Math.max(value, MIN_PART * max),
                             Palette.color(series.name()), BAR_WIDTH);
                     write(chart, String.format(Locale.ROOT, value < 10 ? "%.2f" : "%.0f", value), x,
-                            value + 0.03 * most);
+                            value + 0.03 * max);
                 }
             }
             Double target = columns.targets().get(column);
@@ -165,7 +165,7 @@ final class Plots {
                 double top = first(published.max(), published.mean(), published.min());
                 double bottom = first(published.min(), published.mean(), published.max());
                 vertical(chart, named, "published (paper)", next++, column, bottom,
-                        Math.max(top, bottom + LEAST_PERCENT),
+                        Math.max(top, bottom + MIN_PERCENT),
                         PUBLISHED, PUBLISHED_WIDTH);
             }
         }
@@ -175,7 +175,7 @@ final class Plots {
                     + (baselines < 2 ? 0 : bar.baseline().equals("Redis") ? 0.18 : -0.18);
             Color color = Palette.color(bar.baseline());
             vertical(chart, named, "measured vs " + bar.baseline(), next++, x, bar.from(),
-                    Math.max(bar.to(), bar.from() + LEAST_PERCENT), color, BAR_WIDTH);
+                    Math.max(bar.to(), bar.from() + MIN_PERCENT), color, BAR_WIDTH);
             double value = bar.spread().mean();
             XYSeries mean = chart.addSeries("mean" + next++, new double[] {x}, new double[] {value});
             mean.setShowInLegend(false);
@@ -193,19 +193,19 @@ final class Plots {
 
     /** Least and greatest value shown: zero, all measured and published values, and space for the text. */
     private static double[] axis(Bars.Panel panel) {
-        double least = 0;
-        double most = 0;
+        double min = 0;
+        double max = 0;
         for (Bars.Bar bar : panel.bars()) {
-            least = Math.min(least, bar.from());
-            most = Math.max(most, bar.to());
+            min = Math.min(min, bar.from());
+            max = Math.max(max, bar.to());
             Published published = bar.published();
             if (published != null) {
-                least = Math.min(least, first(published.min(), published.mean(), published.max()));
-                most = Math.max(most, first(published.max(), published.mean(), published.min()));
+                min = Math.min(min, first(published.min(), published.mean(), published.max()));
+                max = Math.max(max, first(published.max(), published.mean(), published.min()));
             }
         }
-        double room = Math.max(MIN_SPAN_PERCENT, most - least) * 0.12;
-        return new double[] {least - room, most + room};
+        double room = Math.max(MIN_SPAN_PERCENT, max - min) * 0.12;
+        return new double[] {min - room, max + room};
     }
 
     private static void write(XYChart chart, String text, double x, double y) {

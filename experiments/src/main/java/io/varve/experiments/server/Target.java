@@ -26,7 +26,7 @@ public interface Target extends AutoCloseable {
         return OptionalDouble.empty();
     }
 
-    /** Where its JVM logs its pauses; empty if it does not. */
+    /** The pause log of its JVM; empty if there is none. */
     default Optional<Path> pauseLog() {
         return Optional.empty();
     }

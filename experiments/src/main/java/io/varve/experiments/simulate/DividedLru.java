@@ -16,7 +16,7 @@ public final class DividedLru {
 
     private final int capacity;
     private final int stacks;
-    private final double[] mostKeys;
+    private final double[] maxKeys;
     /**
      * By key, after the ends of the stacks: the keys that were requested just before and just after it. A stack is a
      * ring: older than its end is the most recently used key, younger than its end the least recently used one.
@@ -33,7 +33,7 @@ public final class DividedLru {
         }
         this.capacity = capacity;
         this.stacks = stacks;
-        mostKeys = new double[] {(1 - secondShare) * capacity, secondShare * capacity};
+        maxKeys = new double[] {(1 - secondShare) * capacity, secondShare * capacity};
         for (int end = 0; end < KINDS; end++) {
             older[end] = end;
             younger[end] = end;
@@ -63,7 +63,7 @@ public final class DividedLru {
      * @param second whether it is of the second kind, constant for a key
      * @return whether it was cached before
      */
-    public boolean ask(int key, boolean second) {
+    public boolean access(int key, boolean second) {
         int node = KINDS + key;
         if (node >= stackOf.length) {
             grow(node + 1);
@@ -74,7 +74,7 @@ public final class DividedLru {
         }
         push(node, second ? stacks - 1 : 0);
         if (held[0] + held[1] > capacity) {
-            int stack = held[stacks - 1] > mostKeys[stacks - 1] || held[0] == 0 ? stacks - 1 : 0;
+            int stack = held[stacks - 1] > maxKeys[stacks - 1] || held[0] == 0 ? stacks - 1 : 0;
             unlink(younger[stack]);
         }
         return hit;
@@ -88,8 +88,8 @@ public final class DividedLru {
         }
     }
 
-    private void grow(int least) {
-        int length = Math.max(least, 2 * stackOf.length);
+    private void grow(int min) {
+        int length = Math.max(min, 2 * stackOf.length);
         older = Arrays.copyOf(older, length);
         younger = Arrays.copyOf(younger, length);
         stackOf = Arrays.copyOf(stackOf, length);

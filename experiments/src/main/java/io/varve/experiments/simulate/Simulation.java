@@ -52,21 +52,21 @@ public final class Simulation {
 
     private final KeySource source;
     private final long warmup;
-    private final int mostSteps;
+    private final int maxSteps;
     private final long seed;
     private final boolean audited;
 
     /**
      * @param warmup number of uncounted requests
-     * @param mostSteps maximum number of keys that a search for a victim visits
+     * @param maxSteps maximum number of keys that a search for a victim visits
      * @param seed the seed of the randomized policies
      * @param audited whether an exact account of marked keys is kept beside approximate policies; takes memory and time
      */
-    public Simulation(KeySource source, long warmup, int mostSteps, long seed, boolean audited) {
+    public Simulation(KeySource source, long warmup, int maxSteps, long seed, boolean audited) {
         this.audited = audited;
         this.source = source;
         this.warmup = warmup;
-        this.mostSteps = mostSteps;
+        this.maxSteps = maxSteps;
         this.seed = seed;
     }
 
@@ -86,7 +86,7 @@ public final class Simulation {
                         ? new AuditedPolicy(policy, cell.capacity())
                         : policy;
                 policies.add(simulated);
-                simulators.add(new CacheSimulator(simulated, cell.capacity(), mostSteps));
+                simulators.add(new CacheSimulator(simulated, cell.capacity(), maxSteps));
             }
             replay(simulators, progress);
             Optional<Popularity> popularity = source.popularity();
@@ -106,8 +106,8 @@ public final class Simulation {
         try (KeyStream stream = source.open()) {
             while (true) {
                 // A batch ends with the warm-up, so that all caches begin to count at one request.
-                int most = done < warmup ? (int) Math.min(BATCH, warmup - done) : BATCH;
-                int filled = fill(batch, stream, most);
+                int max = done < warmup ? (int) Math.min(BATCH, warmup - done) : BATCH;
+                int filled = fill(batch, stream, max);
                 if (filled == 0) {
                     return;
                 }
@@ -123,9 +123,9 @@ public final class Simulation {
         }
     }
 
-    private static int fill(Batch batch, KeyStream stream, int most) throws IOException {
+    private static int fill(Batch batch, KeyStream stream, int max) throws IOException {
         int filled = 0;
-        while (filled < most && stream.next()) {
+        while (filled < max && stream.next()) {
             batch.keys[filled] = stream.key();
             batch.updates[filled] = stream.updates();
             filled++;

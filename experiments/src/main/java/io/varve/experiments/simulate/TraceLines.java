@@ -16,7 +16,7 @@ final class TraceLines implements KeyStream {
      * Maximum size of a request or item. A block device's request is a few megabytes at most, and an item hardly more:
      * a larger number is from another column, and its sum could overflow.
      */
-    private static final long MOST_BYTES = 1L << 32;
+    private static final long MAX_BYTES = 1L << 32;
     private static final Hasher64 HASHER = Hashing.komihash5_0();
 
     private final TraceFile trace;
@@ -109,8 +109,8 @@ final class TraceLines implements KeyStream {
             bytes = 0;
             for (int column : bytesColumns) {
                 long part = number(field(fields, column));
-                if (part < 0 || part > MOST_BYTES) {
-                    throw wrong(part + " is not the size of an item", "0 to " + MOST_BYTES + " bytes");
+                if (part < 0 || part > MAX_BYTES) {
+                    throw wrong(part + " is not the size of an item", "0 to " + MAX_BYTES + " bytes");
                 }
                 bytes += part;
             }
@@ -163,11 +163,11 @@ final class TraceLines implements KeyStream {
 
     /** The first of its blocks becomes the key, the others follow. */
     private void request(String unit, long offset, long length) {
-        if (length < 0 || length > MOST_BYTES) {
-            throw wrong("a request of " + length + " bytes", "0 to " + MOST_BYTES);
+        if (length < 0 || length > MAX_BYTES) {
+            throw wrong("a request of " + length + " bytes", "0 to " + MAX_BYTES);
         }
-        if (offset < 0 || offset > Long.MAX_VALUE - MOST_BYTES) {
-            throw wrong("byte " + offset + " is out of range", "0 to " + (Long.MAX_VALUE - MOST_BYTES));
+        if (offset < 0 || offset > Long.MAX_VALUE - MAX_BYTES) {
+            throw wrong("byte " + offset + " is out of range", "0 to " + (Long.MAX_VALUE - MAX_BYTES));
         }
         device = HASHER.hashCharsToLong(unit);
         block = offset / trace.blockBytes();

@@ -34,7 +34,7 @@ final class YcsbPopularity {
     /** Number of ranks that are folded one by one. */
     private static final int HEAD = 20_000_000;
     /** Larger numbers of keys are sampled. */
-    private static final long MOST_KEYS = 20_000_000;
+    private static final long MAX_KEYS = 20_000_000;
     private static final int SAMPLED_KEYS = 2_000_000;
     /** Number of ranks with a key of their own in a sample. */
     private static final int SAMPLED_HEAD = 1_000_000;
@@ -86,7 +86,7 @@ final class YcsbPopularity {
 
     /** @param keys 2 or more */
     static Popularity latest(long keys) {
-        return keys <= MOST_KEYS ? latestOneByOne((int) keys) : latestInKinds(keys, SAMPLED_HEAD);
+        return keys <= MAX_KEYS ? latestOneByOne((int) keys) : latestInKinds(keys, SAMPLED_HEAD);
     }
 
     /**
@@ -124,7 +124,7 @@ final class YcsbPopularity {
     /** @param keys 1 or more */
     static Popularity scrambledZipfian(long keys) {
         Ranks ranks = Ranks.of(SCRAMBLED_ITEMS, SCRAMBLED_ZETA);
-        return keys <= MOST_KEYS ? folded(ranks, (int) keys, HEAD) : sampled(ranks, keys, SAMPLED_HEAD, SAMPLED_KEYS);
+        return keys <= MAX_KEYS ? folded(ranks, (int) keys, HEAD) : sampled(ranks, keys, SAMPLED_HEAD, SAMPLED_KEYS);
     }
 
     /** @param head number of ranks that are folded one by one */

@@ -15,7 +15,7 @@ import java.util.List;
 /**
  * A blocking connection that speaks RESP2. Confined to one thread, except {@link #close}.
  *
- * <p>{@link #call} reads replies as text, which is enough for INFO, DBSIZE, FLUSHALL and status lines. {@link #ask}
+ * <p>{@link #call} reads replies as text, which is enough for INFO, DBSIZE, FLUSHALL and status lines. {@link #execute}
  * keeps their structure, and reads RESP3 too.
  */
 public final class RespConnection implements Closeable {
@@ -58,7 +58,7 @@ public final class RespConnection implements Closeable {
      *
      * @throws RespErrorException if the reply, or a part of it, is an error
      */
-    public RespValue ask(String... words) throws IOException {
+    public RespValue execute(String... words) throws IOException {
         send(words);
         return readValue();
     }
@@ -98,7 +98,7 @@ public final class RespConnection implements Closeable {
         for (int left = count; left > 0; left--) {
             values.add(readValue());
         }
-        return new RespValue.Many(values);
+        return new RespValue.Array(values);
     }
 
     /** Sends encoded commands; their replies are read one by one with {@link #readReply}. */

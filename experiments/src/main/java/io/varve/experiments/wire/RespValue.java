@@ -11,8 +11,8 @@ public sealed interface RespValue {
     record Text(String text) implements RespValue {}
 
     /** An array, a set, a push or a map. */
-    record Many(List<RespValue> values) implements RespValue {
-        public Many {
+    record Array(List<RespValue> values) implements RespValue {
+        public Array {
             values = List.copyOf(values);
         }
     }
@@ -22,8 +22,8 @@ public sealed interface RespValue {
 
     /** @throws IllegalArgumentException if it is not an aggregate */
     default List<RespValue> values() {
-        if (this instanceof Many many) {
-            return many.values();
+        if (this instanceof Array array) {
+            return array.values();
         }
         throw new IllegalArgumentException("expected an array, but the reply is " + this);
     }

@@ -84,7 +84,7 @@ class MixedRequestsTest {
 
     /** An item stays as it is until it is written, removed or expired. */
     @Test
-    void itemsExpireAndComeBackAnew() throws IOException {
+    void itemsExpireAndAreInsertedAgain() throws IOException {
         Map<Long, Long> present = new HashMap<>();
         Set<Long> removed = new HashSet<>();
         int made = 0;

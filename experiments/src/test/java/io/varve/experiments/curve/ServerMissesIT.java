@@ -20,8 +20,8 @@ class ServerMissesIT {
     private static final long REQUESTS = 400_000;
 
     /**
-     * Of which maxmemory can be a megabyte and a half, however many processors there are: they decide what is left to
-     * the defaults.
+     * A server whose maxmemory can be a megabyte and a half, however many processors there are: the defaults depend on
+     * them.
      */
     private static ServerConfig small() {
         return ServerConfig.defaults().with("bind", "127.0.0.1").with("port", "0").with("maxmemory", "64mb")
@@ -38,7 +38,7 @@ class ServerMissesIT {
             assertThat(rows).allSatisfy(row -> {
                 assertThat(row.reads()).isBetween(REQUESTS / 2 - 10, 2 * REQUESTS);
                 assertThat(row.measured()).isBetween(0.01, 0.99);
-                // Of a small server; how near it is where it is to be is for the experiment to say.
+                // The reading of a small server; its accuracy is a question for the experiment.
                 assertThat(row.error()).as("%s", row).isLessThan(10);
             });
             assertThat(rows.get(0).measured()).isGreaterThan(rows.get(1).measured() + 0.05);

@@ -56,7 +56,7 @@ final class RequestsTest {
     }
 
     @Test
-    void aSeedAndAConnectionAskTheSameOfEveryServer() {
+    void aSeedAndAConnectionSendTheSameToEveryServer() {
         assertThat(requests(1, 7, 500)).isEqualTo(requests(1, 7, 500)).isNotEqualTo(requests(1, 8, 500))
                 .isNotEqualTo(requests(2, 7, 500));
     }

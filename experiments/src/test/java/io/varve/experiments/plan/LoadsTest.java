@@ -48,7 +48,7 @@ final class LoadsTest {
         FragmentationLoad w5 = FragmentationLoad.of(Map.of("before", "100-200"), 1 << 30);
         assertThat(w5.secondItems()).isZero();
         assertThat(w5.deleteShare()).isZero();
-        assertThat(w5.mostValueBytes()).isEqualTo(200);
+        assertThat(w5.maxValueBytes()).isEqualTo(200);
         long payload = LongStream.range(0, w5.firstItems()).map(key -> 100 + w5.valueBytes(SEED, key)).sum();
         assertThat((double) payload / (2L << 30)).isCloseTo(1, within(0.001));
     }

@@ -36,7 +36,7 @@ final class PlanTest {
         return new Filters(List.of(), List.of(), List.of(), List.of(), List.of(), List.of(targets));
     }
 
-    /** What nobody has run yet can be run all the same. */
+    /** An experiment that has never been run has a plan too. */
     @Test
     void everyExperimentHasAPlanAtEveryScale() throws IOException {
         List<String> names = new ExperimentFiles(Path.of("..", "workloads", "experiments")).names();
@@ -47,6 +47,15 @@ final class PlanTest {
                 assertThat(Plan.of(experiment, scale, Filters.NONE).runs()).as("%s, %s", name, scale).isNotEmpty();
             }
         }
+    }
+
+    /** Files of earlier versions call the question "asks". */
+    @Test
+    void question_underItsEarlierName_isRead(@TempDir Path folder) throws IOException {
+        String shipped = Files.readString(Path.of("..", "workloads", "experiments", "latency.yaml"));
+        assertThat(shipped).contains("\nquestion: ");
+        Files.writeString(folder.resolve("latency.yaml"), shipped.replace("\nquestion: ", "\nasks: "));
+        assertThat(new ExperimentFiles(folder).read("latency")).isEqualTo(read("latency"));
     }
 
     @Test
@@ -172,16 +181,16 @@ final class PlanTest {
         assertThat(small.maxmemory(small.runs().getLast())).isEqualTo("2gb");
     }
 
-    /** What is not undone would be measured against itself. */
+    /** A setting without another value would be measured against itself. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"a=1|b=1|GET|1|the same settings in both", "a=1||GET|1|at least one",
             "a=1|a=1|GET|1|a value that differs", "a|a=1|GET|1|NAME=VALUE", "a=1|a=2|SET|1|one or more of tests, GET",
             "a=1|a=2||1|one or more of tests", "a=1|a=2|GET|1 2|one or more of pipelines, 1"})
-    void aSwitchThatDoesNotSwitchIsRefused(String settings, @Nullable String undone, @Nullable String tests,
+    void aSwitchThatDoesNotSwitchIsRefused(String settings, @Nullable String baselineSettings, @Nullable String tests,
             String pipelines, String message) {
         Map<String, String> workload = new HashMap<>(Map.of("tests", "GET", "pipelines", "1", "switched-settings",
                 settings, "switched-pipelines", pipelines));
-        workload.put("unswitched-settings", undone == null ? "" : undone);
+        workload.put("unswitched-settings", baselineSettings == null ? "" : baselineSettings);
         workload.put("switched-tests", tests == null ? "" : tests);
         assertThatThrownBy(() -> ServerVariant.of(workload)).isInstanceOf(InvalidExperimentException.class)
                 .hasMessageContaining(message);
@@ -193,7 +202,7 @@ final class PlanTest {
         Plan recording = Plan.of(read("recording"), "small", Filters.NONE);
         ServerVariant recorded = recording.serverVariant(recording.runs().getFirst()).orElseThrow();
         assertThat(recorded.settings()).containsEntry("mrc-tracking", "yes");
-        assertThat(recorded.undone()).containsEntry("mrc-tracking", "no");
+        assertThat(recorded.baselineSettings()).containsEntry("mrc-tracking", "no");
         assertThat(recording.rival()).isEmpty();
     }
 
@@ -218,7 +227,7 @@ final class PlanTest {
         });
         Plan one = Plan.of(read("penalty"), "small", new Filters(List.of("b-small"), List.of(), List.of("penalty"),
                 List.of(), List.of(), List.of()));
-        assertThat(one.runs()).as("who measures the set is not left out").extracting(RunSpec::configuration)
+        assertThat(one.runs()).as("the measured set is included").extracting(RunSpec::configuration)
                 .containsExactly("unlimited", "penalty");
     }
 
@@ -243,7 +252,9 @@ final class PlanTest {
         assertThat(small.estimateSeconds(small.runs(), 1)).as("its rate is given").isBetween(1500L, 1700L);
     }
 
-    /** Else what thrashes is dumped and loaded all the time, which the paper's is not (its section 6.4, point 6). */
+    /**
+     * Otherwise the thrashing class is dumped and loaded all the time, unlike the paper's (its section 6.4, point 6).
+     */
     @ParameterizedTest
     @CsvSource({"quick", "small"})
     void thePausesAreValleysAndTheThrashingIsNone(String scale) {

@@ -39,7 +39,7 @@ final class RequestSetTest {
                 .isEqualTo(LongStream.rangeClosed(8, 16).mapToInt(Math::toIntExact).toArray());
         assertThat(Arrays.stream(lengths).average().orElseThrow()).isCloseTo(tiny.meanValueBytes(), within(10.0));
         assertThat(tiny.meanValueBytes()).isEqualTo(0.95 * 12 + 0.05 * 5632);
-        assertThat(tiny.mostValueBytes()).isEqualTo(10_240);
+        assertThat(tiny.maxValueBytes()).isEqualTo(10_240);
     }
 
     @Test
@@ -112,7 +112,7 @@ final class RequestSetTest {
         assertThat(shareOfTheFifthMostFrequent(counts)).isBetween(0.78, 0.9);
         double sum = LongStream.rangeClosed(1, keys).mapToDouble(place -> Math.pow(place, -0.99)).sum();
         assertThat(counts[0] / (5.0 * DRAWS)).as("the first of all").isCloseTo(1 / sum, within(0.005));
-        assertThat(Arrays.stream(counts).filter(count -> count > 0).count()).as("all keys can be asked for")
+        assertThat(Arrays.stream(counts).filter(count -> count > 0).count()).as("all keys can be requested")
                 .isGreaterThan(9_900);
     }
 

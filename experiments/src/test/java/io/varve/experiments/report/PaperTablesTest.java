@@ -139,7 +139,7 @@ final class PaperTablesTest {
         assertThat(row(table(tables, "Figure 1"), "W3", "")).containsEntry("Varve", "12.5 % (1.25)")
                 .containsEntry("Redis-libc", "50.0 % (1.25)").containsEntry("lowest", "Varve");
         assertThat(PaperTables.of(plan, Summary.of(plan, List.of())))
-                .as("nothing was measured, and the allocators are still told").extracting(PaperTable::id)
+                .as("nothing was measured, and the allocators are still listed").extracting(PaperTable::id)
                 .containsExactly("Figure 1");
     }
 

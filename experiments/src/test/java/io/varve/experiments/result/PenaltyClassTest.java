@@ -85,15 +85,15 @@ final class PenaltyClassTest {
 
     private static List<PenaltyClass> read(String reply) throws Exception {
         try (CannedServer server = new CannedServer(reply)) {
-            return PenaltyClass.parse(server.asked());
+            return PenaltyClass.parse(server.classList());
         }
     }
 
     @Test
     void bothProtocolsHaveEqualResults() throws Exception {
-        List<PenaltyClass> told = read(RESP2);
-        assertThat(told).isEqualTo(read(RESP3));
-        assertThat(told).containsExactly(
+        List<PenaltyClass> reported = read(RESP2);
+        assertThat(reported).isEqualTo(read(RESP3));
+        assertThat(reported).containsExactly(
                 new PenaltyClass(0, "below 10, us.", Double.NaN, 0, 0, 0, 0, 0, Double.NaN),
                 new PenaltyClass(6, "630 to 1270us", 1043.25, 5000, 4000, 1000, 1 << 20, 0.75, 0.8125));
     }
@@ -125,16 +125,16 @@ final class PenaltyClassTest {
         for (String reply : List.of("*2\n*2\n:1000\n$3\n0.5\n*2\n:2000\n$4\n0.25\n",
                 "*2\n*2\n:1000\n,0.5\n*2\n:2000\n,0.25\n")) {
             try (CannedServer server = new CannedServer(reply)) {
-                assertThat(ClassCurve.parse(10, 20, 3, server.asked())).containsExactly(
+                assertThat(ClassCurve.parse(10, 20, 3, server.classList())).containsExactly(
                         new ClassCurve(10, 20, 3, 1000, 0.5), new ClassCurve(10, 20, 3, 2000, 0.25));
             }
         }
         ClassCurve point = new ClassCurve(10, 20, 3, 1000, 0.5);
         assertThat(point.csv()).isEqualTo("10,20,3,1000,0.500000");
         assertThat(ClassCurve.parse(point.csv())).isEqualTo(point);
-        assertThat(ClassCurve.parse(0, 0, 0, new RespValue.Many(List.of()))).as("nothing is known yet").isEmpty();
+        assertThat(ClassCurve.parse(0, 0, 0, new RespValue.Array(List.of()))).as("nothing is known yet").isEmpty();
         assertThatThrownBy(() -> ClassCurve.parse(0, 0, 0,
-                new RespValue.Many(List.of(new RespValue.Many(List.of(new RespValue.Text("1")))))))
+                new RespValue.Array(List.of(new RespValue.Array(List.of(new RespValue.Text("1")))))))
                 .hasMessageContaining("a pair");
     }
 }

@@ -25,21 +25,21 @@ final class ResponseTimesTest {
 
     @Test
     void aStatusLineIsReadsWritesMissesAndDelays() {
-        ResponseTimes told = ResponseTimes.of(LINE).orElseThrow();
-        assertThat(told.seconds()).isEqualTo(41);
-        assertThat(told.operations()).isEqualTo(60000);
-        assertThat(told.reads()).isEqualTo(new Mean(1000, 500));
+        ResponseTimes reported = ResponseTimes.of(LINE).orElseThrow();
+        assertThat(reported.seconds()).isEqualTo(41);
+        assertThat(reported.operations()).isEqualTo(60000);
+        assertThat(reported.reads()).isEqualTo(new Mean(1000, 500));
         // (1000 x 500 + 2000 x 700.5 + 1000 x 699) / 4000; a read-modify-write is in its read and its update
-        assertThat(told.calls().count()).isEqualTo(4000);
-        assertThat(told.calls().micros()).isCloseTo(650, Offset.offset(1e-9));
-        assertThat(told.misses()).isEqualTo(new Mean(250, 1200.5));
-        assertThat(told.missRatio()).isEqualTo(0.25);
-        assertThat(told.remote()).isEqualTo(new Mean(865, 1074.35));
-        assertThat(told.local()).isEqualTo(Mean.NONE);
-        assertThat(told.csv())
+        assertThat(reported.calls().count()).isEqualTo(4000);
+        assertThat(reported.calls().micros()).isCloseTo(650, Offset.offset(1e-9));
+        assertThat(reported.misses()).isEqualTo(new Mean(250, 1200.5));
+        assertThat(reported.missRatio()).isEqualTo(0.25);
+        assertThat(reported.remote()).isEqualTo(new Mean(865, 1074.35));
+        assertThat(reported.local()).isEqualTo(Mean.NONE);
+        assertThat(reported.csv())
                 .isEqualTo("41,60000,4000,650.00,1000,500.00,250,1200.50,0,0.00,865,1074.35");
-        assertThat(ResponseTimes.parse(told.csv()).csv()).isEqualTo(told.csv());
-        assertThat(told.csv().split(",", -1)).hasSameSizeAs(ResponseTimes.CSV_HEADER.split(",", -1));
+        assertThat(ResponseTimes.parse(reported.csv()).csv()).isEqualTo(reported.csv());
+        assertThat(reported.csv().split(",", -1)).hasSameSizeAs(ResponseTimes.CSV_HEADER.split(",", -1));
     }
 
     @Test

@@ -14,18 +14,18 @@ class PollingIdleTest {
     private Path directory;
 
     @Test
-    void noTimeToWakeIsAskedFor() throws Exception {
+    void noWakeUpLatencyIsRequested() throws Exception {
         Path device = Files.writeString(directory.resolve("device"), "????");
         PollingIdle idle = PollingIdle.request(device, Files.writeString(directory.resolve("driver"), "haltpoll\n"));
         assertThat(idle.state()).isEqualTo("polling requested (haltpoll)");
         assertThat(Files.readAllBytes(device)).containsExactly(0, 0, 0, 0);
-        assertThat(idle.isHeld()).as("it is asked for as long as the device is open").isTrue();
+        assertThat(idle.isHeld()).as("requested as long as the device is open").isTrue();
         idle.close();
         assertThat(idle.isHeld()).isFalse();
     }
 
     @Test
-    void whereThatCannotBeAskedForItIsSaidWhy() throws Exception {
+    void ifThatCannotBeRequestedTheReasonIsReported() throws Exception {
         Path missing = directory.resolve("missing");
         try (PollingIdle idle = PollingIdle.request(missing, missing)) {
             assertThat(idle.state()).startsWith("the machine's default (").contains("missing");
@@ -36,7 +36,7 @@ class PollingIdleTest {
 
     /** The kernel takes the request and keeps to it by its driver alone. */
     @Test
-    void brokenPromisesAreReported() throws Exception {
+    void revokedRequestsAreReported() throws Exception {
         Path device = Files.createFile(directory.resolve("device"));
         Path driver = Files.writeString(directory.resolve("driver"), "none\n");
         try (PollingIdle idle = PollingIdle.request(device, driver)) {

@@ -39,7 +39,7 @@ class DividedLruTest {
                 kind.remove(key);
                 continue;
             }
-            assertThat(cache.ask(key, isSecond(key))).as("request %d, key %d", i, key).isEqualTo(kind.remove(key));
+            assertThat(cache.access(key, isSecond(key))).as("request %d, key %d", i, key).isEqualTo(kind.remove(key));
             kind.addLast(key);
             if (model.get(0).size() + model.get(1).size() > CAPACITY) {
                 boolean second = model.get(1).size() > share * CAPACITY || model.get(0).isEmpty();
@@ -59,7 +59,7 @@ class DividedLruTest {
             int key = draw(random);
             boolean hit = model.remove(key);
             hits += hit ? 1 : 0;
-            assertThat(cache.ask(key, isSecond(key))).as("request %d, key %d", i, key).isEqualTo(hit);
+            assertThat(cache.access(key, isSecond(key))).as("request %d, key %d", i, key).isEqualTo(hit);
             model.addLast(key);
             if (model.size() > CAPACITY) {
                 model.removeFirst();

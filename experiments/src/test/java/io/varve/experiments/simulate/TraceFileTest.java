@@ -101,13 +101,13 @@ class TraceFileTest {
         TraceFile trace = new TraceFile(file, TraceFormat.CSV,
                 new TraceColumns(null, List.of("key_size", "value_size"), "op"), 4096);
         assertThat(trace.hasSizes()).isTrue();
-        List<String> told = new ArrayList<>();
+        List<String> reported = new ArrayList<>();
         try (KeyStream stream = trace.open()) {
             while (stream.next()) {
-                told.add(stream.operation() + " " + stream.bytes());
+                reported.add(stream.operation() + " " + stream.bytes());
             }
         }
-        assertThat(told).containsExactly("READ 101", "WRITE 2000000002", "REMOVE 2", "REMOVE 3000000001");
+        assertThat(reported).containsExactly("READ 101", "WRITE 2000000002", "REMOVE 2", "REMOVE 3000000001");
     }
 
     @ParameterizedTest
@@ -124,7 +124,7 @@ class TraceFileTest {
                 .hasMessageContaining("--bytes-column");
     }
 
-    /** What ends in the middle is not taken for the whole; nor is a damaged byte passed over. */
+    /** A truncated file is not taken for a complete one; nor is a damaged byte passed over. */
     @ParameterizedTest
     @ValueSource(strings = {"gzip", "xz", "zstd"})
     void aCompressedFileThatIsCutOffOrDamagedIsNamed(String how) throws IOException {
@@ -188,7 +188,7 @@ class TraceFileTest {
 
     /** 8 sectors are a block; a request of 10 KB from the middle of one touches three. */
     @Test
-    void aBlockRequestAsksForEachBlockThatItTouches() throws IOException {
+    void aBlockRequestRequestsEachBlockThatItTouches() throws IOException {
         List<Long> keys = read(trace(TraceFormat.SPC, """
                 0,8,4096,r,0.0
                 0,12,10240,W,0.1

@@ -127,7 +127,7 @@ class YcsbPopularityTest {
     }
 
     @Test
-    void latestAsksForTheLastKeyMost() {
+    void latestRequestsTheLastKeyMost() {
         Popularity latest = YcsbPopularity.latest(1000);
         assertThat(latest.kinds()).isEqualTo(1000);
         assertThat(latest.probability(0)).isZero();

@@ -25,10 +25,10 @@ public final class CannedServer implements AutoCloseable {
     }
 
     /** Sends a command and reads the reply. */
-    public RespValue asked() throws IOException {
+    public RespValue classList() throws IOException {
         try (RespConnection connection = new RespConnection(InetAddress.getLoopbackAddress().getHostAddress(),
                 socket.getLocalPort())) {
-            return connection.ask("VARVE.CLASS", "LIST");
+            return connection.execute("VARVE.CLASS", "LIST");
         }
     }
 

@@ -3,7 +3,7 @@ package io.varve.experiments.wire;
 import java.util.List;
 
 import io.varve.experiments.wire.RespValue.Absent;
-import io.varve.experiments.wire.RespValue.Many;
+import io.varve.experiments.wire.RespValue.Array;
 import io.varve.experiments.wire.RespValue.Text;
 import org.junit.jupiter.api.Test;
 
@@ -16,17 +16,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 final class RespValueTest {
     private static RespValue read(String reply) throws Exception {
         try (CannedServer server = new CannedServer(reply)) {
-            return server.asked();
+            return server.classList();
         }
     }
 
     @Test
     void everyShapeOfBothProtocolsIsRead() throws Exception {
-        assertThat(read("*5\n:1\n$3\nabc\n$-1\n*-1\n*1\n+OK\n")).isEqualTo(new Many(List.of(new Text("1"),
-                new Text("abc"), new Absent(), new Absent(), new Many(List.of(new Text("OK"))))));
+        assertThat(read("*5\n:1\n$3\nabc\n$-1\n*-1\n*1\n+OK\n")).isEqualTo(new Array(List.of(new Text("1"),
+                new Text("abc"), new Absent(), new Absent(), new Array(List.of(new Text("OK"))))));
         assertThat(read("*5\n,1.5\n_\n#t\n=7\ntxt:abc\n~1\n(12345678901234567890\n"))
-                .isEqualTo(new Many(List.of(new Text("1.5"), new Absent(), new Text("t"), new Text("abc"),
-                        new Many(List.of(new Text("12345678901234567890"))))));
+                .isEqualTo(new Array(List.of(new Text("1.5"), new Absent(), new Text("t"), new Text("abc"),
+                        new Array(List.of(new Text("12345678901234567890"))))));
         assertThat(read("%2\n$1\na\n:1\n$1\nb\n_\n")).as("a map is its keys and values in turn")
                 .isEqualTo(read("*4\n$1\na\n:1\n$1\nb\n$-1\n"));
     }

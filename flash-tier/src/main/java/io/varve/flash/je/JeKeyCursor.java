@@ -20,15 +20,15 @@ final class JeKeyCursor extends PrefetchingCursor {
     }
 
     @Override
-    protected Collection<byte[]> read(byte[] first, int most) {
+    protected Collection<byte[]> read(byte[] first, int max) {
         return store.call("walk", opened -> {
-            List<byte[]> keys = new ArrayList<>(most);
+            List<byte[]> keys = new ArrayList<>(max);
             DatabaseEntry found = new DatabaseEntry(first);
             DatabaseEntry nothing = new DatabaseEntry();
             nothing.setPartial(0, 0, true);
             try (Cursor cursor = opened.database().openCursor(null, CursorConfig.READ_UNCOMMITTED)) {
                 OperationStatus status = cursor.getSearchKeyRange(found, nothing, LockMode.READ_UNCOMMITTED);
-                while (status == OperationStatus.SUCCESS && keys.size() < most) {
+                while (status == OperationStatus.SUCCESS && keys.size() < max) {
                     keys.add(found.getData());
                     status = cursor.getNext(found, nothing, LockMode.READ_UNCOMMITTED);
                 }

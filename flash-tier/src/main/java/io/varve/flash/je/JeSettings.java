@@ -4,12 +4,12 @@ package io.varve.flash.je;
  * The limits of a JE store. Immutable.
  *
  * @param cacheBytes heap memory for the tree, 1 MB or more
- * @param mostDiskBytes maximum size of its files; 0 for no limit
+ * @param maxDiskBytes maximum size of its files; 0 for no limit
  * @param freeDiskBytes free space to keep on the device: below it nothing is written
  * @param lockTimeoutMillis how long an operation waits for another of the same key
  * @param retryMillis how long calls fail immediately after the store could not be reopened
  */
-public record JeSettings(long cacheBytes, long mostDiskBytes, long freeDiskBytes, long lockTimeoutMillis,
+public record JeSettings(long cacheBytes, long maxDiskBytes, long freeDiskBytes, long lockTimeoutMillis,
         long retryMillis) {
     private static final long FREE_DISK_BYTES = 256L << 20;
     private static final long LOCK_TIMEOUT_MILLIS = 10_000;
@@ -20,7 +20,7 @@ public record JeSettings(long cacheBytes, long mostDiskBytes, long freeDiskBytes
     }
 
     /** With other limits for its files: see the parameters of these names. */
-    public JeSettings withDisk(long most, long free) {
-        return new JeSettings(cacheBytes, most, free, lockTimeoutMillis, retryMillis);
+    public JeSettings withDisk(long max, long free) {
+        return new JeSettings(cacheBytes, max, free, lockTimeoutMillis, retryMillis);
     }
 }

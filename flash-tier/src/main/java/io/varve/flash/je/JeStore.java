@@ -48,8 +48,8 @@ public final class JeStore implements FlashStore {
     private static final String DATABASE = "varve";
     private static final String NOTES = "notes";
     /** The library's minimum, and its default. */
-    private static final int LEAST_FILE_BYTES = 1_000_000;
-    private static final int MOST_FILE_BYTES = 10_000_000;
+    private static final int MIN_FILE_BYTES = 1_000_000;
+    private static final int MAX_FILE_BYTES = 10_000_000;
     private static final int CLEANER_WINDOW_BYTES = 8192;
     private static final int HEAP_PER_WINDOW = 8;
     /** The library excludes other processes from a directory, but not other stores of this process. */
@@ -102,7 +102,7 @@ public final class JeStore implements FlashStore {
         config.setCacheMode(CacheMode.EVICT_LN);
         config.setOffHeapCacheSize(0);
         config.setLockTimeout(settings.lockTimeoutMillis(), TimeUnit.MILLISECONDS);
-        config.setMaxDisk(settings.mostDiskBytes());
+        config.setMaxDisk(settings.maxDiskBytes());
         config.setConfigParam(EnvironmentConfig.FREE_DISK, Long.toString(settings.freeDiskBytes()));
         // Otherwise damage in the last file would look like the end of the log, and records after it would be lost
         // silently.
@@ -134,7 +134,7 @@ public final class JeStore implements FlashStore {
 
     /** Size of each log file. When the files are opened, one is read into the heap. */
     private static int fileBytes() {
-        return Math.clamp(Runtime.getRuntime().maxMemory() / HEAP_PER_WINDOW, LEAST_FILE_BYTES, MOST_FILE_BYTES);
+        return Math.clamp(Runtime.getRuntime().maxMemory() / HEAP_PER_WINDOW, MIN_FILE_BYTES, MAX_FILE_BYTES);
     }
 
     @Override
@@ -147,8 +147,8 @@ public final class JeStore implements FlashStore {
     }
 
     @Override
-    public boolean put(byte[] key, byte[] value, DurabilityLevel handover) {
-        boolean fresh = change("put", handover, (opened, transaction) -> {
+    public boolean put(byte[] key, byte[] value, DurabilityLevel durability) {
+        boolean fresh = change("put", durability, (opened, transaction) -> {
             OperationResult result = opened.database.put(transaction, new DatabaseEntry(key), new DatabaseEntry(value),
                     Put.OVERWRITE, null);
             return result != null && !result.isUpdate();
@@ -160,13 +160,13 @@ public final class JeStore implements FlashStore {
     }
 
     @Override
-    public boolean delete(byte[] key, DurabilityLevel handover) {
-        boolean was = change("delete", handover, (opened, transaction) -> {
+    public boolean delete(byte[] key, DurabilityLevel durability) {
+        boolean was = change("delete", durability, (opened, transaction) -> {
             boolean there = opened.database.delete(transaction, new DatabaseEntry(key)) == OperationStatus.SUCCESS;
-            if (!there && handover != DurabilityLevel.BUFFERED) {
+            if (!there && durability != DurabilityLevel.BUFFERED) {
                 // A transaction without changes flushes nothing. This flush uses the queried files, or the operation is
                 // retried.
-                opened.environment.flushLog(handover == DurabilityLevel.TO_DEVICE);
+                opened.environment.flushLog(durability == DurabilityLevel.TO_DEVICE);
             }
             return there;
         });
@@ -182,7 +182,7 @@ public final class JeStore implements FlashStore {
         boolean make(Opened opened, Transaction transaction);
     }
 
-    private boolean change(String what, DurabilityLevel handover, Change change) {
+    private boolean change(String what, DurabilityLevel durability, Change change) {
         return call(what, opened -> {
             Transaction transaction = opened.environment.beginTransaction(null, null);
             boolean result;
@@ -194,22 +194,22 @@ public final class JeStore implements FlashStore {
                 }
                 throw failed;
             }
-            transaction.commit(durability(handover));
+            transaction.commit(durability(durability));
             return result;
         });
     }
 
     @Override
-    public boolean noted(String name) {
+    public boolean hasNote(String name) {
         return call("read a note", opened -> opened.notes.get(null, new DatabaseEntry(name(name)), new DatabaseEntry(),
                 LockMode.READ_COMMITTED) == OperationStatus.SUCCESS);
     }
 
     @Override
-    public void note(String name, boolean left) {
+    public void setNote(String name, boolean present) {
         change("note", DurabilityLevel.TO_DEVICE, (opened, transaction) -> {
             DatabaseEntry key = new DatabaseEntry(name(name));
-            OperationStatus status = left
+            OperationStatus status = present
                     ? opened.notes.put(transaction, key, new DatabaseEntry(new byte[0]))
                     : opened.notes.delete(transaction, key);
             return status == OperationStatus.SUCCESS;
@@ -220,8 +220,8 @@ public final class JeStore implements FlashStore {
         return name.getBytes(StandardCharsets.UTF_8);
     }
 
-    private static Durability durability(DurabilityLevel handover) {
-        return switch (handover) {
+    private static Durability durability(DurabilityLevel durability) {
+        return switch (durability) {
             case BUFFERED -> Durability.COMMIT_NO_SYNC;
             case TO_SYSTEM -> Durability.COMMIT_WRITE_NO_SYNC;
             case TO_DEVICE -> Durability.COMMIT_SYNC;
@@ -284,7 +284,7 @@ public final class JeStore implements FlashStore {
     }
 
     @Override
-    public void handOver(DurabilityLevel how) {
+    public void makeDurable(DurabilityLevel how) {
         if (how != DurabilityLevel.BUFFERED) {
             try {
                 files.callOnce(opened -> opened.environment.flushLog(how == DurabilityLevel.TO_DEVICE));

@@ -37,7 +37,7 @@ public final class CuckooFilter {
     /** Fraction of the slots that are used at capacity. */
     private static final double LOAD = 0.94;
     /** Maximum number of buckets that a search for a free slot visits: at most five moves. */
-    private static final int MOST_LOOKED_AT = 2048;
+    private static final int MAX_EXAMINED = 2048;
     private static final long STEP = 0x9E37_79B9_7F4A_7C15L;
     private static final long MIX = 0xBF58_476D_1CE4_E5B9L;
     private static final int MIX_SHIFT = 32;
@@ -58,9 +58,9 @@ public final class CuckooFilter {
     private final AtomicLong count = new AtomicLong();
 
     // The search for a free slot: visited buckets, their predecessors, and the slot to move. Guarded by the lock.
-    private final long[] lookedAt = new long[MOST_LOOKED_AT];
-    private final int[] from = new int[MOST_LOOKED_AT];
-    private final int[] outOf = new int[MOST_LOOKED_AT];
+    private final long[] examined = new long[MAX_EXAMINED];
+    private final int[] from = new int[MAX_EXAMINED];
+    private final int[] outOf = new int[MAX_EXAMINED];
 
     /**
      * @param arena owner of its memory
@@ -85,7 +85,7 @@ public final class CuckooFilter {
             int fingerprint = fingerprint(hash);
             long first = first(hash);
             if (!put(first, fingerprint) && !put(other(first, fingerprint), fingerprint)
-                    && !makeRoom(first, fingerprint)) {
+                    && !makeSpace(first, fingerprint)) {
                 beside.merge(hash, 1, Integer::sum);
             }
         } finally {
@@ -105,7 +105,7 @@ public final class CuckooFilter {
             if (was) {
                 beside.computeIfPresent(hash, (_, times) -> times == 1 ? null : times - 1);
             } else {
-                was = takeOut(hash);
+                was = removeFrom(hash);
             }
             if (was) {
                 count.decrementAndGet();
@@ -116,7 +116,7 @@ public final class CuckooFilter {
         }
     }
 
-    private boolean takeOut(long hash) {
+    private boolean removeFrom(long hash) {
         int fingerprint = fingerprint(hash);
         long first = first(hash);
         return clear(first, fingerprint) || clear(other(first, fingerprint), fingerprint);
@@ -180,22 +180,22 @@ public final class CuckooFilter {
      * own buckets. Then it makes the moves, the last one first, so that each fingerprint is in two places before it is
      * in one.
      */
-    private boolean makeRoom(long first, int fingerprint) {
-        lookedAt[0] = first;
-        lookedAt[1] = other(first, fingerprint);
+    private boolean makeSpace(long first, int fingerprint) {
+        examined[0] = first;
+        examined[1] = other(first, fingerprint);
         from[0] = -1;
         from[1] = -1;
         int end = 2;
         for (int at = 0; at < end; at++) {
-            long word = read(lookedAt[at]);
-            for (int slot = 0; slot < SLOTS && end < MOST_LOOKED_AT; slot++) {
-                if (isOnTheWay(at, lookedAt[at], slot)) {
+            long word = read(examined[at]);
+            for (int slot = 0; slot < SLOTS && end < MAX_EXAMINED; slot++) {
+                if (isOnTheWay(at, examined[at], slot)) {
                     continue;
                 }
-                lookedAt[end] = other(lookedAt[at], at(word, slot));
+                examined[end] = other(examined[at], at(word, slot));
                 from[end] = at;
                 outOf[end] = slot;
-                if (slotOf(read(lookedAt[end]), 0) >= 0) {
+                if (slotOf(read(examined[end]), 0) >= 0) {
                     long freed = move(end);
                     return put(freed, fingerprint);
                 }
@@ -208,7 +208,7 @@ public final class CuckooFilter {
     /** Whether the path that leads here moves this slot already: it cannot be moved twice. */
     private boolean isOnTheWay(int place, long bucket, int slot) {
         for (int at = place; from[at] >= 0; at = from[at]) {
-            if (lookedAt[from[at]] == bucket && outOf[at] == slot) {
+            if (examined[from[at]] == bucket && outOf[at] == slot) {
                 return true;
             }
         }
@@ -221,15 +221,15 @@ public final class CuckooFilter {
         VarHandle.storeStoreFence();
         int at = end;
         while (from[at] >= 0) {
-            long source = lookedAt[from[at]];
+            long source = examined[from[at]];
             long word = read(source);
             int moved = at(word, outOf[at]);
-            put(lookedAt[at], moved);
+            put(examined[at], moved);
             write(source, with(read(source), outOf[at], 0));
             at = from[at];
         }
         moves.incrementAndGet();
-        return lookedAt[at];
+        return examined[at];
     }
 
     private long read(long bucket) {

@@ -4,7 +4,7 @@ package io.varve.flash.mvstore;
  * The limits of an MVStore. Immutable.
  *
  * @param cacheBytes heap memory for pages, rounded up to megabytes
- * @param mostDiskBytes maximum size of its file; 0 for no limit
+ * @param maxDiskBytes maximum size of its file; 0 for no limit
  * @param freeDiskBytes free space to keep on the device: below it nothing is written
  * @param retentionMillis how long the space of replaced data is not reused. With less than the library's own 45 seconds
  *     it mostly, but not always, finds the newest state after a kill. Until then a file with a high write rate is
@@ -13,7 +13,7 @@ package io.varve.flash.mvstore;
  *     because the space of what it replaced is reused
  * @param retryMillis how long calls fail immediately after the file could not be reopened
  */
-public record MvSettings(long cacheBytes, long mostDiskBytes, long freeDiskBytes, int retentionMillis, boolean synced,
+public record MvSettings(long cacheBytes, long maxDiskBytes, long freeDiskBytes, int retentionMillis, boolean synced,
         long retryMillis) {
     private static final long FREE_DISK_BYTES = 256L << 20;
     private static final int RETENTION_MILLIS = 45_000;
@@ -24,6 +24,6 @@ public record MvSettings(long cacheBytes, long mostDiskBytes, long freeDiskBytes
     }
 
     public MvSettings withSync(boolean all) {
-        return new MvSettings(cacheBytes, mostDiskBytes, freeDiskBytes, retentionMillis, all, retryMillis);
+        return new MvSettings(cacheBytes, maxDiskBytes, freeDiskBytes, retentionMillis, all, retryMillis);
     }
 }

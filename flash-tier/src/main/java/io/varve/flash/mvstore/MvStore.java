@@ -39,15 +39,15 @@ public final class MvStore implements FlashStore {
     private static final int LOCKS = 256;
     private static final int MIB = 1 << 20;
     /** Approximate maximum of buffered bytes. */
-    private static final long MOST_BUFFERED_BYTES = 4 * MIB;
+    private static final long MAX_BUFFERED_BYTES = 4 * MIB;
     /** The file is compacted each time callers have written this many bytes. */
     private static final long TENDED_EVERY_BYTES = 16 * MIB;
     /** Parts of the file are rewritten if its live share is below this. */
-    private static final int LEAST_FILL_PERCENT = 50;
+    private static final int MIN_FILL_PERCENT = 50;
     private static final int TENDED_AT_ONCE_BYTES = 8 * MIB;
     private static final int TENDED_AT_ONCE_MILLIS = 20;
     /** Number of writes between two checks of the device's free space. */
-    private static final int LOOK_EVERY = 64;
+    private static final int CHECK_INTERVAL = 64;
     private static final byte[] NO_VALUE = {};
     private static final long TENDED_WHERE_FULL_NANOS = 100_000_000;
     private static final System.Logger LOG = System.getLogger(MvStore.class.getName());
@@ -60,7 +60,7 @@ public final class MvStore implements FlashStore {
     private volatile boolean openedOnce;
     private final AtomicLong bufferedBytes = new AtomicLong();
     private final AtomicLong untendedBytes = new AtomicLong();
-    private final AtomicInteger untilLook = new AtomicInteger();
+    private final AtomicInteger untilCheck = new AtomicInteger();
     private final AtomicLong tendedWhereFullNanos = new AtomicLong(System.nanoTime() - TENDED_WHERE_FULL_NANOS);
 
     /** The open store and its maps, replaced together. Immutable. */
@@ -158,7 +158,7 @@ public final class MvStore implements FlashStore {
         try {
             return call(what, opened -> {
                 boolean result = change.apply(opened);
-                if (durability != DurabilityLevel.BUFFERED || bufferedBytes.addAndGet(bytes) > MOST_BUFFERED_BYTES) {
+                if (durability != DurabilityLevel.BUFFERED || bufferedBytes.addAndGet(bytes) > MAX_BUFFERED_BYTES) {
                     commit(opened, durability);
                 }
                 return result;
@@ -193,7 +193,7 @@ public final class MvStore implements FlashStore {
         untendedBytes.set(0);
         try {
             call("tend", opened -> {
-                opened.store.compact(LEAST_FILL_PERCENT, TENDED_AT_ONCE_BYTES);
+                opened.store.compact(MIN_FILL_PERCENT, TENDED_AT_ONCE_BYTES);
                 opened.store.compactFile(TENDED_AT_ONCE_MILLIS);
                 return true;
             });
@@ -208,21 +208,21 @@ public final class MvStore implements FlashStore {
     }
 
     private void refuseIfFull() {
-        long most = settings.mostDiskBytes();
-        if (most > 0 && bytes() >= most) {
+        long max = settings.maxDiskBytes();
+        if (max > 0 && bytes() >= max) {
             tendWhereFull();
         }
-        if (most > 0 && bytes() >= most) {
-            throw new StoreException(StoreException.Kind.FULL, file + " has reached its limit of " + most + " bytes",
+        if (max > 0 && bytes() >= max) {
+            throw new StoreException(StoreException.Kind.FULL, file + " has reached its limit of " + max + " bytes",
                     null);
         }
-        if (settings.freeDiskBytes() > 0 && untilLook.getAndDecrement() <= 0) {
-            untilLook.set(LOOK_EVERY);
+        if (settings.freeDiskBytes() > 0 && untilCheck.getAndDecrement() <= 0) {
+            untilCheck.set(CHECK_INTERVAL);
             if (directory.toFile().getUsableSpace() < settings.freeDiskBytes()) {
                 tendWhereFull();
             }
             if (directory.toFile().getUsableSpace() < settings.freeDiskBytes()) {
-                untilLook.set(0);
+                untilCheck.set(0);
                 throw new StoreException(StoreException.Kind.FULL, "Less than " + settings.freeDiskBytes()
                         + " bytes are free on the device of " + file, null);
             }
@@ -230,15 +230,15 @@ public final class MvStore implements FlashStore {
     }
 
     @Override
-    public boolean noted(String name) {
+    public boolean hasNote(String name) {
         return call("read a note", opened -> opened.notes.containsKey(name.getBytes(StandardCharsets.UTF_8)));
     }
 
     @Override
-    public void note(String name, boolean left) {
+    public void setNote(String name, boolean present) {
         call("note", opened -> {
             byte[] key = name.getBytes(StandardCharsets.UTF_8);
-            byte[] before = left ? opened.notes.put(key, NO_VALUE) : opened.notes.remove(key);
+            byte[] before = present ? opened.notes.put(key, NO_VALUE) : opened.notes.remove(key);
             commit(opened, DurabilityLevel.TO_DEVICE);
             return before == null;
         });
@@ -296,7 +296,7 @@ public final class MvStore implements FlashStore {
     /** The library does not report it. */
     @Override
     public long bytesWritten() {
-        return UNTOLD;
+        return UNKNOWN;
     }
 
     /** The current store of the library. */
@@ -306,11 +306,11 @@ public final class MvStore implements FlashStore {
 
     @Override
     public KeyCursor walk() {
-        return new MvWalk(this);
+        return new MvKeyCursor(this);
     }
 
     @Override
-    public void handOver(DurabilityLevel how) {
+    public void makeDurable(DurabilityLevel how) {
         if (how != DurabilityLevel.BUFFERED) {
             try {
                 files.callOnce(opened -> commit(opened, how));

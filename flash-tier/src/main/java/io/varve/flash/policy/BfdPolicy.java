@@ -55,7 +55,7 @@ public final class BfdPolicy extends SearchingPolicy {
         boolean any = false;
         while (clockHand.next()) {
             long key = clockHand.key();
-            looked();
+            countVisit();
             if (!marked.mightContain(key)) {
                 choose(key);
                 return true;

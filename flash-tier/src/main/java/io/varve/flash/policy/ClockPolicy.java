@@ -38,7 +38,7 @@ public final class ClockPolicy extends IndexedPolicy {
     }
 
     @Override
-    void left(int entry) {
+    void entryRemoved(int entry) {
         taken.clear(entry);
     }
 
@@ -51,7 +51,7 @@ public final class ClockPolicy extends IndexedPolicy {
                 continue;
             }
             hand = entry + 1;
-            looked();
+            countVisit();
             if (!used.get(entry)) {
                 taken.clear(entry);
                 return entry;

@@ -48,7 +48,7 @@ abstract class IndexedPolicy implements ReplacementPolicy {
     public final synchronized void removed(long key) {
         int entry = table.find(key);
         if (entry != KeyTable.NONE) {
-            left(entry);
+            entryRemoved(entry);
             table.remove(entry);
         }
     }
@@ -72,12 +72,12 @@ abstract class IndexedPolicy implements ReplacementPolicy {
     abstract void added(int entry);
 
     /** An entry that was not the victim is removed. */
-    abstract void left(int entry);
+    abstract void entryRemoved(int entry);
 
     /** Chooses the victim's entry and removes it from everything except the table, which is not empty. */
     abstract int choose();
 
-    final void looked() {
+    final void countVisit() {
         traversed++;
     }
 

@@ -26,13 +26,13 @@ public final class LruPolicy extends IndexedPolicy {
     }
 
     @Override
-    void left(int entry) {
+    void entryRemoved(int entry) {
         recent.remove(entry);
     }
 
     @Override
     int choose() {
-        looked();
+        countVisit();
         int oldest = recent.tail();
         recent.remove(oldest);
         return oldest;

@@ -13,7 +13,7 @@ import java.util.random.RandomGenerator;
  */
 public final class RandomPolicy extends SearchingPolicy {
     /** Exclusive maximum of the number of keys that are passed over before a victim. */
-    private static final int MOST_PASSED_OVER = 16;
+    private static final int MAX_SKIPPED = 16;
 
     private final RandomGenerator random;
 
@@ -42,14 +42,14 @@ public final class RandomPolicy extends SearchingPolicy {
         if (!found) {
             return false;
         }
-        for (int left = random.nextInt(MOST_PASSED_OVER); left > 0 && found; left--) {
+        for (int left = random.nextInt(MAX_SKIPPED); left > 0 && found; left--) {
             choose(clockHand.key());
             found = clockHand.next();
         }
         if (found) {
             choose(clockHand.key());
         }
-        looked();
+        countVisit();
         return true;
     }
 

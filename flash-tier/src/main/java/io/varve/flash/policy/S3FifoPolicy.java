@@ -15,7 +15,7 @@ import java.lang.foreign.ValueLayout;
 public final class S3FifoPolicy extends IndexedPolicy {
     /** Share of the cache for the small queue. */
     private static final double SMALL_SHARE = 0.1;
-    private static final byte MOST_USES = 3;
+    private static final byte MAX_USES = 3;
     private static final byte IN_MAIN = 4;
     private static final byte USES = 3;
 
@@ -47,7 +47,7 @@ public final class S3FifoPolicy extends IndexedPolicy {
     @Override
     void used(int entry) {
         byte is = state(entry);
-        if ((is & USES) < MOST_USES) {
+        if ((is & USES) < MAX_USES) {
             state(entry, (byte) (is + 1));
         }
     }
@@ -67,7 +67,7 @@ public final class S3FifoPolicy extends IndexedPolicy {
     }
 
     @Override
-    void left(int entry) {
+    void entryRemoved(int entry) {
         queueOf(entry).remove(entry);
     }
 
@@ -78,7 +78,7 @@ public final class S3FifoPolicy extends IndexedPolicy {
             KeyQueue queue = fromSmall ? small : main;
             int entry = queue.tail();
             int uses = state(entry) & USES;
-            looked();
+            countVisit();
             queue.remove(entry);
             if (fromSmall ? uses <= 1 : uses == 0) {
                 if (fromSmall) {

@@ -7,7 +7,7 @@ abstract class SearchingPolicy implements ReplacementPolicy {
     private long victim;
 
     /** Counts a visited key. */
-    final void looked() {
+    final void countVisit() {
         traversed++;
     }
 

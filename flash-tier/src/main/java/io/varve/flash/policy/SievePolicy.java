@@ -34,7 +34,7 @@ public final class SievePolicy extends IndexedPolicy {
     }
 
     @Override
-    void left(int entry) {
+    void entryRemoved(int entry) {
         if (entry == hand) {
             hand = arrivals.newer(entry);
         }
@@ -44,12 +44,12 @@ public final class SievePolicy extends IndexedPolicy {
     @Override
     int choose() {
         int entry = hand == KeyTable.NONE ? arrivals.tail() : hand;
-        looked();
+        countVisit();
         while (visited.get(entry)) {
             visited.clear(entry);
             int newer = arrivals.newer(entry);
             entry = newer == KeyTable.NONE ? arrivals.tail() : newer;
-            looked();
+            countVisit();
         }
         hand = arrivals.newer(entry);
         arrivals.remove(entry);

@@ -98,7 +98,7 @@ public final class TbfPolicy extends SearchingPolicy {
     }
 
     private void countKey() {
-        looked();
+        countVisit();
         sinceFlip++;
         if (sinceFlip >= round) {
             flip();

@@ -24,13 +24,13 @@ import io.varve.flash.policy.ReplacementPolicy;
  */
 public final class AuditedPolicy implements ReplacementPolicy {
     private final ReplacementPolicy policy;
-    private final long promised;
+    private final long capacity;
     private final Set<Long> marked = new HashSet<>();
     /** Number of visited keys at each key's last request. */
-    private final Map<Long, Long> askedAt = new HashMap<>();
-    private final List<Long> lookedAt = new ArrayList<>();
-    private long looked;
-    private long markedLookedAt;
+    private final Map<Long, Long> requestedAt = new HashMap<>();
+    private final List<Long> visited = new ArrayList<>();
+    private long visits;
+    private long markedVisits;
     private long falseNegatives;
     private long falsePositives;
     private long broken;
@@ -41,14 +41,14 @@ public final class AuditedPolicy implements ReplacementPolicy {
      */
     public AuditedPolicy(ReplacementPolicy policy, long capacity) {
         this.policy = policy;
-        promised = capacity;
+        this.capacity = capacity;
     }
 
     @Override
     public void hit(long key) {
         policy.hit(key);
         marked.add(key);
-        askedAt.put(key, looked);
+        requestedAt.put(key, visits);
     }
 
     @Override
@@ -65,19 +65,19 @@ public final class AuditedPolicy implements ReplacementPolicy {
 
     private void forget(long key) {
         marked.remove(key);
-        askedAt.remove(key);
+        requestedAt.remove(key);
     }
 
     @Override
     public boolean findVictim(ClockHand clockHand) {
-        lookedAt.clear();
+        visited.clear();
         long poor = policy.poorVictims();
         boolean found = policy.findVictim(new ClockHand() {
             @Override
             public boolean next() {
                 boolean more = clockHand.next();
                 if (more) {
-                    lookedAt.add(clockHand.key());
+                    visited.add(clockHand.key());
                 }
                 return more;
             }
@@ -89,8 +89,8 @@ public final class AuditedPolicy implements ReplacementPolicy {
         });
         // A search ends with the first key that it treats as unmarked; a poor victim means that there was none.
         boolean lastIsUnmarked = found && policy.poorVictims() == poor;
-        for (int i = 0; i < lookedAt.size(); i++) {
-            account(lookedAt.get(i), !(lastIsUnmarked && i == lookedAt.size() - 1));
+        for (int i = 0; i < visited.size(); i++) {
+            account(visited.get(i), !(lastIsUnmarked && i == visited.size() - 1));
         }
         if (found) {
             forget(policy.victim());
@@ -98,16 +98,16 @@ public final class AuditedPolicy implements ReplacementPolicy {
         return found;
     }
 
-    private void account(Long key, boolean takenForMarked) {
-        looked++;
+    private void account(Long key, boolean reportedMarked) {
+        visits++;
         if (marked.remove(key)) {
-            markedLookedAt++;
-            falseNegatives += takenForMarked ? 0 : 1;
+            markedVisits++;
+            falseNegatives += reportedMarked ? 0 : 1;
         } else {
-            falsePositives += takenForMarked ? 1 : 0;
+            falsePositives += reportedMarked ? 1 : 0;
         }
-        Long asked = askedAt.get(key);
-        if (asked != null && looked - asked <= promised && !takenForMarked) {
+        Long requested = requestedAt.get(key);
+        if (requested != null && visits - requested <= capacity && !reportedMarked) {
             broken++;
         }
     }
@@ -116,25 +116,25 @@ public final class AuditedPolicy implements ReplacementPolicy {
      * Number of keys that were treated as unmarked although, since their last request, no more were visited than the
      * cache holds.
      */
-    public long brokenPromises() {
+    public long lostMarks() {
         return broken;
     }
 
     /** Fraction of all visited keys, 0 to 1; 0 if there was none. */
     public double falseNegativeRatio() {
-        return looked == 0 ? 0 : (double) falseNegatives / looked;
+        return visits == 0 ? 0 : (double) falseNegatives / visits;
     }
 
     /** Fraction of the marked visited keys, 0 to 1; 0 if there was none. */
     public double forgottenRatio() {
-        return markedLookedAt == 0 ? 0 : (double) falseNegatives / markedLookedAt;
+        return markedVisits == 0 ? 0 : (double) falseNegatives / markedVisits;
     }
 
     /**
      * Fraction of all visited keys, 0 to 1; 0 if there was none. TBF remembers longer on purpose, which counts here.
      */
     public double falsePositiveRatio() {
-        return looked == 0 ? 0 : (double) falsePositives / looked;
+        return visits == 0 ? 0 : (double) falsePositives / visits;
     }
 
     @Override

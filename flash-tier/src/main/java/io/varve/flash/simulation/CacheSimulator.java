@@ -40,13 +40,13 @@ public final class CacheSimulator {
 
     /**
      * @param capacity number of keys, 1 to 2^29
-     * @param mostSteps maximum number of keys that a search for a victim visits, 1 or more
+     * @param maxSteps maximum number of keys that a search for a victim visits, 1 or more
      */
-    public CacheSimulator(ReplacementPolicy policy, int capacity, int mostSteps) {
+    public CacheSimulator(ReplacementPolicy policy, int capacity, int maxSteps) {
         this.policy = policy;
         this.capacity = capacity;
         store = new SimulatedStore(policy.caches() ? capacity : 1);
-        hand = store.hand(mostSteps);
+        hand = store.hand(maxSteps);
     }
 
     /**

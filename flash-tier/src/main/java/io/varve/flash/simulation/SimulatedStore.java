@@ -87,18 +87,18 @@ final class SimulatedStore {
         return slot + 1 == slots.length ? 0 : slot + 1;
     }
 
-    /** @param mostSteps maximum number of keys that one search visits */
-    Hand hand(int mostSteps) {
-        return new Hand(mostSteps);
+    /** @param maxSteps maximum number of keys that one search visits */
+    Hand hand(int maxSteps) {
+        return new Hand(maxSteps);
     }
 
     /** The only hand: its position belongs to the store. */
     final class Hand implements ClockHand {
-        private final int mostSteps;
+        private final int maxSteps;
         private int steps;
 
-        private Hand(int mostSteps) {
-            this.mostSteps = mostSteps;
+        private Hand(int maxSteps) {
+            this.maxSteps = maxSteps;
         }
 
         /** Begins another search. */
@@ -113,7 +113,7 @@ final class SimulatedStore {
 
         @Override
         public boolean next() {
-            if (size == 0 || steps >= mostSteps) {
+            if (size == 0 || steps >= maxSteps) {
                 return false;
             }
             steps++;

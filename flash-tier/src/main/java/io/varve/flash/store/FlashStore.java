@@ -38,27 +38,27 @@ public interface FlashStore extends AutoCloseable {
      *
      * @throws StoreException if some of them were lost because the files were reopened
      */
-    void handOver(DurabilityLevel durability);
+    void makeDurable(DurabilityLevel durability);
 
     /** How often the files were reopened: buffered changes may then be lost. */
     long reopened();
 
     /** The result of {@link #bytesWritten} if it is unknown. */
-    long UNTOLD = -1;
+    long UNKNOWN = -1;
 
     /**
      * Bytes written to the files since they were opened last, including data that the store moves itself, or {@link
-     * #UNTOLD}.
+     * #UNKNOWN}.
      */
     long bytesWritten();
 
     /**
      * Whether a note of this name exists; notes are separate from the map, and neither counted nor visited by cursors.
      */
-    boolean noted(String name);
+    boolean hasNote(String name);
 
     /** Sets or deletes a note. It is on the device when this returns. */
-    void note(String name, boolean left);
+    void setNote(String name, boolean present);
 
     /** Closes the files; changes that were handed over stay. */
     @Override

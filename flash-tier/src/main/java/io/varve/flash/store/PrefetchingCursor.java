@@ -9,12 +9,12 @@ import java.util.Collection;
  * An open library cursor would pin pages in memory, and would not survive reopened files.
  */
 public abstract class PrefetchingCursor implements KeyCursor {
-    /** Few keys: each may be gone by the time it is visited. */
+    /** Few keys: each may be removed by the time it is visited. */
     private static final int AHEAD = 16;
     private static final byte[] FIRST = {};
 
     private final ArrayDeque<byte[]> ahead = new ArrayDeque<>(AHEAD);
-    /** Where the next read begins. */
+    /** The start of the next read. */
     private byte[] from = FIRST;
     private byte[] key = FIRST;
 
@@ -22,9 +22,9 @@ public abstract class PrefetchingCursor implements KeyCursor {
      * Reads keys, without their values, in the store's own order.
      *
      * @param first no key before this one
-     * @param most maximum number of keys; fewer means that they are the last
+     * @param max maximum number of keys; fewer means that they are the last
      */
-    protected abstract Collection<byte[]> read(byte[] first, int most);
+    protected abstract Collection<byte[]> read(byte[] first, int max);
 
     @Override
     public final boolean next() {

@@ -32,10 +32,10 @@ final class ClassPreload {
     private static final int KEYS_AT_ONCE = 32;
     /** After a slice nothing is loaded for this multiple of its duration. */
     private static final int RESTS = 3;
-    private static final long LEAST_REST_MILLIS = 1;
-    private static final long MOST_REST_MILLIS = 1000;
+    private static final long MIN_PAUSE_MILLIS = 1;
+    private static final long MAX_PAUSE_MILLIS = 1000;
     private static final long PAUSE_AFTER_FAILURE_MILLIS = 100;
-    private static final int MOST_FAILURES = 5;
+    private static final int MAX_FAILURES = 5;
     private static final byte[] BEGINNING = {};
     private static final int NONE = -1;
 
@@ -108,7 +108,7 @@ final class ClassPreload {
             long began = System.nanoTime();
             List<byte[]> keys = slice();
             Fetch[] fetch = new Fetch[1];
-            fetch[0] = new Fetch(loaded, () -> submit(() -> known(fetch[0], keys),
+            fetch[0] = new Fetch(loaded, () -> submit(() -> sliceFetched(fetch[0], keys),
                     restMillis(System.nanoTime() - began)));
             for (byte[] key : keys) {
                 int database = ItemKey.isKey(key) ? epochs.indexOf(ItemKey.epochOf(key)) : -1;
@@ -119,11 +119,11 @@ final class ClassPreload {
             if (fetch[0].size() > 0) {
                 requests.accept(fetch[0]);
             } else {
-                submit(() -> known(fetch[0], keys), restMillis(System.nanoTime() - began));
+                submit(() -> sliceFetched(fetch[0], keys), restMillis(System.nanoTime() - began));
             }
         } catch (RuntimeException | Error failed) {
             failures++;
-            boolean isOver = failures > MOST_FAILURES;
+            boolean isOver = failures > MAX_FAILURES;
             LOG.log(System.Logger.Level.WARNING, isOver
                     ? "The load of a class from flash is cancelled: its items are promoted when clients read them"
                     : "The load of a class from flash is interrupted and continues later", failed);
@@ -133,11 +133,11 @@ final class ClassPreload {
 
     /** The rest after a slice of this duration. */
     static long restMillis(long tookNanos) {
-        return Math.clamp(TimeUnit.NANOSECONDS.toMillis(RESTS * tookNanos), LEAST_REST_MILLIS, MOST_REST_MILLIS);
+        return Math.clamp(TimeUnit.NANOSECONDS.toMillis(RESTS * tookNanos), MIN_PAUSE_MILLIS, MAX_PAUSE_MILLIS);
     }
 
     private List<byte[]> slice() {
-        // Prefetched keys of the cursor may be gone.
+        // Prefetched keys of the cursor may have been removed.
         cursor.seek(from);
         List<byte[]> keys = new ArrayList<>(KEYS_AT_ONCE);
         while (keys.size() < KEYS_AT_ONCE && cursor.next()) {
@@ -147,10 +147,10 @@ final class ClassPreload {
     }
 
     /** Called when all outcomes of a slice are known. */
-    private void known(Fetch fetch, List<byte[]> keys) {
+    private void sliceFetched(Fetch fetch, List<byte[]> keys) {
         boolean isFull = false;
         for (int i = 0; i < fetch.size(); i++) {
-            isFull |= fetch.outcome(i) == Fetch.Outcome.NO_ROOM;
+            isFull |= fetch.outcome(i) == Fetch.Outcome.NO_SPACE;
         }
         if (keys.size() < KEYS_AT_ONCE || isFull) {
             next();

@@ -20,7 +20,7 @@ final class Counts {
     final LongAdder shed = new LongAdder();
     final LongAdder notAdmitted = new LongAdder();
     final LongAdder bytesRead = new LongAdder();
-    final LongAdder givenUp = new LongAdder();
+    final LongAdder invalidations = new LongAdder();
     private final ConcurrentHistogram reads = new ConcurrentHistogram(LONGEST_READ_MICROS, 2);
 
     /** Records the duration since a key's request. */

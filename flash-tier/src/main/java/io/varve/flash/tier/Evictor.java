@@ -19,13 +19,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class Evictor {
     /** Maximum number of keys that a search visits. */
-    private static final int MOST_STEPS = 1000;
+    private static final int MAX_STEPS = 1000;
     /** Maximum number of victims chosen at once. */
-    private static final int MOST_VICTIMS = 64;
+    private static final int MAX_VICTIMS = 64;
     /** At most half of the store's files is live, so that they can be cleaned. */
     private static final int FILES_PER_LIVE = 2;
     /** Number of records before their mean size is used. */
-    private static final int LEAST_SAMPLE = 1000;
+    private static final int MIN_SAMPLE = 1000;
     /** From nine tenths of the files' maximum size on, this fraction of the items is evicted. */
     private static final int TEN = 10;
     private static final int NINE = 9;
@@ -94,15 +94,15 @@ final class Evictor {
     }
 
     /** Maximum number of items: lower than the setting if their mean size requires it. */
-    long mostItems() {
+    long maxItems() {
         long records = recordsWritten.get();
-        if (settings.maxBytes() == 0 || records < LEAST_SAMPLE) {
+        if (settings.maxBytes() == 0 || records < MIN_SAMPLE) {
             return settings.maxItems();
         }
         long mean = Math.max(1, bytesWritten.get() / records);
-        long most = Math.clamp(settings.maxBytes() / FILES_PER_LIVE / mean, 1, settings.maxItems());
+        long max = Math.clamp(settings.maxBytes() / FILES_PER_LIVE / mean, 1, settings.maxItems());
         // The store's own overhead per record is unknown, so the size of the files decides.
-        return filesFull ? Math.max(1, Math.min(most, store.count() - store.count() / PART_WHEN_FULL)) : most;
+        return filesFull ? Math.max(1, Math.min(max, store.count() - store.count() / PART_WHEN_FULL)) : max;
     }
 
     /**
@@ -113,14 +113,14 @@ final class Evictor {
      */
     List<byte[]> victims(int coming) {
         List<byte[]> victims = new ArrayList<>();
-        long over = store.count() + coming - removals.count() - mostItems();
+        long over = store.count() + coming - removals.count() - maxItems();
         if (over <= 0) {
             return victims;
         }
         lock.lock();
         try {
             policy.holds(store.count());
-            for (long left = Math.min(over, MOST_VICTIMS); left > 0; left--) {
+            for (long left = Math.min(over, MAX_VICTIMS); left > 0; left--) {
                 hand.begin();
                 if (!policy.findVictim(hand)) {
                     break;
@@ -137,7 +137,7 @@ final class Evictor {
     }
 
     private byte @Nullable [] recordKeyOf(long place) {
-        if (hand.stands() && hand.key() == place) {
+        if (hand.isPositioned() && hand.key() == place) {
             return hand.recordKey();
         }
         finder.seek(RecordKey.prefix(place));
@@ -149,12 +149,12 @@ final class Evictor {
      *
      * @return whether it exceeds its maximum
      */
-    boolean filesTake(long bytes) {
+    boolean updateFileBytes(long bytes) {
         filesFull = bytes > settings.maxBytes() / TEN * NINE;
         return bytes > settings.maxBytes();
     }
 
-    boolean keepsAnything() {
+    boolean isEnabled() {
         return policy.caches();
     }
 
@@ -166,7 +166,7 @@ final class Evictor {
     private static final class Hand implements ClockHand {
         private final KeyCursor cursor;
         private int steps;
-        private boolean looked;
+        private boolean positioned;
 
         Hand(KeyCursor cursor) {
             this.cursor = cursor;
@@ -174,21 +174,21 @@ final class Evictor {
 
         void begin() {
             steps = 0;
-            looked = false;
+            positioned = false;
         }
 
-        boolean stands() {
-            return looked;
+        boolean isPositioned() {
+            return positioned;
         }
 
         @Override
         public boolean next() {
-            if (steps >= MOST_STEPS) {
+            if (steps >= MAX_STEPS) {
                 return false;
             }
             steps++;
-            looked = cursor.next() || isAnyAtTheBeginning();
-            return looked;
+            positioned = cursor.next() || isAnyAtTheBeginning();
+            return positioned;
         }
 
         /** After the last key the first one follows, if there is one. */

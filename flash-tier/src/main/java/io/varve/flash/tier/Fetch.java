@@ -14,11 +14,11 @@ public final class Fetch {
     /** The result for one key. */
     public enum Outcome {
         /** The key is in memory again: the item returned, or another client has written the key. */
-        BROUGHT,
+        PROMOTED,
         /** The key was absent from flash at some moment after the request, or was removed: it cannot return. */
         ABSENT,
         /** The key is on flash, and memory has no space for it. */
-        NO_ROOM,
+        NO_SPACE,
         /**
          * The key was not requested, and stays on flash, if it is there: it is not of the class that is preloaded, or
          * its shard was contended.
@@ -29,14 +29,14 @@ public final class Fetch {
     }
 
     /** One key. The worker that determines its outcome writes it; readers read it after all outcomes are known. */
-    static final class Wanted {
+    static final class RequestedKey {
         private final int database;
         private final long epoch;
         private final long place;
         private final byte[] recordKey;
         private Outcome outcome = Outcome.UNKNOWN;
 
-        Wanted(int database, long epoch, long place, byte[] recordKey) {
+        RequestedKey(int database, long epoch, long place, byte[] recordKey) {
             this.database = database;
             this.epoch = epoch;
             this.place = place;
@@ -68,31 +68,31 @@ public final class Fetch {
         }
     }
 
-    private static final int ASKED = -1;
+    private static final int REQUESTED = -1;
 
-    private final List<Wanted> wanted = new ArrayList<>();
+    private final List<RequestedKey> requestedKeys = new ArrayList<>();
     private final AtomicInteger unknown = new AtomicInteger();
-    private final Runnable whenKnown;
-    /** The class that is preloaded; {@link #ASKED} if a client waits for the keys. */
+    private final Runnable onComplete;
+    /** The class that is preloaded; {@link #REQUESTED} if a client waits for the keys. */
     private final int loadedClass;
 
-    /** @param whenKnown run once, by the thread that determines the last outcome */
-    public Fetch(Runnable whenKnown) {
-        this(ASKED, whenKnown);
+    /** @param onComplete run once, by the thread that determines the last outcome */
+    public Fetch(Runnable onComplete) {
+        this(REQUESTED, onComplete);
     }
 
     /**
      * Creates a request for keys to preload: they return to memory if they are of a class, and {@link
      * io.varve.memory.Cache#admitLoaded there is space} for them.
      */
-    Fetch(int loadedClass, Runnable whenKnown) {
+    Fetch(int loadedClass, Runnable onComplete) {
         this.loadedClass = loadedClass;
-        this.whenKnown = whenKnown;
+        this.onComplete = onComplete;
     }
 
     /** Whether no client waits for the keys. */
     boolean isLoad() {
-        return loadedClass != ASKED;
+        return loadedClass != REQUESTED;
     }
 
     int loadedClass() {
@@ -101,7 +101,8 @@ public final class Fetch {
 
     /** Adds a key of the store. */
     void add(int database, byte[] recordKey) {
-        wanted.add(new Wanted(database, ItemKey.epochOf(recordKey), ItemKey.placeOf(recordKey), recordKey));
+        requestedKeys
+                .add(new RequestedKey(database, ItemKey.epochOf(recordKey), ItemKey.placeOf(recordKey), recordKey));
     }
 
     /**
@@ -113,27 +114,27 @@ public final class Fetch {
      */
     public void add(int database, long epoch, long hash, byte[] key) {
         long place = ItemKey.place(hash);
-        wanted.add(new Wanted(database, epoch, place, ItemKey.of(place, epoch, key)));
+        requestedKeys.add(new RequestedKey(database, epoch, place, ItemKey.of(place, epoch, key)));
     }
 
     /** Number of keys. */
     public int size() {
-        return wanted.size();
+        return requestedKeys.size();
     }
 
     /** The outcome of the key at this index. */
     public Outcome outcome(int index) {
-        return wanted.get(index).outcome;
+        return requestedKeys.get(index).outcome;
     }
 
-    List<Wanted> begin() {
-        unknown.set(wanted.size());
-        return wanted;
+    List<RequestedKey> begin() {
+        unknown.set(requestedKeys.size());
+        return requestedKeys;
     }
 
-    void known() {
+    void outcomeKnown() {
         if (unknown.decrementAndGet() == 0) {
-            whenKnown.run();
+            onComplete.run();
         }
     }
 }

@@ -10,8 +10,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.varve.flash.tier.DemotedItem.Name;
-import io.varve.flash.tier.Fetch.Wanted;
-import io.varve.flash.tier.PendingRemovals.Leaving;
+import io.varve.flash.tier.Fetch.RequestedKey;
+import io.varve.flash.tier.PendingRemovals.PendingRemoval;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,29 +27,29 @@ import org.jspecify.annotations.Nullable;
  */
 final class FlashPartitionQueue {
     /** Maximum number of keys that are read, or records that are written, in one batch. */
-    static final int MOST_AT_ONCE = 32;
+    static final int MAX_BATCH = 32;
     /** Maximum number of keys that are removed in one batch: more, since the evictors may be ahead. */
-    private static final int MOST_LEAVING_AT_ONCE = 2 * MOST_AT_ONCE;
-    private static final int PART_BEFORE_ASKED = 4;
+    private static final int MAX_REMOVAL_BATCH = 2 * MAX_BATCH;
+    private static final int FAIRNESS_QUOTA_DIVISOR = 4;
     /** Maximum number of preloaded keys in one batch: a request that arrives meanwhile should not wait long. */
-    private static final int MOST_LOADED_AT_ONCE = 8;
+    private static final int MAX_PRELOAD_BATCH = 8;
     /** Number of request batches before one preload batch. */
     private static final int ROUNDS_BEFORE_LOADS = 8;
     /** Offered items may not use the space of demoted ones, nor delay requests. */
-    private static final int PART_FOR_OFFERS = PART_BEFORE_ASKED;
+    private static final int OFFER_QUOTA_DIVISOR = FAIRNESS_QUOTA_DIVISOR;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
-    private final Map<Name, DemotedItem> falling = new LinkedHashMap<>();
+    private final Map<Name, DemotedItem> demotedItems = new LinkedHashMap<>();
     private final ArrayDeque<FetchRequest> fetches = new ArrayDeque<>();
     private final ArrayDeque<FetchRequest> loads = new ArrayDeque<>();
-    private final ArrayDeque<Leaving> leaving = new ArrayDeque<>();
+    private final ArrayDeque<PendingRemoval> queuedRemovals = new ArrayDeque<>();
     private final PendingRemovals removals;
-    private final long mostBytes;
+    private final long maxBytes;
     /** Items that the worker is moving: in none of queue, store and memory, or in two of them. */
-    private final List<DemotedItem> carried = new ArrayList<>();
+    private final List<DemotedItem> moving = new ArrayList<>();
     /** Items that were moved since a scan began. */
-    private final List<DemotedItem> arrived = new ArrayList<>();
+    private final List<DemotedItem> recentlyMoved = new ArrayList<>();
     private int scans;
     private long demotingBytes;
     /** Whether the last batch served requests. */
@@ -59,7 +59,7 @@ final class FlashPartitionQueue {
     private boolean closing;
 
     /** A requested key. */
-    record FetchRequest(Fetch fetch, Wanted wanted, long sinceNanos) {}
+    record FetchRequest(Fetch fetch, RequestedKey requestedKey, long sinceNanos) {}
 
     /**
      * A key with all its requests, and its demoted item, if it is still queued; a preload leaves that in the queue.
@@ -75,54 +75,54 @@ final class FlashPartitionQueue {
             return requests.getFirst().fetch().loadedClass();
         }
 
-        Wanted wanted() {
-            return requests.getFirst().wanted();
+        RequestedKey requestedKey() {
+            return requests.getFirst().requestedKey();
         }
 
         void outcome(Fetch.Outcome found) {
-            requests.forEach(asker -> asker.wanted().outcome(found));
+            requests.forEach(request -> request.requestedKey().outcome(found));
         }
     }
 
     /** The next batch: requested keys, or demoted items and removals; empty at the end. Immutable. */
-    record Work(List<KeyFetch> fetches, List<DemotedItem> demoted, List<Leaving> leaving) {
+    record Work(List<KeyFetch> fetches, List<DemotedItem> demoted, List<PendingRemoval> queuedRemovals) {
         boolean isEnd() {
-            return fetches.isEmpty() && demoted.isEmpty() && leaving.isEmpty();
+            return fetches.isEmpty() && demoted.isEmpty() && queuedRemovals.isEmpty();
         }
     }
 
     /**
-     * @param mostBytes maximum size of demoted items that are not written
+     * @param maxBytes maximum size of demoted items that are not written
      * @param removals pending removals of all queues
      */
-    FlashPartitionQueue(long mostBytes, PendingRemovals removals) {
-        this.mostBytes = mostBytes;
+    FlashPartitionQueue(long maxBytes, PendingRemovals removals) {
+        this.maxBytes = maxBytes;
         this.removals = removals;
     }
 
     /** Whether a demoted item of this size would fit. */
-    boolean hasRoom(int bytes) {
+    boolean hasSpace(int bytes) {
         lock.lock();
         try {
-            return !closing && demotingBytes + bytes <= mostBytes;
+            return !closing && demotingBytes + bytes <= maxBytes;
         } finally {
             lock.unlock();
         }
     }
 
     /** Whether an offered item of this size could ever be taken. */
-    boolean couldSpare(int bytes) {
-        return bytes <= mostBytes / PART_FOR_OFFERS;
+    boolean canEverAccept(int bytes) {
+        return bytes <= maxBytes / OFFER_QUOTA_DIVISOR;
     }
 
     /**
      * Whether an offered item of this size can be taken at this moment: most of the space is reserved for demoted
      * items.
      */
-    boolean canSpare(int bytes) {
+    boolean canAccept(int bytes) {
         lock.lock();
         try {
-            return !closing && demotingBytes + bytes <= mostBytes / PART_FOR_OFFERS;
+            return !closing && demotingBytes + bytes <= maxBytes / OFFER_QUOTA_DIVISOR;
         } finally {
             lock.unlock();
         }
@@ -132,10 +132,10 @@ final class FlashPartitionQueue {
     boolean demote(DemotedItem item) {
         lock.lock();
         try {
-            if (closing || demotingBytes + item.heapBytes() > mostBytes) {
+            if (closing || demotingBytes + item.heapBytes() > maxBytes) {
                 return false;
             }
-            DemotedItem before = falling.put(new Name(item.recordKey()), item);
+            DemotedItem before = demotedItems.put(new Name(item.recordKey()), item);
             assert before == null : "a demoted key was demoted again";
             demotingBytes += item.heapBytes();
             work.signal();
@@ -145,13 +145,13 @@ final class FlashPartitionQueue {
         }
     }
 
-    void ask(Fetch fetch, Wanted wanted, long nowNanos) {
+    void request(Fetch fetch, RequestedKey requestedKey, long nowNanos) {
         lock.lock();
         try {
             if (!fetch.isLoad()) {
-                fetches.add(new FetchRequest(fetch, wanted, nowNanos));
+                fetches.add(new FetchRequest(fetch, requestedKey, nowNanos));
             } else if (!closing) {
-                loads.add(new FetchRequest(fetch, wanted, nowNanos));
+                loads.add(new FetchRequest(fetch, requestedKey, nowNanos));
             }
             work.signal();
         } finally {
@@ -160,10 +160,10 @@ final class FlashPartitionQueue {
     }
 
     /** Queues the removal of a key, which has {@link PendingRemovals#begin begun}. */
-    void leave(Leaving key) {
+    void queueRemoval(PendingRemoval key) {
         lock.lock();
         try {
-            leaving.add(key);
+            queuedRemovals.add(key);
             work.signal();
         } finally {
             lock.unlock();
@@ -174,24 +174,26 @@ final class FlashPartitionQueue {
     Work take() {
         lock.lock();
         try {
-            putDown();
-            while (fetches.isEmpty() && loads.isEmpty() && falling.isEmpty() && leaving.isEmpty() && !closing) {
+            completeMove();
+            while (fetches.isEmpty() && loads.isEmpty() && demotedItems.isEmpty() && queuedRemovals.isEmpty()
+                    && !closing) {
                 work.awaitUninterruptibly();
             }
             boolean writes = fetchesServed
-                    && (demotingBytes > mostBytes / PART_BEFORE_ASKED || leaving.size() >= MOST_LEAVING_AT_ONCE);
+                    && (demotingBytes > maxBytes / FAIRNESS_QUOTA_DIVISOR
+                            || queuedRemovals.size() >= MAX_REMOVAL_BATCH);
             fetchesServed = !writes && !(fetches.isEmpty() && loads.isEmpty());
             List<KeyFetch> taken = fetchesServed ? takeFetches() : List.of();
-            List<Leaving> removed = fetchesServed ? List.of() : takeLeaving();
+            List<PendingRemoval> removed = fetchesServed ? List.of() : takeRemovals();
             List<DemotedItem> demoted = new ArrayList<>();
-            Iterator<DemotedItem> eldest = falling.values().iterator();
-            while (!fetchesServed && eldest.hasNext() && demoted.size() < MOST_AT_ONCE) {
+            Iterator<DemotedItem> eldest = demotedItems.values().iterator();
+            while (!fetchesServed && eldest.hasNext() && demoted.size() < MAX_BATCH) {
                 DemotedItem next = eldest.next();
                 demotingBytes -= next.heapBytes();
                 demoted.add(next);
                 eldest.remove();
             }
-            carried.addAll(demoted);
+            moving.addAll(demoted);
             return new Work(taken, demoted, removed);
         } finally {
             lock.unlock();
@@ -202,12 +204,12 @@ final class FlashPartitionQueue {
         boolean isLoad = !loads.isEmpty() && (fetches.isEmpty() || roundsSinceLoads >= ROUNDS_BEFORE_LOADS);
         roundsSinceLoads = isLoad ? 0 : Math.min(roundsSinceLoads + 1, ROUNDS_BEFORE_LOADS);
         ArrayDeque<FetchRequest> served = isLoad ? loads : fetches;
-        int most = isLoad ? MOST_LOADED_AT_ONCE : MOST_AT_ONCE;
+        int max = isLoad ? MAX_PRELOAD_BATCH : MAX_BATCH;
         // Each key once, however many requests there are: it returns once.
         Map<Name, KeyFetch> byName = new LinkedHashMap<>();
-        for (int taken = 0; !served.isEmpty() && taken < most; taken++) {
+        for (int taken = 0; !served.isEmpty() && taken < max; taken++) {
             FetchRequest next = served.remove();
-            Name name = new Name(next.wanted().recordKey());
+            Name name = new Name(next.requestedKey().recordKey());
             KeyFetch known = byName.get(name);
             if (known != null) {
                 known.requests().add(next);
@@ -215,10 +217,10 @@ final class FlashPartitionQueue {
             }
             // An item that is demoted while its class is preloaded was evicted: it would be evicted again, and might
             // then find no space here.
-            DemotedItem demoted = isLoad ? null : falling.remove(name);
+            DemotedItem demoted = isLoad ? null : demotedItems.remove(name);
             if (demoted != null) {
                 demotingBytes -= demoted.heapBytes();
-                carried.add(demoted);
+                moving.add(demoted);
             }
             byName.put(name, new KeyFetch(new ArrayList<>(List.of(next)), demoted));
         }
@@ -227,13 +229,13 @@ final class FlashPartitionQueue {
 
     /**
      * Takes removals. If the key was demoted again after it was chosen, it had returned to memory before, and the
-     * chosen record is gone.
+     * chosen record was removed.
      */
-    private List<Leaving> takeLeaving() {
-        List<Leaving> taken = new ArrayList<>();
-        while (!leaving.isEmpty() && taken.size() < MOST_LEAVING_AT_ONCE) {
-            Leaving next = leaving.remove();
-            if (falling.containsKey(next.name())) {
+    private List<PendingRemoval> takeRemovals() {
+        List<PendingRemoval> taken = new ArrayList<>();
+        while (!queuedRemovals.isEmpty() && taken.size() < MAX_REMOVAL_BATCH) {
+            PendingRemoval next = queuedRemovals.remove();
+            if (demotedItems.containsKey(next.name())) {
                 removals.end(next.name());
             } else {
                 taken.add(next);
@@ -243,24 +245,24 @@ final class FlashPartitionQueue {
     }
 
     /** All moved items have arrived. */
-    private void putDown() {
-        carried.forEach(this::recordMoving);
-        carried.clear();
+    private void completeMove() {
+        moving.forEach(this::recordMoving);
+        moving.clear();
     }
 
     /** Keeps a moved item visible for a running scan, without its value. */
     private void recordMoving(DemotedItem item) {
         if (scans > 0) {
-            arrived.add(item.withoutValue());
+            recentlyMoved.add(item.withoutValue());
         }
     }
 
     /** Reports that the worker has moved an item to memory: from here on it is there, or was removed from there. */
-    void putDown(DemotedItem item) {
+    void completeMove(DemotedItem item) {
         lock.lock();
         try {
             recordMoving(item);
-            carried.remove(item);
+            moving.remove(item);
         } finally {
             lock.unlock();
         }
@@ -282,7 +284,7 @@ final class FlashPartitionQueue {
         try {
             scans--;
             if (scans == 0) {
-                arrived.clear();
+                recentlyMoved.clear();
             }
         } finally {
             lock.unlock();
@@ -290,10 +292,10 @@ final class FlashPartitionQueue {
     }
 
     /** Reports that the worker removes an item from the store. */
-    void carry(DemotedItem item) {
+    void beginMove(DemotedItem item) {
         lock.lock();
         try {
-            carried.add(item);
+            moving.add(item);
         } finally {
             lock.unlock();
         }
@@ -303,9 +305,9 @@ final class FlashPartitionQueue {
     void addTo(List<DemotedItem> all) {
         lock.lock();
         try {
-            all.addAll(falling.values());
-            all.addAll(carried);
-            all.addAll(arrived);
+            all.addAll(demotedItems.values());
+            all.addAll(moving);
+            all.addAll(recentlyMoved);
         } finally {
             lock.unlock();
         }
@@ -327,7 +329,7 @@ final class FlashPartitionQueue {
     int depth() {
         lock.lock();
         try {
-            return falling.size() + carried.size();
+            return demotedItems.size() + moving.size();
         } finally {
             lock.unlock();
         }

@@ -39,8 +39,8 @@ final class FlashScan {
      *
      * @param to 0 for the end of the group
      */
-    void show(long epoch, int group, long from, long to, long wallMillis, RecordVisitor visitor) {
-        boolean more = showMoving(epoch, group, from, to, wallMillis, visitor);
+    void visit(long epoch, int group, long from, long to, long wallMillis, RecordVisitor visitor) {
+        boolean more = visitMoving(epoch, group, from, to, wallMillis, visitor);
         cursor.seek(ItemKey.firstOf(group, from));
         while (more && !stopped && cursor.next()) {
             byte[] recordKey = cursor.key();
@@ -51,18 +51,18 @@ final class FlashScan {
             if (ItemKey.epochOf(recordKey) == epoch) {
                 byte[] record = store.get(recordKey);
                 more = record == null || !ItemRecord.isWhole(recordKey, record)
-                        || show(recordKey, record, wallMillis, visitor);
+                        || visit(recordKey, record, wallMillis, visitor);
             }
         }
         if (more) {
             // Again, for items that were in the store when their queue was read, and had left it when the cursor
             // passed.
-            showMoving(epoch, group, from, to, wallMillis, visitor);
+            visitMoving(epoch, group, from, to, wallMillis, visitor);
         }
     }
 
     /** @return whether the visitor wants more */
-    private boolean showMoving(long epoch, int group, long from, long to, long wallMillis, RecordVisitor visitor) {
+    private boolean visitMoving(long epoch, int group, long from, long to, long wallMillis, RecordVisitor visitor) {
         List<DemotedItem> moving = new ArrayList<>();
         for (FlashPartitionQueue partitionQueue : partitionQueues) {
             partitionQueue.addTo(moving);
@@ -71,7 +71,7 @@ final class FlashScan {
             long place = ItemKey.placeOf(item.recordKey());
             if (ItemKey.epochOf(item.recordKey()) == epoch && ItemKey.group(place) == group
                     && Long.compareUnsigned(ItemKey.position(place), from) >= 0 && isBefore(place, to)
-                    && !show(item.recordKey(), item.record(), wallMillis, visitor)) {
+                    && !visit(item.recordKey(), item.record(), wallMillis, visitor)) {
                 return false;
             }
         }
@@ -83,7 +83,7 @@ final class FlashScan {
     }
 
     /** Visits an item if it is not expired. @return whether the visitor wants more */
-    private static boolean show(byte[] recordKey, byte[] record, long wallMillis, RecordVisitor visitor) {
+    private static boolean visit(byte[] recordKey, byte[] record, long wallMillis, RecordVisitor visitor) {
         long expireAt = ItemRecord.expireAtMillis(record);
         return expireAt >= 0 && wallMillis > expireAt
                 || visitor.visit(ItemKey.keyOf(recordKey), ItemRecord.type(record));
@@ -95,47 +95,47 @@ final class FlashScan {
      *
      * @return false if there was none
      */
-    boolean showAny(long epoch, long wallMillis, RecordVisitor visitor) {
+    boolean visitAny(long epoch, long wallMillis, RecordVisitor visitor) {
         cursor.seek(RecordKey.prefix(random.nextLong()));
-        boolean shown = showNext(epoch, wallMillis, visitor);
-        if (!shown) {
+        boolean visited = visitNext(epoch, wallMillis, visitor);
+        if (!visited) {
             cursor.seek(new byte[0]);
-            shown = showNext(epoch, wallMillis, visitor);
+            visited = visitNext(epoch, wallMillis, visitor);
         }
-        return shown || showMovingOne(epoch, wallMillis, visitor);
+        return visited || visitMovingOne(epoch, wallMillis, visitor);
     }
 
-    private boolean showMovingOne(long epoch, long wallMillis, RecordVisitor visitor) {
+    private boolean visitMovingOne(long epoch, long wallMillis, RecordVisitor visitor) {
         List<DemotedItem> moving = new ArrayList<>();
         for (FlashPartitionQueue partitionQueue : partitionQueues) {
             partitionQueue.addTo(moving);
         }
-        boolean shown = false;
+        boolean visited = false;
         for (DemotedItem item : moving) {
-            if (!shown && ItemKey.epochOf(item.recordKey()) == epoch) {
-                shown = showOne(item.recordKey(), item.record(), wallMillis, visitor);
+            if (!visited && ItemKey.epochOf(item.recordKey()) == epoch) {
+                visited = visitOne(item.recordKey(), item.record(), wallMillis, visitor);
             }
         }
-        return shown;
+        return visited;
     }
 
     /** Moves to the next item of an epoch, at most to the end of the store. */
-    private boolean showNext(long epoch, long wallMillis, RecordVisitor visitor) {
-        boolean shown = false;
-        while (!shown && !stopped && cursor.next()) {
+    private boolean visitNext(long epoch, long wallMillis, RecordVisitor visitor) {
+        boolean visited = false;
+        while (!visited && !stopped && cursor.next()) {
             byte[] recordKey = cursor.key();
             if (ItemKey.isKey(recordKey) && ItemKey.epochOf(recordKey) == epoch) {
                 byte[] record = store.get(recordKey);
-                shown = record != null && ItemRecord.isWhole(recordKey, record)
-                        && showOne(recordKey, record, wallMillis, visitor);
+                visited = record != null && ItemRecord.isWhole(recordKey, record)
+                        && visitOne(recordKey, record, wallMillis, visitor);
             }
         }
-        return shown;
+        return visited;
     }
 
     /** @return whether it is not expired, and so was visited */
-    private static boolean showOne(byte[] recordKey, byte[] record, long wallMillis, RecordVisitor visitor) {
-        return !show(recordKey, record, wallMillis, (key, type) -> {
+    private static boolean visitOne(byte[] recordKey, byte[] record, long wallMillis, RecordVisitor visitor) {
+        return !visit(recordKey, record, wallMillis, (key, type) -> {
             visitor.visit(key, type);
             return false;
         });

@@ -35,7 +35,7 @@ import io.varve.memory.report.Epochs;
  *
  * <p>INVARIANT: a key is in memory or on flash, never in both. A returning item is removed from the store, and the
  * removal is handed to the system before any thread sees the item in memory. So a thread that finds a key in memory may
- * write it without regard to flash. A thread that does not find it, and gets {@link #mightHold maybe}, must {@link
+ * write it without regard to flash. A thread that does not find it, and gets {@link #mightContain maybe}, must {@link
  * #fetch} it first, for any operation. A killed process leaves no overwritten or deleted item on flash.
  *
  * <p>Three kinds of threads access files: each {@link FlashPartitionQueue} has one, the keeper changes the state file
@@ -45,7 +45,7 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
     private static final System.Logger LOG = System.getLogger(FlashTier.class.getName());
     private static final Cleaner CLEANER = Cleaner.create();
     /** Maximum length of a key: longer ones are never demoted. */
-    public static final int MOST_KEY_BYTES = 16 << 10;
+    public static final int MAX_KEY_BYTES = 16 << 10;
     private static final long CLOSING_SECONDS = 6;
     private static final long WATCH_MILLIS = 100;
 
@@ -62,7 +62,7 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
     private final FlashPartitionQueue[] partitionQueues;
     private final List<Thread> threads = new ArrayList<>();
     private final ScheduledExecutorService keeper;
-    private final ExecutorService walker;
+    private final ExecutorService scanner;
     private final Sweep sweep;
     private final StoreHealth health;
     private final FlashScan scan;
@@ -82,13 +82,13 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
         durability = settings.sync() ? DurabilityLevel.TO_DEVICE : DurabilityLevel.TO_SYSTEM;
         // The store may hold more items than the current maximum.
         capacity = Math.max(settings.maxItems(), store.count());
-        long policyCapacity = capacity + (long) settings.threads() * FlashPartitionQueue.MOST_AT_ONCE;
+        long policyCapacity = capacity + (long) settings.threads() * FlashPartitionQueue.MAX_BATCH;
         evictor = new Evictor(store, settings.policy().create(arena, policyCapacity, new SplittableRandom()), settings,
                 removals);
         admission = settings.admission().create(arena, settings.maxItems(), settings.probability());
         policyRamBytes = evictor.ramBytes();
         boolean empty = store.count() == 0;
-        residency = newHoldings(0, empty);
+        residency = newResidencyFilter(0, empty);
         partitionQueues = new FlashPartitionQueue[settings.threads()];
         Arrays.setAll(partitionQueues,
                 _ -> new FlashPartitionQueue(settings.queueBytes() / settings.threads(), removals));
@@ -96,11 +96,11 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
                 Thread.ofPlatform().name("varve-flash-keeper").daemon().factory());
         one.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         keeper = one;
-        walker = Executors.newSingleThreadExecutor(Thread.ofPlatform().name("varve-flash-walker").daemon().factory());
+        scanner = Executors.newSingleThreadExecutor(Thread.ofPlatform().name("varve-flash-walker").daemon().factory());
         scan = new FlashScan(store, partitionQueues);
-        sweep = new Sweep(store, cache, evictor, keeper, this::holdings,
+        sweep = new Sweep(store, cache, evictor, keeper, this::residency,
                 () -> new StoreWriteBatch(store, residency, DurabilityLevel.TO_SYSTEM), removals,
-                dead -> leave(dead, false));
+                dead -> remove(dead, false));
         preload = new ClassPreload(store, cache, keeper, this::fetch);
         health = new StoreHealth(files, evictor, settings, this::nanoTime, cache::epochs);
     }
@@ -137,7 +137,7 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
         }
         boolean queued = false;
         try {
-            queued = isOpen() && queueOf(place).hasRoom(bytes(item))
+            queued = isOpen() && queueOf(place).hasSpace(bytes(item))
                     && demote(place, epoch, item, access, penaltyClass);
         } finally {
             if (!queued) {
@@ -156,12 +156,12 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
     public Answer offer(long epoch, long hash, Item item, int access, int penaltyClass) {
         long place = ItemKey.place(hash);
         FlashPartitionQueue partitionQueue = queueOf(place);
-        if (!isTakeable(item) || !partitionQueue.couldSpare(bytes(item))) {
+        if (!isTakeable(item) || !partitionQueue.canEverAccept(bytes(item))) {
             return Answer.NEVER;
         }
-        return isOpen() && (!health.isFailing() || partitionQueue.depth() == 0) && !removals.areMany()
-                && residency.count() < evictor.mostItems()
-                && partitionQueue.canSpare(bytes(item))
+        return isOpen() && (!health.isFailing() || partitionQueue.depth() == 0) && !removals.isNearLimit()
+                && residency.count() < evictor.maxItems()
+                && partitionQueue.canAccept(bytes(item))
                 && demote(place, epoch, item, access, penaltyClass) ? Answer.TAKEN : Answer.LATER;
     }
 
@@ -170,13 +170,13 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
     }
 
     private boolean isTakeable(Item item) {
-        return item.valueLength() <= settings.maxItemBytes() && item.keyLength() <= MOST_KEY_BYTES
-                && evictor.keepsAnything();
+        return item.valueLength() <= settings.maxItemBytes() && item.keyLength() <= MAX_KEY_BYTES
+                && evictor.isEnabled();
     }
 
     /** Whether items are accepted at this moment. */
     private boolean isOpen() {
-        return !health.isRefusing() && residency.hasRoom();
+        return !health.isRefusing() && residency.hasSpace();
     }
 
     private boolean demote(long place, long epoch, Item item, int access, int penaltyClass) {
@@ -186,18 +186,18 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
         byte[] record = ItemRecord.begin(item.type().code(), item.encoding(), access, penaltyClass,
                 item.expireAtMillis(), length);
         Memory.copy(item.valueAddress(), record, ItemRecord.VALUE_OFFSET, length);
-        // Registered before it is visible, so that a reader that does not find it in memory asks flash.
+        // Registered before it is visible, so that a reader that misses it in memory looks on flash.
         current.addDemoted(place, epoch);
         boolean queued = false;
         try {
             queued = queueOf(place).demote(new DemotedItem(recordKey, record));
         } finally {
             if (!queued) {
-                current.left(place, epoch);
+                current.remove(place, epoch);
             }
         }
         if (queued) {
-            current.canBeFound(place);
+            current.invalidateAbsence(place);
         }
         return queued;
     }
@@ -209,17 +209,17 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
     }
 
     /** Removes a key on flash by means of its worker, unless its removal is pending. */
-    void leave(byte[] recordKey, boolean evicted) {
+    void remove(byte[] recordKey, boolean evicted) {
         DemotedItem.Name name = new DemotedItem.Name(recordKey);
         if (removals.begin(name)) {
-            queueOf(ItemKey.placeOf(recordKey)).leave(new PendingRemovals.Leaving(name, evicted));
+            queueOf(ItemKey.placeOf(recordKey)).queueRemoval(new PendingRemovals.PendingRemoval(name, evicted));
         }
     }
 
     /** Retries removals for which the store had no space. */
-    void leaveLater(FlashPartitionQueue partitionQueue, List<PendingRemovals.Leaving> keys) {
+    void retryRemovals(FlashPartitionQueue partitionQueue, List<PendingRemovals.PendingRemoval> keys) {
         try {
-            ScheduledFuture<?> later = keeper.schedule(() -> keys.forEach(partitionQueue::leave),
+            ScheduledFuture<?> later = keeper.schedule(() -> keys.forEach(partitionQueue::queueRemoval),
                     StoreHealth.REFUSAL_NANOS,
                     TimeUnit.NANOSECONDS);
             LOG.log(System.Logger.Level.TRACE, "Later: {0}", later);
@@ -236,12 +236,12 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
 
     /**
      * Whether a key that is not in memory may be on flash: false is certain, under the lock of the key's shard. A key
-     * longer than {@link #MOST_KEY_BYTES} is never there.
+     * longer than {@link #MAX_KEY_BYTES} is never there.
      *
      * @param hash the key's hash in memory
      */
-    public boolean mightHold(long epoch, long hash) {
-        return residency.mightHold(ItemKey.place(hash), epoch);
+    public boolean mightContain(long epoch, long hash) {
+        return residency.mightContain(ItemKey.place(hash), epoch);
     }
 
     /**
@@ -255,8 +255,8 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
     /** Requests that keys return to memory; does not wait. */
     public void fetch(Fetch fetch) {
         long now = nanoTime();
-        for (Fetch.Wanted wanted : fetch.begin()) {
-            queueOf(wanted.place()).ask(fetch, wanted, now);
+        for (Fetch.RequestedKey requestedKey : fetch.begin()) {
+            queueOf(requestedKey.place()).request(fetch, requestedKey, now);
         }
     }
 
@@ -321,9 +321,9 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
      *
      * @param seen the filter that is replaced: if it was replaced already, nothing is done
      */
-    void giveUp(ResidencyFilter seen, Throwable because) {
+    void invalidateAll(ResidencyFilter seen, Throwable because) {
         try {
-            CompletableFuture.runAsync(() -> giveUpNow(seen, because), keeper).join();
+            CompletableFuture.runAsync(() -> invalidateAllNow(seen, because), keeper).join();
         } catch (RejectedExecutionException closing) {
             LOG.log(System.Logger.Level.WARNING, "The flash tier failed while it was closed", because);
         } catch (CompletionException failed) {
@@ -331,7 +331,7 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
         }
     }
 
-    private void giveUpNow(ResidencyFilter seen, Throwable because) {
+    private void invalidateAllNow(ResidencyFilter seen, Throwable because) {
         refuse();
         if (residency.isAfter(seen) || seen.isComplete() && seen.count() == 0) {
             // There are no valid items.
@@ -340,17 +340,17 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
         LOG.log(System.Logger.Level.ERROR,
                 "The flash tier is unreliable: its content is dropped, and the cache continues in memory", because);
         Epochs renewed = renewed(cache.epochs());
-        ResidencyFilter fresh = newHoldings(renewed.ofDatabases().getFirst(), true);
+        ResidencyFilter fresh = newResidencyFilter(renewed.ofDatabases().getFirst(), true);
         // If both fail, they are retried, and no item is accepted meanwhile.
         health.saveOrForget(renewed);
         cache.renewEpochs(() -> residency = fresh);
-        counts.givenUp.increment();
+        counts.invalidations.increment();
         sweep.nothingIsUnknown();
         sweep.begin();
     }
 
     /** Creates a filter with its own memory: a replaced filter is followed by another. */
-    private ResidencyFilter newHoldings(long firstEpoch, boolean complete) {
+    private ResidencyFilter newResidencyFilter(long firstEpoch, boolean complete) {
         Arena own = Arena.ofShared();
         ResidencyFilter made = new ResidencyFilter(own, capacity, firstEpoch, complete);
         Cleaner.Cleanable freed = CLEANER.register(made, own::close);
@@ -375,31 +375,31 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
      *
      * @return completes afterwards
      */
-    public CompletableFuture<Void> look(Runnable looking) {
-        return CompletableFuture.runAsync(looking, walker);
+    public CompletableFuture<Void> runScan(Runnable task) {
+        return CompletableFuture.runAsync(task, scanner);
     }
 
-    /** Begins a scan: {@link #show} visits all items that are moved until {@link #endLook}. */
-    public void beginLook() {
+    /** Begins a scan: {@link #visit} visits all items that are moved until {@link #endScan}. */
+    public void beginScan() {
         for (FlashPartitionQueue partitionQueue : partitionQueues) {
             partitionQueue.beginScan();
         }
     }
 
-    public void endLook() {
+    public void endScan() {
         for (FlashPartitionQueue partitionQueue : partitionQueues) {
             partitionQueue.endScan();
         }
     }
 
-    /** {@link FlashScan#show}; may only be called within {@link #look}. */
-    public void show(long epoch, int group, long from, long to, RecordVisitor visitor) {
-        scan.show(epoch, group, from, to, wallMillis(), visitor);
+    /** {@link FlashScan#visit}; may only be called within {@link #runScan}. */
+    public void visit(long epoch, int group, long from, long to, RecordVisitor visitor) {
+        scan.visit(epoch, group, from, to, wallMillis(), visitor);
     }
 
-    /** {@link FlashScan#showAny}; may only be called within {@link #look}. */
-    public boolean showAny(long epoch, RecordVisitor visitor) {
-        return scan.showAny(epoch, wallMillis(), visitor);
+    /** {@link FlashScan#visitAny}; may only be called within {@link #runScan}. */
+    public boolean visitAny(long epoch, RecordVisitor visitor) {
+        return scan.visitAny(epoch, wallMillis(), visitor);
     }
 
     // --- counters
@@ -418,8 +418,8 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
      * Runs a callback once all items on flash are known: immediately, or some time after the start, on a thread of the
      * tier's.
      */
-    public void whenComplete(Runnable told) {
-        sweep.whenComplete(told);
+    public void whenComplete(Runnable callback) {
+        sweep.whenComplete(callback);
     }
 
     public FlashTierStats stats() {
@@ -432,17 +432,17 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
             waiting += partitionQueue.waiting();
         }
         ResidencyFilter current = residency;
-        return new FlashTierStats(current.count(), evictor.mostItems(), counts.hits.sum(), counts.misses.sum(),
+        return new FlashTierStats(current.count(), evictor.maxItems(), counts.hits.sum(), counts.misses.sum(),
                 counts.promotions.sum(), counts.loaded.sum(), counts.evictions.sum(), counts.expired.sum(),
                 counts.corrupt.sum(),
                 counts.written.sum(), counts.shed.sum(), counts.notAdmitted.sum(), depth, bytes, waiting,
                 health.fileBytes(), policyRamBytes, current.ramBytes() + admission.ramBytes(), evictor.bytesWritten(),
                 health.deviceBytes(),
                 counts.bytesRead.sum(), counts.readMicros(50), counts.readMicros(99), current.isComplete(),
-                counts.givenUp.sum(), preload.isLoading(), health.isFailing());
+                counts.invalidations.sum(), preload.isLoading(), health.isFailing());
     }
 
-    ResidencyFilter holdings() {
+    ResidencyFilter residency() {
         return residency;
     }
 
@@ -450,7 +450,7 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
         return store;
     }
 
-    PendingRemovals departures() {
+    PendingRemovals removals() {
         return removals;
     }
 
@@ -466,7 +466,7 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
         return loadingBytes;
     }
 
-    StoreWriteBatch newTurn() {
+    StoreWriteBatch newWriteBatch() {
         return new StoreWriteBatch(store, residency, durability);
     }
 
@@ -491,12 +491,12 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSING_SECONDS);
         boolean all = true;
         for (Thread thread : threads) {
-            all &= ends(thread, deadline);
+            all &= awaitEnd(thread, deadline);
         }
-        walker.shutdown();
-        all &= ends(walker, deadline);
+        scanner.shutdown();
+        all &= awaitEnd(scanner, deadline);
         keeper.shutdown();
-        all &= ends(keeper, deadline);
+        all &= awaitEnd(keeper, deadline);
         ended = all;
         try {
             files.end(cache.epochs(), all && !health.isFailing());
@@ -512,7 +512,7 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
         return ended;
     }
 
-    private static boolean ends(Thread thread, long deadline) {
+    private static boolean awaitEnd(Thread thread, long deadline) {
         boolean interrupted = false;
         boolean stopped = false;
         while (!stopped && deadline - System.nanoTime() > 0) {
@@ -528,7 +528,7 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
         return stopped;
     }
 
-    private static boolean ends(ExecutorService executor, long deadline) {
+    private static boolean awaitEnd(ExecutorService executor, long deadline) {
         try {
             return executor.awaitTermination(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
         } catch (InterruptedException again) {

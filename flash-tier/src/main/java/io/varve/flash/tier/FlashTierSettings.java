@@ -14,12 +14,12 @@ import io.varve.flash.policy.Policies;
  * @param threads number of workers, a power of two
  * @param queueBytes maximum size of demoted items that are not written yet: further ones are lost
  * @param maxItemBytes largest value that is taken
- * @param leastFreeBytes minimum free space of the device: while less is free, no item is taken
+ * @param minFreeBytes minimum free space of the device: while less is free, no item is taken
  */
 public record FlashTierSettings(long maxItems, long maxBytes, Policies policy, Admission.Kind admission,
-        double probability, boolean sync, int threads, long queueBytes, int maxItemBytes, long leastFreeBytes) {
+        double probability, boolean sync, int threads, long queueBytes, int maxItemBytes, long minFreeBytes) {
     /** A store that keeps less than this free for itself can still remove items when none are added. */
-    private static final long LEAST_FREE_BYTES = 128L << 20;
+    private static final long MIN_FREE_BYTES = 128L << 20;
     private static final int THREADS = 2;
     private static final long QUEUE_BYTES = 8L << 20;
     private static final int MAX_ITEM_BYTES = 1 << 20;
@@ -38,41 +38,41 @@ public record FlashTierSettings(long maxItems, long maxBytes, Policies policy, A
     /** The settings for a number of items, with TBF, full admission, and writes handed to the system. */
     public static FlashTierSettings of(long maxItems) {
         return new FlashTierSettings(maxItems, 0, Policies.TBF, Admission.Kind.ALL, 1, false, THREADS, QUEUE_BYTES,
-                MAX_ITEM_BYTES, LEAST_FREE_BYTES);
+                MAX_ITEM_BYTES, MIN_FREE_BYTES);
     }
 
     public FlashTierSettings withPolicy(Policies chosen) {
         return new FlashTierSettings(maxItems, maxBytes, chosen, admission, probability, sync, threads, queueBytes,
-                maxItemBytes, leastFreeBytes);
+                maxItemBytes, minFreeBytes);
     }
 
     public FlashTierSettings withMaxBytes(long bytes) {
         return new FlashTierSettings(maxItems, bytes, policy, admission, probability, sync, threads, queueBytes,
-                maxItemBytes, leastFreeBytes);
+                maxItemBytes, minFreeBytes);
     }
 
     public FlashTierSettings withAdmission(Admission.Kind kind, double chance) {
         return new FlashTierSettings(maxItems, maxBytes, policy, kind, chance, sync, threads, queueBytes, maxItemBytes,
-                leastFreeBytes);
+                minFreeBytes);
     }
 
     public FlashTierSettings withSync(boolean synced) {
         return new FlashTierSettings(maxItems, maxBytes, policy, admission, probability, synced, threads, queueBytes,
-                maxItemBytes, leastFreeBytes);
+                maxItemBytes, minFreeBytes);
     }
 
     public FlashTierSettings withQueueBytes(long bytes) {
         return new FlashTierSettings(maxItems, maxBytes, policy, admission, probability, sync, threads, bytes,
-                maxItemBytes, leastFreeBytes);
+                maxItemBytes, minFreeBytes);
     }
 
-    public FlashTierSettings withLeastFreeBytes(long bytes) {
+    public FlashTierSettings withMinFreeBytes(long bytes) {
         return new FlashTierSettings(maxItems, maxBytes, policy, admission, probability, sync, threads, queueBytes,
                 maxItemBytes, bytes);
     }
 
     public FlashTierSettings withThreads(int count) {
         return new FlashTierSettings(maxItems, maxBytes, policy, admission, probability, sync, count, queueBytes,
-                maxItemBytes, leastFreeBytes);
+                maxItemBytes, minFreeBytes);
     }
 }

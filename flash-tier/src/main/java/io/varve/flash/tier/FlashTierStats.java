@@ -4,7 +4,7 @@ package io.varve.flash.tier;
  * The counters of the tier since its start. Immutable.
  *
  * @param items current number of items, those in the queues included
- * @param mostItems current maximum: lower than configured if the items' size requires it
+ * @param maxItems current maximum: lower than configured if the items' size requires it
  * @param hits requested keys that were present
  * @param misses requested keys that were absent
  * @param promotions items that returned to memory
@@ -27,16 +27,16 @@ package io.varve.flash.tier;
  * @param readP50Micros time from a key's request until it was in memory, the median
  * @param readP99Micros its 99th percentile
  * @param complete whether the start's walk over all keys on flash is complete
- * @param givenUp how often everything on flash was invalidated because a removal failed
+ * @param invalidations how often everything on flash was invalidated because a removal failed
  * @param loading whether the items of a class are being loaded
  * @param failing whether the last write failed, and nothing is taken until one succeeds
  */
-public record FlashTierStats(long items, long mostItems, long hits, long misses, long promotions, long loaded,
+public record FlashTierStats(long items, long maxItems, long hits, long misses, long promotions, long loaded,
         long evictions,
         long expired, long corrupt, long written, long shed, long notAdmitted, long queueDepth, long queueBytes,
         long fetchesWaiting, long fileBytes, long policyRamBytes, long memberRamBytes, long recordBytes,
         long deviceBytes,
-        long bytesRead, long readP50Micros, long readP99Micros, boolean complete, long givenUp, boolean loading,
+        long bytesRead, long readP50Micros, long readP99Micros, boolean complete, long invalidations, boolean loading,
         boolean failing) {
     /** Bytes written to the device per byte of records; 0 before anything was written. */
     public double writeAmplification() {

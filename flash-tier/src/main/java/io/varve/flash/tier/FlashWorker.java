@@ -13,9 +13,9 @@ import io.varve.flash.record.ItemKey;
 import io.varve.flash.record.ItemRecord;
 import io.varve.flash.store.StoreException;
 import io.varve.flash.tier.Fetch.Outcome;
-import io.varve.flash.tier.Fetch.Wanted;
+import io.varve.flash.tier.Fetch.RequestedKey;
 import io.varve.flash.tier.FlashPartitionQueue.KeyFetch;
-import io.varve.flash.tier.PendingRemovals.Leaving;
+import io.varve.flash.tier.PendingRemovals.PendingRemoval;
 import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
 import io.varve.memory.item.CacheFullException;
@@ -30,11 +30,11 @@ final class FlashWorker {
     private static final System.Logger LOG = System.getLogger(FlashWorker.class.getName());
     /** Maximum memory of an item beside its key and its value. */
     private static final int ITEM_OVERHEAD_BYTES = 128;
-    private static final int LEAST_KEY_BYTES = 256;
+    private static final int MIN_KEY_BYTES = 256;
     /** Records are brought back in parts of about this size. */
     private static final long PART_BYTES = 1 << 20;
     /** Maximum number of attempts to reclaim memory for an item. */
-    private static final int MOST_TRIES = 3;
+    private static final int MAX_ATTEMPTS = 3;
     private static final long PAUSE_AFTER_FAILURE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final FlashTier tier;
@@ -44,7 +44,7 @@ final class FlashWorker {
     private final Counts counts;
     private final Key key = new Key();
     private boolean failureLogged;
-    private MemorySegment keyBytes = Arena.ofAuto().allocate(LEAST_KEY_BYTES);
+    private MemorySegment keyBytes = Arena.ofAuto().allocate(MIN_KEY_BYTES);
 
     /** An item that can return to memory. Immutable. */
     private record Found(KeyFetch keyFetch, DemotedItem item, StoreWriteBatch.@Nullable Removal removal) {}
@@ -82,17 +82,17 @@ final class FlashWorker {
         if (work.isEnd()) {
             return false;
         }
-        ResidencyFilter residency = tier.holdings();
+        ResidencyFilter residency = tier.residency();
         try {
             if (work.fetches().isEmpty()) {
-                writeDown(work.demoted(), work.leaving());
+                writeDown(work.demoted(), work.queuedRemovals());
             } else {
                 promote(work.fetches());
             }
         } catch (RuntimeException | Error failed) {
             // The location of its items is unknown.
-            work.leaving().forEach(key -> tier.departures().end(key.name()));
-            tier.giveUp(residency, failed);
+            work.queuedRemovals().forEach(key -> tier.removals().end(key.name()));
+            tier.invalidateAll(residency, failed);
         } finally {
             work.fetches().forEach(this::notifyRequesters);
         }
@@ -105,7 +105,7 @@ final class FlashWorker {
                 if (!keyFetch.isLoad()) {
                     counts.read(tier.nanoTime() - request.sinceNanos());
                 }
-                request.fetch().known();
+                request.fetch().outcomeKnown();
             } catch (RuntimeException cancelled) {
                 LOG.log(System.Logger.Level.DEBUG, "No client waits for the fetched item any more", cancelled);
             } catch (Error failed) {
@@ -117,22 +117,22 @@ final class FlashWorker {
 
     // --- demotion and removal
 
-    private void writeDown(List<DemotedItem> demoted, List<Leaving> leaving) {
-        ResidencyFilter residency = tier.holdings();
-        StoreWriteBatch writeBatch = tier.newTurn();
-        boolean room = !tier.departures().areTooMany();
+    private void writeDown(List<DemotedItem> demoted, List<PendingRemoval> queuedRemovals) {
+        ResidencyFilter residency = tier.residency();
+        StoreWriteBatch writeBatch = tier.newWriteBatch();
+        boolean hasSpace = !tier.removals().isOverLimit();
         for (DemotedItem next : demoted) {
-            if (!room) {
+            if (!hasSpace) {
                 shed(next, residency);
             } else if (residency.counts(ItemKey.epochOf(next.recordKey()))) {
                 ItemRecord.seal(next.recordKey(), next.record());
                 writeBatch.write(next);
             }
         }
-        if (room) {
-            tier.evictor().victims(demoted.size()).forEach(victim -> tier.leave(victim, true));
+        if (hasSpace) {
+            tier.evictor().victims(demoted.size()).forEach(victim -> tier.remove(victim, true));
         }
-        List<StoreWriteBatch.Removal> removals = leaving.stream()
+        List<StoreWriteBatch.Removal> removals = queuedRemovals.stream()
                 .map(key -> writeBatch.remove(key.name().recordKey(), false))
                 .toList();
         writeBatch.run();
@@ -149,38 +149,38 @@ final class FlashWorker {
                 tier.accepted();
             }
         }
-        List<Leaving> stay = new ArrayList<>();
+        List<PendingRemoval> unmoved = new ArrayList<>();
         for (int i = 0; i < removals.size(); i++) {
             if (removals.get(i).refused()) {
-                stay.add(leaving.get(i));
+                unmoved.add(queuedRemovals.get(i));
             } else {
-                left(leaving.get(i), removals.get(i), residency);
+                completeRemoval(queuedRemovals.get(i), removals.get(i), residency);
             }
         }
-        if (!stay.isEmpty()) {
+        if (!unmoved.isEmpty()) {
             tier.refuse();
-            tier.leaveLater(partitionQueue, stay);
+            tier.retryRemovals(partitionQueue, unmoved);
         }
     }
 
     private void shed(DemotedItem item, ResidencyFilter residency) {
-        residency.left(ItemKey.placeOf(item.recordKey()), ItemKey.epochOf(item.recordKey()));
+        residency.remove(ItemKey.placeOf(item.recordKey()), ItemKey.epochOf(item.recordKey()));
         counts.shed.increment();
     }
 
-    private void left(Leaving key, StoreWriteBatch.Removal removal, ResidencyFilter residency) {
+    private void completeRemoval(PendingRemoval key, StoreWriteBatch.Removal removal, ResidencyFilter residency) {
         uncount(residency, removal);
         if (key.evicted()) {
             counts.evictions.add(removal.done() ? 1 : 0);
         } else {
             tier.evictor().removed(ItemKey.placeOf(removal.recordKey()));
         }
-        tier.departures().end(key.name());
+        tier.removals().end(key.name());
     }
 
     private static void uncount(ResidencyFilter residency, StoreWriteBatch.Removal removal) {
         if (removal.uncounts()) {
-            residency.left(ItemKey.placeOf(removal.recordKey()), ItemKey.epochOf(removal.recordKey()));
+            residency.remove(ItemKey.placeOf(removal.recordKey()), ItemKey.epochOf(removal.recordKey()));
         }
     }
 
@@ -190,11 +190,11 @@ final class FlashWorker {
      * Works in parts, so that only some of the records are on the heap at a time, and memory has space for each part.
      */
     private void promote(List<KeyFetch> fetches) {
-        ResidencyFilter residency = tier.holdings();
+        ResidencyFilter residency = tier.residency();
         session.now(tier.wallMillis());
         int next = 0;
         while (next < fetches.size()) {
-            Part part = new Part(tier.newTurn());
+            Part part = new Part(tier.newWriteBatch());
             try {
                 while (next < fetches.size() && part.bytes < PART_BYTES) {
                     readKey(fetches.get(next), part, residency);
@@ -211,23 +211,23 @@ final class FlashWorker {
         part.writeBatch.run();
         part.absent.forEach(keyFetch -> keyFetch.outcome(Outcome.ABSENT));
         part.useless.forEach((keyFetch, removal) -> {
-            keyFetch.outcome(removal.refused() ? Outcome.NO_ROOM : Outcome.ABSENT);
+            keyFetch.outcome(removal.refused() ? Outcome.NO_SPACE : Outcome.ABSENT);
             uncount(residency, removal);
             tier.evictor().removed(ItemKey.placeOf(removal.recordKey()));
         });
-        List<Found> stay = new ArrayList<>();
+        List<Found> unmoved = new ArrayList<>();
         for (Found found : part.found) {
             if (found.removal() != null && found.removal().refused()) {
                 // It stays there, since its removal could not be recorded.
-                found.keyFetch().outcome(Outcome.NO_ROOM);
+                found.keyFetch().outcome(Outcome.NO_SPACE);
                 tier.refuse();
             } else if (!found.keyFetch().isLoad()) {
                 promote(found, residency);
             } else if (!isLoaded(found, residency)) {
-                stay.add(found);
+                unmoved.add(found);
             }
         }
-        putBack(stay, residency);
+        returnToStore(unmoved, residency);
     }
 
     /** A part of the requested keys. */
@@ -248,15 +248,15 @@ final class FlashWorker {
     }
 
     private void readKey(KeyFetch keyFetch, Part part, ResidencyFilter residency) {
-        Wanted wanted = keyFetch.wanted();
+        RequestedKey requestedKey = keyFetch.requestedKey();
         DemotedItem demoted = keyFetch.demoted();
-        if (!residency.counts(wanted.epoch())) {
+        if (!residency.counts(requestedKey.epoch())) {
             part.absent.add(keyFetch);
             return;
         }
         byte @Nullable [] record;
         try {
-            record = demoted == null ? tier.store().get(wanted.recordKey()) : demoted.record();
+            record = demoted == null ? tier.store().get(requestedKey.recordKey()) : demoted.record();
         } catch (StoreException unreadable) {
             if (!keyFetch.isLoad()) {
                 throw unreadable;
@@ -267,35 +267,35 @@ final class FlashWorker {
             return;
         }
         if (record == null) {
-            missed(keyFetch);
+            countMiss(keyFetch);
             part.absent.add(keyFetch);
             return;
         }
-        if (demoted == null && !ItemRecord.isWhole(wanted.recordKey(), record)) {
+        if (demoted == null && !ItemRecord.isWhole(requestedKey.recordKey(), record)) {
             counts.corrupt.increment();
-            missed(keyFetch);
+            countMiss(keyFetch);
             LOG.log(System.Logger.Level.WARNING, "A record on flash is damaged and counts as missing");
-            part.useless.put(keyFetch, part.writeBatch.remove(wanted.recordKey(), true));
+            part.useless.put(keyFetch, part.writeBatch.remove(requestedKey.recordKey(), true));
             return;
         }
         long expireAt = ItemRecord.expireAtMillis(record);
         if (expireAt >= 0 && session.now() > expireAt) {
             counts.expired.increment();
-            missed(keyFetch);
+            countMiss(keyFetch);
             if (demoted == null) {
-                part.useless.put(keyFetch, part.writeBatch.remove(wanted.recordKey(), true));
+                part.useless.put(keyFetch, part.writeBatch.remove(requestedKey.recordKey(), true));
             } else {
                 part.absent.add(keyFetch);
-                residency.left(wanted.place(), wanted.epoch());
+                residency.remove(requestedKey.place(), requestedKey.epoch());
             }
             return;
         }
-        long bytes = record.length + wanted.recordKey().length + (long) ITEM_OVERHEAD_BYTES;
-        Outcome kept = kept(keyFetch, record, part, bytes);
-        if (kept != null) {
-            keyFetch.outcome(kept);
+        long bytes = record.length + requestedKey.recordKey().length + (long) ITEM_OVERHEAD_BYTES;
+        Outcome reasonToStay = reasonToStay(keyFetch, record, part, bytes);
+        if (reasonToStay != null) {
+            keyFetch.outcome(reasonToStay);
             if (demoted != null) {
-                demoteAgain(demoted, wanted, residency);
+                returnToQueue(demoted, requestedKey, residency);
             }
             return;
         }
@@ -307,21 +307,21 @@ final class FlashWorker {
             part.found.add(new Found(keyFetch, demoted, null));
             return;
         }
-        DemotedItem read = new DemotedItem(wanted.recordKey(), record);
-        partitionQueue.carry(read);
-        part.found.add(new Found(keyFetch, read, part.writeBatch.remove(wanted.recordKey(), true)));
+        DemotedItem read = new DemotedItem(requestedKey.recordKey(), record);
+        partitionQueue.beginMove(read);
+        part.found.add(new Found(keyFetch, read, part.writeBatch.remove(requestedKey.recordKey(), true)));
     }
 
-    private void missed(KeyFetch keyFetch) {
+    private void countMiss(KeyFetch keyFetch) {
         if (!keyFetch.isLoad()) {
             counts.misses.increment();
         }
     }
 
     /** The reason why an item stays on flash; null if memory has space for it, with others of its part. */
-    private @Nullable Outcome kept(KeyFetch keyFetch, byte[] record, Part part, long bytes) {
+    private @Nullable Outcome reasonToStay(KeyFetch keyFetch, byte[] record, Part part, long bytes) {
         if (!keyFetch.isLoad()) {
-            return cache.admit(part.bytes + bytes) ? null : Outcome.NO_ROOM;
+            return cache.admit(part.bytes + bytes) ? null : Outcome.NO_SPACE;
         }
         // An item from before a restart may be of a class beyond the current number of classes: it counts as the last
         // one. The configured number applies even without penalty tracking.
@@ -332,37 +332,37 @@ final class FlashWorker {
         // Includes the items of all workers: no item should be evicted because two of them saw one piece of free space.
         part.loadingBytes += bytes;
         long together = tier.loadingBytes().addAndGet(bytes);
-        return cache.admitLoaded(keyFetch.loadedClass(), together) ? null : Outcome.NO_ROOM;
+        return cache.admitLoaded(keyFetch.loadedClass(), together) ? null : Outcome.NO_SPACE;
     }
 
     /** Queues an item again that found no space in memory; it was counted all the time. */
-    private void demoteAgain(DemotedItem demoted, Wanted wanted, ResidencyFilter residency) {
+    private void returnToQueue(DemotedItem demoted, RequestedKey requestedKey, ResidencyFilter residency) {
         if (partitionQueue.demote(demoted)) {
-            residency.canBeFound(wanted.place());
+            residency.invalidateAbsence(requestedKey.place());
         } else {
-            residency.left(wanted.place(), wanted.epoch());
+            residency.remove(requestedKey.place(), requestedKey.epoch());
             counts.shed.increment();
         }
     }
 
     /** Restores an item that is in no other place. */
     private void promote(Found found, ResidencyFilter residency) {
-        for (int tries = 1; tries <= MOST_TRIES; tries++) {
-            bind(found.keyFetch().wanted());
+        for (int tries = 1; tries <= MAX_ATTEMPTS; tries++) {
+            bind(found.keyFetch().requestedKey());
             session.lock(key);
             if (isBack(found, residency)) {
                 // Without the shard's lock: another thread may hold the policy's lock while it searches the store.
-                tier.evictor().hit(found.keyFetch().wanted().place());
+                tier.evictor().hit(found.keyFetch().requestedKey().place());
                 return;
             }
             if (!cache.admit(found.item().bytes() + (long) ITEM_OVERHEAD_BYTES)) {
                 break;
             }
         }
-        found.keyFetch().outcome(Outcome.NO_ROOM);
+        found.keyFetch().outcome(Outcome.NO_SPACE);
         StoreWriteBatch.Removal removal = found.removal();
         if (removal == null || removal.uncounts()) {
-            demoteAgain(found.item(), found.keyFetch().wanted(), residency);
+            returnToQueue(found.item(), found.keyFetch().requestedKey(), residency);
         } else {
             counts.shed.increment();
         }
@@ -374,16 +374,16 @@ final class FlashWorker {
      * @return false if it returns to the store
      */
     private boolean isLoaded(Found found, ResidencyFilter residency) {
-        bind(found.keyFetch().wanted());
-        if (!session.lockWithin(key, CacheSession.PATIENCE_NAPS, false)) {
+        bind(found.keyFetch().requestedKey());
+        if (!session.lockWithin(key, CacheSession.DEFAULT_NAPS, false)) {
             found.keyFetch().outcome(Outcome.OTHER);
             return false;
         }
         if (!isBack(found, residency)) {
-            found.keyFetch().outcome(Outcome.NO_ROOM);
+            found.keyFetch().outcome(Outcome.NO_SPACE);
             return false;
         }
-        tier.evictor().removed(found.keyFetch().wanted().place());
+        tier.evictor().removed(found.keyFetch().requestedKey().place());
         return true;
     }
 
@@ -391,13 +391,13 @@ final class FlashWorker {
      * Writes the records of preloaded items back in place. They were not requested, so they must not be lost because
      * demoted items fill the queue.
      */
-    private void putBack(List<Found> stay, ResidencyFilter residency) {
-        StoreWriteBatch writeBatch = tier.newTurn();
-        for (Found found : stay) {
+    private void returnToStore(List<Found> unmoved, ResidencyFilter residency) {
+        StoreWriteBatch writeBatch = tier.newWriteBatch();
+        for (Found found : unmoved) {
             StoreWriteBatch.Removal removal = found.removal();
             if (removal == null || !removal.uncounts()) {
                 counts.shed.increment();
-            } else if (residency.counts(found.keyFetch().wanted().epoch())) {
+            } else if (residency.counts(found.keyFetch().requestedKey().epoch())) {
                 writeBatch.write(found.item());
             }
         }
@@ -414,19 +414,19 @@ final class FlashWorker {
                 tier.evictor().inserted(place);
                 tier.evictor().written(item.bytes());
                 tier.accepted();
-                residency.canBeFound(place);
+                residency.invalidateAbsence(place);
             }
         }
     }
 
-    private void bind(Wanted wanted) {
-        byte[] recordKey = wanted.recordKey();
+    private void bind(RequestedKey requestedKey) {
+        byte[] recordKey = requestedKey.recordKey();
         int length = ItemKey.lengthOf(recordKey);
         if (keyBytes.byteSize() < length) {
             keyBytes = Arena.ofAuto().allocate(2L * length);
         }
         Memory.copy(ItemKey.keyOf(recordKey), 0, keyBytes.address(), length);
-        session.bind(key, wanted.database(), keyBytes.address(), length);
+        session.bind(key, requestedKey.database(), keyBytes.address(), length);
     }
 
     /**
@@ -434,16 +434,16 @@ final class FlashWorker {
      * space
      */
     private boolean isBack(Found found, ResidencyFilter residency) {
-        Wanted wanted = found.keyFetch().wanted();
+        RequestedKey requestedKey = found.keyFetch().requestedKey();
         try {
-            if (bound(wanted)) {
+            if (bound(requestedKey)) {
                 restore(found.item().record(), found.keyFetch().isLoad());
             }
-            found.keyFetch().outcome(Outcome.BROUGHT);
+            found.keyFetch().outcome(Outcome.PROMOTED);
             // Under the lock: no other thread can have removed it from memory yet.
-            partitionQueue.putDown(found.item());
+            partitionQueue.completeMove(found.item());
             if (found.removal() == null) {
-                residency.left(wanted.place(), wanted.epoch());
+                residency.remove(requestedKey.place(), requestedKey.epoch());
             } else {
                 uncount(residency, found.removal());
             }
@@ -458,10 +458,10 @@ final class FlashWorker {
     /**
      * Binds the key in the database with its epoch, if there is one: the database may have been swapped, or emptied.
      */
-    private boolean bound(Wanted wanted) {
+    private boolean bound(RequestedKey requestedKey) {
         for (int i = 0; i < cache.databaseCount(); i++) {
-            int database = (wanted.database() + i) % cache.databaseCount();
-            if (session.epoch(database) == wanted.epoch()) {
+            int database = (requestedKey.database() + i) % cache.databaseCount();
+            if (session.epoch(database) == requestedKey.epoch()) {
                 session.bind(key, database, key.address(), key.length());
                 return true;
             }

@@ -22,9 +22,9 @@ import io.varve.flash.record.ItemKey;
  */
 final class ResidencyFilter {
     private static final int DEMOTION_COUNTERS = 1 << 16;
-    private static final int FALL_SHIFT = 40;
+    private static final int COUNTER_SHIFT = 40;
     /** Maximum number of items that may be demoted during the walk. */
-    private static final int MOST_RECENT = 100_000;
+    private static final int MAX_RECENT = 100_000;
     private static final byte[] BEGINNING = {};
 
     private final CuckooFilter members;
@@ -49,7 +49,7 @@ final class ResidencyFilter {
     }
 
     /** Whether the key may be present: false is certain under the lock of the key's shard. */
-    boolean mightHold(long place, long epoch) {
+    boolean mightContain(long place, long epoch) {
         return epoch >= firstEpoch && (!complete || members.mightContain(ItemKey.identity(place, epoch)));
     }
 
@@ -69,12 +69,12 @@ final class ResidencyFilter {
     }
 
     private static int counter(long place) {
-        return (int) (place >>> FALL_SHIFT) & DEMOTION_COUNTERS - 1;
+        return (int) (place >>> COUNTER_SHIFT) & DEMOTION_COUNTERS - 1;
     }
 
     /** Whether a demoted key can be registered at this moment. */
-    boolean hasRoom() {
-        return complete || recent.size() < MOST_RECENT;
+    boolean hasSpace() {
+        return complete || recent.size() < MAX_RECENT;
     }
 
     /** Registers a demoted key. Called under the lock of its shard. */
@@ -91,7 +91,7 @@ final class ResidencyFilter {
     }
 
     /** Invalidates earlier outcomes of absence: the key can be found from here on. */
-    void canBeFound(long place) {
+    void invalidateAbsence(long place) {
         demotions.incrementAndGet(counter(place));
     }
 
@@ -101,7 +101,7 @@ final class ResidencyFilter {
     }
 
     /** Unregisters a key. */
-    void left(long place, long epoch) {
+    void remove(long place, long epoch) {
         if (epoch < firstEpoch) {
             return;
         }
@@ -150,14 +150,14 @@ final class ResidencyFilter {
         walking.unlock();
     }
 
-    /** Whether a key that is being removed from the store is registered, and so needs {@link #left}. */
+    /** Whether a key that is being removed from the store is registered, and so needs {@link #remove}. */
     boolean isCounted(byte[] recordKey) {
         return complete || Arrays.compareUnsigned(recordKey, walkedTo) <= 0
                 || recent.contains(identity(recordKey));
     }
 
     /** Registers a key that the walk has met. @return whether it is new; else it was registered already */
-    boolean met(byte[] recordKey) {
+    boolean register(byte[] recordKey) {
         boolean old = !recent.contains(identity(recordKey));
         if (old) {
             add(identity(recordKey), ItemKey.epochOf(recordKey));
@@ -170,7 +170,7 @@ final class ResidencyFilter {
         return ItemKey.identity(ItemKey.placeOf(recordKey), ItemKey.epochOf(recordKey));
     }
 
-    void completed() {
+    void markComplete() {
         complete = true;
         recent.clear();
     }

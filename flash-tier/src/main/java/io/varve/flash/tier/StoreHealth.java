@@ -115,19 +115,19 @@ final class StoreHealth {
         }
     }
 
-    private void saveAgain() {
+    private void retrySave() {
         try {
             save(epochs.get());
             LOG.log(System.Logger.Level.INFO, "The state file was written again");
         } catch (UncheckedIOException refused) {
             LOG.log(System.Logger.Level.DEBUG, "The state file still cannot be written", refused);
             if (state == State.WRONG) {
-                forgetAgain();
+                retryForget();
             }
         }
     }
 
-    private void forgetAgain() {
+    private void retryForget() {
         try {
             files.forget();
             state = State.FORGOTTEN;
@@ -155,14 +155,14 @@ final class StoreHealth {
      * Acts before the store reaches its own limit, so that its items can still be brought back, which takes some space.
      */
     private void checkNow() {
-        if (files.freeBytes() < settings.leastFreeBytes()) {
+        if (files.freeBytes() < settings.minFreeBytes()) {
             refuse();
         }
         if (state == State.WRONG) {
             refuse();
         }
         if (state != State.SAVED) {
-            saveAgain();
+            retrySave();
         }
         if (nanoTime.getAsLong() - lastCheckNanos < CHECK_NANOS) {
             return;
@@ -171,7 +171,7 @@ final class StoreHealth {
         try {
             fileBytes = files.fileBytes();
             deviceBytes = storeBytes();
-            if (settings.maxBytes() > 0 && evictor.filesTake(fileBytes)) {
+            if (settings.maxBytes() > 0 && evictor.updateFileBytes(fileBytes)) {
                 refuse();
             }
         } catch (UncheckedIOException failed) {

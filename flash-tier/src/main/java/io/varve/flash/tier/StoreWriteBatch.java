@@ -15,7 +15,7 @@ import io.varve.flash.store.StoreException;
  */
 final class StoreWriteBatch {
     private static final System.Logger LOG = System.getLogger(StoreWriteBatch.class.getName());
-    private static final int MOST_TRIES = 4;
+    private static final int MAX_ATTEMPTS = 4;
 
     private final FlashStore store;
     private final ResidencyFilter residency;
@@ -90,7 +90,7 @@ final class StoreWriteBatch {
     /**
      * Removes a key of the worker's own partition, if the store has space to record that.
      *
-     * @param read whether the worker has just read it, so that it exists; else it may be gone
+     * @param read whether the worker has just read it, so that it exists; else it may have been removed
      */
     Removal remove(byte[] recordKey, boolean read) {
         Removal removal = new Removal(recordKey, read);
@@ -120,14 +120,14 @@ final class StoreWriteBatch {
         if (writes.isEmpty() && removals.isEmpty() && doubtful.isEmpty()) {
             return;
         }
-        for (int tries = 1; tries <= MOST_TRIES; tries++) {
+        for (int tries = 1; tries <= MAX_ATTEMPTS; tries++) {
             long before = filesOf;
             again = tries > 1;
             try {
                 writes.forEach(this::write);
-                removals.forEach(this::takeOut);
+                removals.forEach(this::deleteRecord);
                 doubtful.forEach(this::drop);
-                store.handOver(durability);
+                store.makeDurable(durability);
             } catch (StoreException failed) {
                 if (store.reopened() == before) {
                     throw failed;
@@ -163,7 +163,7 @@ final class StoreWriteBatch {
         }
     }
 
-    private void takeOut(Removal removal) {
+    private void deleteRecord(Removal removal) {
         boolean walking = !residency.isComplete();
         if (walking) {
             residency.lockWalk();

@@ -36,10 +36,10 @@ final class Sweep {
     private final Cache cache;
     private final Evictor evictor;
     private final ScheduledExecutorService keeper;
-    private final Supplier<ResidencyFilter> holdings;
+    private final Supplier<ResidencyFilter> residency;
     private final Supplier<StoreWriteBatch> writeBatches;
     private final PendingRemovals removals;
-    private final Consumer<byte[]> leave;
+    private final Consumer<byte[]> remove;
     private final KeyCursor cursor;
     private final List<Runnable> waiting = new ArrayList<>();
     private boolean running;
@@ -49,17 +49,17 @@ final class Sweep {
     private Set<Long> living = Set.of();
     private long firstUnused;
 
-    /** @param leave passes a key to its queue, whose worker removes it */
+    /** @param remove passes a key to its queue, whose worker removes it */
     Sweep(FlashStore store, Cache cache, Evictor evictor, ScheduledExecutorService keeper,
-            Supplier<ResidencyFilter> holdings,
-            Supplier<StoreWriteBatch> writeBatches, PendingRemovals removals, Consumer<byte[]> leave) {
+            Supplier<ResidencyFilter> residency,
+            Supplier<StoreWriteBatch> writeBatches, PendingRemovals removals, Consumer<byte[]> remove) {
         this.cache = cache;
         this.evictor = evictor;
         this.keeper = keeper;
-        this.holdings = holdings;
+        this.residency = residency;
         this.writeBatches = writeBatches;
         this.removals = removals;
-        this.leave = leave;
+        this.remove = remove;
         cursor = store.walk();
     }
 
@@ -94,7 +94,7 @@ final class Sweep {
     private void step() {
         try {
             boolean more = true;
-            for (int i = 0; i < HOLDS_AT_ONCE && more && !removals.areMany(); i++) {
+            for (int i = 0; i < HOLDS_AT_ONCE && more && !removals.isNearLimit(); i++) {
                 more = slice();
             }
             if (more) {
@@ -102,7 +102,7 @@ final class Sweep {
                 return;
             }
             running = false;
-            holdings.get().forgetEpochs(living, firstUnused);
+            residency.get().forgetEpochs(living, firstUnused);
             if (again) {
                 start();
             }
@@ -119,7 +119,7 @@ final class Sweep {
      * @return whether there is more
      */
     private boolean slice() {
-        ResidencyFilter current = holdings.get();
+        ResidencyFilter current = residency.get();
         boolean completing = !current.isComplete();
         List<byte[]> fresh = new ArrayList<>();
         List<byte[]> dead = new ArrayList<>();
@@ -140,12 +140,12 @@ final class Sweep {
         for (byte[] recordKey : fresh) {
             evictor.inserted(ItemKey.placeOf(recordKey));
         }
-        dead.forEach(leave);
+        dead.forEach(remove);
         return more;
     }
 
     private boolean slice(ResidencyFilter current, boolean completing, List<byte[]> fresh, List<byte[]> dead) {
-        // Prefetched keys of the cursor may be gone.
+        // Prefetched keys of the cursor may have been removed.
         cursor.seek(from);
         StoreWriteBatch writeBatch = writeBatches.get();
         List<byte[]> met = new ArrayList<>();
@@ -165,7 +165,7 @@ final class Sweep {
         writeBatch.run();
         for (byte[] recordKey : met) {
             // A key to remove is registered too, until its worker reports its removal.
-            boolean isFresh = completing && current.met(recordKey);
+            boolean isFresh = completing && current.register(recordKey);
             if (isDead(recordKey)) {
                 dead.add(recordKey);
             } else if (isFresh) {
@@ -183,33 +183,33 @@ final class Sweep {
     }
 
     private void complete(ResidencyFilter current) {
-        List<Runnable> told;
+        List<Runnable> callbacks;
         synchronized (waiting) {
-            current.completed();
-            told = new ArrayList<>(waiting);
+            current.markComplete();
+            callbacks = new ArrayList<>(waiting);
             waiting.clear();
         }
-        told.forEach(Runnable::run);
+        callbacks.forEach(Runnable::run);
     }
 
     /** Completes the waiting callbacks, because a complete filter has replaced the old one. */
     void nothingIsUnknown() {
-        List<Runnable> told;
+        List<Runnable> callbacks;
         synchronized (waiting) {
-            told = new ArrayList<>(waiting);
+            callbacks = new ArrayList<>(waiting);
             waiting.clear();
         }
-        told.forEach(Runnable::run);
+        callbacks.forEach(Runnable::run);
     }
 
     /** Runs a callback once the filter knows all keys. */
-    void whenComplete(Runnable told) {
+    void whenComplete(Runnable callback) {
         synchronized (waiting) {
-            if (!holdings.get().isComplete()) {
-                waiting.add(told);
+            if (!residency.get().isComplete()) {
+                waiting.add(callback);
                 return;
             }
         }
-        told.run();
+        callback.run();
     }
 }

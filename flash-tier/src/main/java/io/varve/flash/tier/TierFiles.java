@@ -103,7 +103,7 @@ public final class TierFiles implements AutoCloseable {
      */
     private void forgetEnd() {
         try {
-            store.note(END, false);
+            store.setNote(END, false);
         } catch (StoreException refused) {
             LOG.log(System.Logger.Level.WARNING, "The record of the last clean end stays", refused);
         }
@@ -162,7 +162,7 @@ public final class TierFiles implements AutoCloseable {
     private static Opened open(Path items, Function<Path, FlashStore> opener, boolean fresh) {
         FlashStore store = opener.apply(items);
         try {
-            return new Opened(store, store.noted(END), fresh);
+            return new Opened(store, store.hasNote(END), fresh);
         } catch (StoreException failed) {
             closeBroken(store);
             throw failed;
@@ -267,9 +267,9 @@ public final class TierFiles implements AutoCloseable {
      * @throws StoreException if the store failed
      */
     void end(Epochs epochs, boolean clean) {
-        store.handOver(DurabilityLevel.TO_DEVICE);
+        store.makeDurable(DurabilityLevel.TO_DEVICE);
         if (clean) {
-            store.note(END, true);
+            store.setNote(END, true);
         }
         save(epochs, clean);
     }

@@ -27,7 +27,7 @@ class JeStoreTest extends StoreContract {
 
     @Override
     protected FlashStore open(Path where, Limits limits) {
-        return JeStore.open(where, new JeSettings(8 << 20, limits.mostDiskBytes(), limits.freeDiskBytes(),
+        return JeStore.open(where, new JeSettings(8 << 20, limits.maxDiskBytes(), limits.freeDiskBytes(),
                 LOCK_TIMEOUT_MILLIS, limits.retryMillis()));
     }
 
@@ -35,9 +35,9 @@ class JeStoreTest extends StoreContract {
         return (JeStore) store;
     }
 
-    /** As JE does itself when it cannot go on. */
+    /** As JE does itself when it cannot continue. */
     @Override
-    protected void giveUp() {
+    protected void breakFiles() {
         Environment environment = opened().environment();
         EnvironmentFailureException.unexpectedState(DbInternal.getNonNullEnvImpl(environment), "for the test");
         assertThat(environment.isValid()).isFalse();

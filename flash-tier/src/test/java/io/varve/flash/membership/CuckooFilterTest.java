@@ -27,15 +27,15 @@ class CuckooFilterTest {
     /** Beside a model, with the same hashes added more than once, and fuller than it was made for. */
     @ParameterizedTest
     @CsvSource({"1,3", "10,10", "300,300", "300,450", "5000,4000"})
-    void hasNoFalseNegatives(int capacity, int most) {
+    void hasNoFalseNegatives(int capacity, int max) {
         CuckooFilter filter = new CuckooFilter(Arena.ofAuto(), capacity);
-        long[] hashes = random.longs(2L * most).toArray();
+        long[] hashes = random.longs(2L * max).toArray();
         Map<Long, Integer> model = new HashMap<>();
         int size = 0;
         for (int i = 0; i < 60_000; i++) {
             long hash = hashes[random.nextInt(hashes.length)];
             int times = model.getOrDefault(hash, 0);
-            if (random.nextInt(5) < 3 && size < most) {
+            if (random.nextInt(5) < 3 && size < max) {
                 filter.add(hash);
                 model.put(hash, times + 1);
                 size++;
@@ -45,9 +45,9 @@ class CuckooFilterTest {
                 size--;
             }
             assertThat(filter.count()).isEqualTo(size);
-            long asked = hashes[random.nextInt(hashes.length)];
-            if (model.getOrDefault(asked, 0) > 0) {
-                assertThat(filter.mightContain(asked)).as("step %s", i).isTrue();
+            long requested = hashes[random.nextInt(hashes.length)];
+            if (model.getOrDefault(requested, 0) > 0) {
+                assertThat(filter.mightContain(requested)).as("step %s", i).isTrue();
             }
         }
         for (Map.Entry<Long, Integer> entry : model.entrySet()) {
@@ -63,7 +63,7 @@ class CuckooFilterTest {
         }
     }
 
-    /** One percent, at a byte and a half: the promise of the tier. */
+    /** One percent, at a byte and a half: the error rate that the tier requires. */
     @ParameterizedTest
     @ValueSource(ints = {1000, MANY, 1_234_567})
     void isSureOfNearlyAllThatIsNotInIt(int capacity) {
@@ -98,7 +98,7 @@ class CuckooFilterTest {
         assertThat((double) yes / MANY).isLessThan(0.01);
     }
 
-    /** One thread adds and takes out, so that fingerprints move; others ask for what is in it all the time. */
+    /** One thread adds and removes, so that fingerprints move; others look up present keys all the time. */
     @Test
     void lookupDuringMovesHasNoFalseNegatives() throws InterruptedException {
         int lasting = 8000;
@@ -109,7 +109,7 @@ class CuckooFilterTest {
         }
         AtomicBoolean over = new AtomicBoolean();
         AtomicLong forgotten = new AtomicLong();
-        AtomicLong asked = new AtomicLong();
+        AtomicLong requested = new AtomicLong();
         Thread[] askers = new Thread[2];
         for (int t = 0; t < askers.length; t++) {
             SplittableRandom own = random.split();
@@ -118,12 +118,12 @@ class CuckooFilterTest {
                     if (!filter.mightContain(there[own.nextInt(lasting)])) {
                         forgotten.incrementAndGet();
                     }
-                    asked.incrementAndGet();
+                    requested.incrementAndGet();
                 }
             });
         }
         long[] coming = new long[2000];
-        for (int i = 0; i < 400_000 || asked.get() < 1_000_000; i++) {
+        for (int i = 0; i < 400_000 || requested.get() < 1_000_000; i++) {
             int place = i % coming.length;
             if (i >= coming.length) {
                 filter.remove(coming[place]);
@@ -135,7 +135,7 @@ class CuckooFilterTest {
         for (Thread asker : askers) {
             asker.join();
         }
-        assertThat(forgotten.get()).as("of %s asked", asked.get()).isZero();
+        assertThat(forgotten.get()).as("of %s lookups", requested.get()).isZero();
     }
 
     @Test

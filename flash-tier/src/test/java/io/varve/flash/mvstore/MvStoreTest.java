@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class MvStoreTest extends StoreContract {
     @Override
     protected FlashStore open(Path where, Limits limits) {
-        return MvStore.open(where, new MvSettings(8 << 20, limits.mostDiskBytes(), limits.freeDiskBytes(), 0, false,
+        return MvStore.open(where, new MvSettings(8 << 20, limits.maxDiskBytes(), limits.freeDiskBytes(), 0, false,
                 limits.retryMillis()));
     }
 
@@ -25,7 +25,7 @@ class MvStoreTest extends StoreContract {
     }
 
     @Override
-    protected void giveUp() {
+    protected void breakFiles() {
         try {
             opened().library().panic(new MVStoreException(DataUtils.ERROR_WRITING_FAILED, "for the test"));
         } catch (MVStoreException expected) {
@@ -39,7 +39,7 @@ class MvStoreTest extends StoreContract {
         return opened().reopened();
     }
 
-    /** What was overwritten is dead: the file stays within its limit, and the store takes what comes. */
+    /** Overwritten records are dead: the file stays within its limit, and the store accepts further writes. */
     @Test
     void aLimitThatIsReachedByOverwritingIsNoEnd() {
         store.close();

@@ -242,7 +242,7 @@ class IndexedPolicyTest {
         Set<Long> cached = new LinkedHashSet<>();
         int victims = 0;
         for (int i = 0; i < OPERATIONS; i++) {
-            // Small numbers are asked for more often.
+            // Small numbers are requested more often.
             long key = (random.nextInt(150) * (long) random.nextInt(150) / 75 + 1) * 0x9E37_79B9_7F4A_7C15L;
             if (cached.contains(key)) {
                 if (random.nextInt(40) == 0) {

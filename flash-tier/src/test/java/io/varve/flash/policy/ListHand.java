@@ -5,13 +5,13 @@ import java.util.List;
 /** A hand over a list of the test, which may change meanwhile. Confined to the test's thread. */
 final class ListHand implements ClockHand {
     private final List<Long> keys;
-    private final int mostSteps;
+    private final int maxSteps;
     private int at = -1;
     private int steps;
 
-    ListHand(List<Long> keys, int mostSteps) {
+    ListHand(List<Long> keys, int maxSteps) {
         this.keys = keys;
-        this.mostSteps = mostSteps;
+        this.maxSteps = maxSteps;
     }
 
     /** Another search begins, where the last one stopped. */
@@ -24,14 +24,14 @@ final class ListHand implements ClockHand {
         return steps;
     }
 
-    /** The key under the hand is gone from the list: the next moves into its place. */
+    /** The key under the hand was removed from the list: the next moves into its place. */
     void removedHere() {
         at--;
     }
 
     @Override
     public boolean next() {
-        if (keys.isEmpty() || steps >= mostSteps) {
+        if (keys.isEmpty() || steps >= maxSteps) {
             return false;
         }
         steps++;

@@ -96,11 +96,11 @@ class PoliciesTest {
     @CsvSource({"tbf,1.05", "tbf-marked,1.05", "tbf-half,0.53", "bfd,1.05", "clock,16.3", "clock-marked,16.3",
             "lru,24.1",
             "sieve,24.2", "s3-fifo,47", "random,0", "none,0"})
-    void takesSoManyBytesAKey(String name, double most) {
+    void takesSoManyBytesAKey(String name, double max) {
         int keys = 2_000_000;
         try (Arena arena = Arena.ofConfined()) {
             double bytes = (double) Policies.of(name).create(arena, keys, new SplittableRandom(1)).ramBytes() / keys;
-            assertThat(bytes).isBetween(most * 0.9, most);
+            assertThat(bytes).isBetween(max * 0.9, max);
         }
     }
 

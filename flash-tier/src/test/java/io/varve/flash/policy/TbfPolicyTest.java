@@ -48,7 +48,7 @@ class TbfPolicyTest {
         }
     }
 
-    /** Where bytes bound the cache it holds fewer keys than it might, and a round of the hand meets those. */
+    /** If bytes limit the cache, it holds fewer keys than it could, and a round of the hand visits those. */
     @Test
     void filtersFlipSoonerWhereFewerAreHeld() {
         TbfPolicy policy = policy(100);
@@ -77,7 +77,7 @@ class TbfPolicyTest {
             for (int i = 0; i < 10; i++) {
                 assertThat(policy.flips()).isEqualTo(round);
                 assertThat(policy.findVictim(hand.begin())).isTrue();
-                assertThat(policy.poorVictims()).as("spared but for the limit").isEqualTo(round + (i >= 3 ? 1 : 0));
+                assertThat(policy.poorVictims()).as("kept but for the limit").isEqualTo(round + (i >= 3 ? 1 : 0));
             }
         }
         long poor = policy.poorVictims();
@@ -124,11 +124,11 @@ class TbfPolicyTest {
      */
     @ParameterizedTest
     @CsvSource({"50,4,3,10", "50,2,2,50", "200,4,3,200", "200,1,1,3"})
-    void neverEvictsKeysHitSinceSecondLastFlip(int capacity, int bits, int hashes, int mostSteps) {
+    void neverEvictsKeysHitSinceSecondLastFlip(int capacity, int bits, int hashes, int maxSteps) {
         SplittableRandom random = new SplittableRandom(capacity + bits);
         List<Long> cached = new ArrayList<>();
         TbfPolicy policy = new TbfPolicy(Arena.ofAuto(), capacity, bits, hashes, false);
-        ListHand hand = new ListHand(cached, mostSteps);
+        ListHand hand = new ListHand(cached, maxSteps);
         Set<Long> current = new HashSet<>();
         Set<Long> previous = new HashSet<>();
         int chosen = 0;

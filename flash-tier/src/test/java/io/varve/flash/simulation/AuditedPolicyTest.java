@@ -33,13 +33,13 @@ class AuditedPolicyTest {
         }
     }
 
-    /** Its marks are in two filters: in one of them until as many keys were looked at as the cache holds. */
+    /** Its marks are in two filters: in one of them until as many keys were visited as the cache holds. */
     @ParameterizedTest
     @EnumSource(names = {"TBF", "TBF_HALF", "TBF_MARKED"})
-    void tbfKeepsItsPromise(Policies policies) {
+    void tbfLosesNoMark(Policies policies) {
         for (int seed = 0; seed < 5; seed++) {
             AuditedPolicy audited = simulate(policies, seed);
-            assertThat(audited.brokenPromises()).isZero();
+            assertThat(audited.lostMarks()).isZero();
             assertThat(audited.falseNegativeRatio()).as("beside CLOCK, whose round is longer").isBetween(0.0, 0.2);
         }
     }
@@ -50,7 +50,7 @@ class AuditedPolicyTest {
         AuditedPolicy audited = simulate(Policies.BFD, seed);
         assertThat(audited.falseNegativeRatio()).as("the paper's are below 0.15").isBetween(0.0001, 0.15);
         assertThat(audited.forgottenRatio()).isBetween(audited.falseNegativeRatio(), 0.5);
-        assertThat(audited.brokenPromises()).as("it made none, and this is what one that was broken looks like")
+        assertThat(audited.lostMarks()).as("it made none, and this is what one that was broken looks like")
                 .isPositive();
         assertThat(audited.falsePositiveRatio()).isBetween(0.0, 0.2);
     }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CrashingStore implements FlashStore {
     private final TreeMap<byte[], byte[]> now = new TreeMap<>(Arrays::compareUnsigned);
-    /** What takes back the changes that are still buffered, the oldest first. */
+    /** Undoes the changes that are still buffered, the oldest first. */
     private final List<Runnable> buffered = new ArrayList<>();
     private final Set<String> notes = new HashSet<>();
     private int limit = Integer.MAX_VALUE;
@@ -57,7 +57,7 @@ public final class CrashingStore implements FlashStore {
         buffered.clear();
     }
 
-    /** What was buffered is lost, as when a library gives its files up and they are opened anew. */
+    /** Buffered changes are lost, as when a library gives up its files and they are reopened. */
     public synchronized void reopen() {
         kill();
         reopened++;
@@ -96,7 +96,7 @@ public final class CrashingStore implements FlashStore {
         call("delete");
         byte[] before = now.remove(key);
         if (before == null) {
-            handOver(durability);
+            makeDurable(durability);
             return false;
         }
         changed(key, before, durability);
@@ -106,11 +106,11 @@ public final class CrashingStore implements FlashStore {
     private void changed(byte[] key, byte @Nullable [] before, DurabilityLevel durability) {
         byte[] owned = key.clone();
         buffered.add(before == null ? () -> now.remove(owned) : () -> now.put(owned, before));
-        handOver(durability);
+        makeDurable(durability);
     }
 
     @Override
-    public synchronized void handOver(DurabilityLevel durability) {
+    public synchronized void makeDurable(DurabilityLevel durability) {
         if (durability != DurabilityLevel.BUFFERED) {
             buffered.clear();
         }
@@ -127,19 +127,19 @@ public final class CrashingStore implements FlashStore {
     }
 
     @Override
-    public synchronized boolean noted(String name) {
+    public synchronized boolean hasNote(String name) {
         return notes.contains(name);
     }
 
     @Override
-    public synchronized void note(String name, boolean left) {
+    public synchronized void setNote(String name, boolean present) {
         call("note");
-        if (left) {
+        if (present) {
             notes.add(name);
         } else {
             notes.remove(name);
         }
-        handOver(DurabilityLevel.TO_DEVICE);
+        makeDurable(DurabilityLevel.TO_DEVICE);
     }
 
     @Override

@@ -15,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ReopeningTest {
     private static final int TIMES = 300_000;
 
-    /** Who works with new files without knowing that they are would take what was lost with the old ones for done. */
+    /** A caller that does not notice new files would treat changes lost with the old ones as done. */
     @Test
     void reopenedFilesAreReportedToCaller() throws Exception {
         AtomicLong opened = new AtomicLong();

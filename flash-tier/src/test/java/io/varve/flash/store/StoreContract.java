@@ -39,14 +39,14 @@ public abstract class StoreContract {
     protected FlashStore store;
 
     /** How a store is opened. Immutable. */
-    public record Limits(long mostDiskBytes, long freeDiskBytes, long retryMillis) {
+    public record Limits(long maxDiskBytes, long freeDiskBytes, long retryMillis) {
         public static final Limits NONE = new Limits(0, 0, 0);
     }
 
     protected abstract FlashStore open(Path where, Limits limits);
 
-    /** Does to the store what its library does when it cannot go on. */
-    protected abstract void giveUp();
+    /** Breaks the store's files as its library does when it cannot continue. */
+    protected abstract void breakFiles();
 
     protected abstract long reopened();
 
@@ -81,11 +81,11 @@ public abstract class StoreContract {
     void behavesLikeAMap() {
         SplittableRandom random = new SplittableRandom(42);
         TreeMap<byte[], byte[]> model = new TreeMap<>(Arrays::compareUnsigned);
-        DurabilityLevel[] handovers = DurabilityLevel.values();
+        DurabilityLevel[] durabilities = DurabilityLevel.values();
         for (int i = 0; i < 5000; i++) {
             byte[] key = number(random.nextInt(300));
             DurabilityLevel durability = i % 50 == 0
-                    ? handovers[random.nextInt(handovers.length)]
+                    ? durabilities[random.nextInt(durabilities.length)]
                     : DurabilityLevel.BUFFERED;
             switch (random.nextInt(3)) {
                 case 0 -> {
@@ -112,7 +112,7 @@ public abstract class StoreContract {
         for (int i = 0; i < 30_000; i++) {
             store.put(number(i % 500), value, DurabilityLevel.BUFFERED);
         }
-        store.handOver(DurabilityLevel.TO_SYSTEM);
+        store.makeDurable(DurabilityLevel.TO_SYSTEM);
         long live = 500L * value.length;
         long written = 30_000L * value.length;
         assertThat(bytesOfFiles()).as("of %s live and %s written", live, written).isLessThan(written / 2);
@@ -218,12 +218,12 @@ public abstract class StoreContract {
     @Test
     void filesClosedByLibraryAreReopened() {
         store.put(bytes("k"), bytes("v"), DurabilityLevel.TO_SYSTEM);
-        giveUp();
+        breakFiles();
         assertThat(store.get(bytes("k"))).isEqualTo(bytes("v"));
         assertThat(reopened()).isEqualTo(1);
         assertThat(store.put(bytes("k"), bytes("w"), DurabilityLevel.TO_SYSTEM)).isFalse();
         KeyCursor cursor = store.walk();
-        giveUp();
+        breakFiles();
         assertThat(cursor.next()).isTrue();
         assertThat(cursor.key()).isEqualTo(bytes("k"));
         assertThat(store.count()).isEqualTo(1);
@@ -233,27 +233,27 @@ public abstract class StoreContract {
     @Test
     void aNoteStandsBesideTheMapAndStays() {
         store.put(bytes("k"), bytes("v"), DurabilityLevel.BUFFERED);
-        assertThat(store.noted("dirty")).isFalse();
-        store.note("dirty", true);
-        store.note("dirty", true);
-        store.note("other", true);
+        assertThat(store.hasNote("dirty")).isFalse();
+        store.setNote("dirty", true);
+        store.setNote("dirty", true);
+        store.setNote("other", true);
         openWith(Limits.NONE);
-        assertThat(store.noted("dirty")).isTrue();
+        assertThat(store.hasNote("dirty")).isTrue();
         assertThat(store.count()).isEqualTo(1);
         KeyCursor cursor = store.walk();
         assertThat(cursor.next()).isTrue();
         assertThat(cursor.key()).isEqualTo(bytes("k"));
         assertThat(cursor.next()).isFalse();
-        store.note("dirty", false);
-        assertThat(store.noted("dirty")).isFalse();
-        assertThat(store.noted("other")).isTrue();
+        store.setNote("dirty", false);
+        assertThat(store.hasNote("dirty")).isFalse();
+        assertThat(store.hasNote("other")).isTrue();
     }
 
     /** The directory is away for a while, as one on a device is that was unmounted. */
     @Test
-    void aStoreThatCannotBeOpenedAnewFailsUntilItCan() throws IOException {
+    void aStoreThatCannotBeReopenedFailsUntilItCan() throws IOException {
         store.put(bytes("k"), bytes("v"), DurabilityLevel.TO_SYSTEM);
-        giveUp();
+        breakFiles();
         Files.move(place(), directory.resolve("away"));
         for (int i = 0; i < 3; i++) {
             assertThatThrownBy(() -> store.get(bytes("k"))).isInstanceOf(StoreException.class);
@@ -266,7 +266,7 @@ public abstract class StoreContract {
     @Test
     void failedOpenIsNotRetriedAtEachCall() throws IOException {
         openWith(new Limits(0, 0, 1_000_000));
-        giveUp();
+        breakFiles();
         Files.move(place(), directory.resolve("away"));
         assertThatThrownBy(() -> store.get(bytes("k"))).isInstanceOf(StoreException.class);
         Files.move(directory.resolve("away"), place());
@@ -306,7 +306,7 @@ public abstract class StoreContract {
         assertThat(store.count()).isEqualTo(stored);
     }
 
-    /** A library may look at the free space of the device only now and then, so a few writes may succeed first. */
+    /** A library may check the free space of the device only now and then, so a few writes may succeed first. */
     @Test
     void aDeviceWithLessThanItLeavesFreeIsFull() {
         openWith(new Limits(0, Long.MAX_VALUE / 4, 0));

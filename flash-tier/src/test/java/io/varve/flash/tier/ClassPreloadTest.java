@@ -55,7 +55,7 @@ class ClassPreloadTest {
     }
 
     private CacheConfig watched(CacheConfig config) {
-        return watched(config, PenaltyRanges.MOST);
+        return watched(config, PenaltyRanges.MAX_CLASSES);
     }
 
     private CacheConfig watched(CacheConfig config, int classes) {
@@ -64,7 +64,7 @@ class ClassPreloadTest {
     }
 
     private TierFixture open(FlashTierSettings settings) {
-        return open(settings, PenaltyRanges.MOST);
+        return open(settings, PenaltyRanges.MAX_CLASSES);
     }
 
     private TierFixture open(FlashTierSettings settings, int classes) {
@@ -82,7 +82,7 @@ class ClassPreloadTest {
     /** Items of two classes, all of which fall; then memory is empty. */
     private static void fillAndPushDown(TierFixture fixture) {
         fill(fixture);
-        pushDown(fixture);
+        demoteOthers(fixture);
     }
 
     private static void fill(TierFixture fixture) {
@@ -94,14 +94,17 @@ class ClassPreloadTest {
         }
     }
 
-    private static void pushDown(TierFixture fixture) {
-        pushDown(fixture, OTHER);
+    private static void demoteOthers(TierFixture fixture) {
+        demoteOthers(fixture, OTHER);
     }
 
-    /** @param penaltyClass of what is written until all else has fallen, and falls then itself */
-    private static void pushDown(TierFixture fixture, int penaltyClass) {
+    /**
+     * @param penaltyClass the class of items that are written until all others are demoted, and that are then demoted
+     *     too
+     */
+    private static void demoteOthers(TierFixture fixture, int penaltyClass) {
         fixture.writesInto(penaltyClass);
-        fixture.pushDown(1, "pushes ");
+        fixture.demoteOthers(1, "pushes ");
         fixture.settle();
         TierFixture.join(fixture.tier.flush(1));
         while (fixture.cache.maintain() == 0) {
@@ -139,7 +142,7 @@ class ClassPreloadTest {
             }
             FlashTierStats stats = fixture.tier.stats();
             assertThat(stats.loaded()).isEqualTo(KEYS);
-            assertThat(stats.hits()).as("nobody has asked").isEqualTo(before.hits());
+            assertThat(stats.hits()).as("no requests").isEqualTo(before.hits());
             assertThat(stats.misses()).isEqualTo(before.misses());
             assertThat(fixture.tier.count(fixture.cache.epochs().ofDatabases().getFirst())).isEqualTo(KEYS);
             for (int i = 0; i < KEYS; i++) {
@@ -197,15 +200,15 @@ class ClassPreloadTest {
         }
     }
 
-    /** What fell from a class that there is no longer comes back with the last. */
+    /** Items demoted from a class that no longer exists return with the last class. */
     @Test
     void lastClassGetsItemsOfMissingClasses() {
         try (TierFixture fixture = open(AMPLE)) {
             fill(fixture);
-            pushDown(fixture, 0);
+            demoteOthers(fixture, 0);
         }
         try (TierFixture fixture = open(AMPLE, WOKEN + 1)) {
-            // Before demand is watched nobody asks for a load; and a load waits until all that is on flash was counted.
+            // Nothing requests a load before demand is watched, and a load waits until all items on flash are counted.
             await(() -> {
                 fixture.cache.maintain();
                 return fixture.cache.demand() != null && fixture.tier.stats().complete();
@@ -227,7 +230,7 @@ class ClassPreloadTest {
             for (int i = 0; i < 3000; i++) {
                 fixture.setNew(0, woken(i), value);
             }
-            pushDown(fixture);
+            demoteOthers(fixture);
             fixture.writesInto(OTHER);
             for (int i = 0; i < 300; i++) {
                 fixture.setNew(1, other(i), value);
@@ -249,7 +252,7 @@ class ClassPreloadTest {
         }
     }
 
-    /** Clients ask for the same keys, write and delete them while they are loaded again and again. */
+    /** Clients request, write and delete the same keys while they are loaded repeatedly. */
     @Test
     void loadsAndClientsDoNotMeet() {
         SplittableRandom random = new SplittableRandom(7);
@@ -275,7 +278,7 @@ class ClassPreloadTest {
                     }
                 }
                 await(() -> !fixture.tier.stats().loading());
-                pushDown(fixture);
+                demoteOthers(fixture);
             }
             for (int i = 0; i < KEYS; i++) {
                 assertThat(fixture.get(0, woken(i))).isEqualTo(expected.get(i));
@@ -291,7 +294,7 @@ class ClassPreloadTest {
         HeldStore store = new HeldStore(device);
         try (TierFixture fixture = new TierFixture(directory, _ -> store, AMPLE, TierFixture.BOOT, this::watched)) {
             fillAndPushDown(fixture);
-            // What was flushed is counted until it is reclaimed.
+            // Flushed items are counted until they are reclaimed.
             await(() -> fixture.tier.stats().items() == 2L * KEYS);
             FlashTierStats before = fixture.tier.stats();
             store.hold(woken(0).getBytes(UTF_8));
@@ -345,7 +348,7 @@ class ClassPreloadTest {
             for (int i = 0; i < 3000; i++) {
                 fixture.setNew(0, woken(i), value);
             }
-            pushDown(fixture);
+            demoteOthers(fixture);
             fixture.tier.load(WOKEN);
             await(() -> fixture.tier.stats().loaded() > 0);
             fixture.closeTier();
@@ -398,10 +401,7 @@ class ClassPreloadTest {
         }
     }
 
-    /**
-     * A record that a load meets is not one that somebody waits for: what can be read comes back, and nothing is given
-     * up.
-     */
+    /** No client waits for a record that a load visits: readable ones return, and nothing is invalidated. */
     @Test
     void unreadableRecordStays() {
         try (TierFixture fixture = open(AMPLE)) {
@@ -410,7 +410,7 @@ class ClassPreloadTest {
             load(fixture, WOKEN);
             device.refuse(_ -> false);
             assertThat(fixture.tier.stats().loaded()).isZero();
-            assertThat(fixture.tier.stats().givenUp()).isZero();
+            assertThat(fixture.tier.stats().invalidations()).isZero();
             load(fixture, WOKEN);
             assertThat(fixture.tier.stats().loaded()).isEqualTo(KEYS);
         }
@@ -422,7 +422,7 @@ class ClassPreloadTest {
         try (TierFixture fixture = open(small)) {
             fixture.set(2, "small", "value");
             fixture.set(2, "large", "v".repeat(300_000));
-            assertThat(fixture.offer(2, "large")).as("more than half of a lane's room")
+            assertThat(fixture.offer(2, "large")).as("more than the quota for offers")
                     .isEqualTo(SecondaryTier.Answer.NEVER);
             for (int i = 0; fixture.tier.count() < 20; i++) {
                 fixture.set(1, "pushes " + i, "v".repeat(1000));
@@ -439,7 +439,7 @@ class ClassPreloadTest {
         try (TierFixture fixture = open(AMPLE)) {
             fixture.writesInto(WOKEN);
             fixture.set(0, "key", "value", Item.NEVER);
-            pushDown(fixture);
+            demoteOthers(fixture);
         }
         try (TierFixture fixture = open(AMPLE)) {
             assertThat(fixture.get(0, "key")).isEqualTo("value");

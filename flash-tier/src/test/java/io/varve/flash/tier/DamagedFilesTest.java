@@ -18,8 +18,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Tests a tier whose files a device has corrupted between two runs. Confined to the test's thread. */
 class DamagedFilesTest {
     private static final FlashTierSettings AMPLE = FlashTierSettings.of(100_000).withQueueBytes(1L << 28)
-            .withLeastFreeBytes(0);
-    /** Of a value that is to be damaged. */
+            .withMinFreeBytes(0);
+    /** A part of a value that is to be damaged. */
     private static final String MARK = "the mark of a value";
 
     @TempDir
@@ -57,24 +57,24 @@ class DamagedFilesTest {
     private static void assertWorks(TierFixture fixture) {
         fixture.set(0, "fresh", "value");
         fixture.set(0, "stays", "value");
-        fixture.pushDown(1, "pushes ");
+        fixture.demoteOthers(1, "pushes ");
         fixture.settle();
         assertThat(fixture.tier.stats().written()).isPositive();
         assertThat(fixture.tier.stats().failing()).isFalse();
         assertThat(fixture.get(0, "fresh")).isEqualTo("value");
     }
 
-    /** A log that is read up to the damage and no further has the key once more. */
+    /** A log that is read up to the damage and no further still contains the key. */
     @Test
     void deletionsBehindDamageStayDeleted() throws IOException {
         try (TierFixture fixture = open()) {
             fixture.set(0, "key", "old");
-            fixture.pushDown(1, "one ");
+            fixture.demoteOthers(1, "one ");
             fixture.settle();
             fixture.set(0, "damaged", MARK + "y".repeat(100));
-            fixture.pushDown(1, "two ");
+            fixture.demoteOthers(1, "two ");
             fixture.settle();
-            // No more than that: a log of 10 MB goes on in a second file, and how much has to be pushed differs.
+            // No more than that: a log of 10 MB continues in a second file, and the amount to write differs.
             assertThat(fixture.delete(0, "key")).isTrue();
             fixture.settle();
         }
@@ -97,7 +97,7 @@ class DamagedFilesTest {
         long bytes;
         try (TierFixture fixture = open()) {
             fixture.set(0, "key", "old");
-            fixture.pushDown(1, "one ");
+            fixture.demoteOthers(1, "one ");
             fixture.settle();
             bytes = Files.size(logs().getLast());
             assertThat(fixture.delete(0, "key")).isTrue();
@@ -114,13 +114,13 @@ class DamagedFilesTest {
         }
     }
 
-    /** The library finds it when it reads there, and from then on does not open its files any more. */
+    /** The library finds the damage when it reads there, and from then on does not open its files. */
     @Test
     void damageInEarlierFileDoesNotPreventRestart() throws IOException {
         try (TierFixture fixture = open()) {
             fixture.set(0, "damaged", MARK + "y".repeat(100));
             for (int i = 0; logs().size() < 3; i++) {
-                fixture.pushDown(1 + i % 2, "one " + i + " ");
+                fixture.demoteOthers(1 + i % 2, "one " + i + " ");
                 fixture.settle();
             }
         }
@@ -144,7 +144,7 @@ class DamagedFilesTest {
         for (int life = 0; life < 2; life++) {
             try (TierFixture fixture = open()) {
                 fixture.set(0, "life " + life, "value");
-                fixture.pushDown(1, "one ");
+                fixture.demoteOthers(1, "one ");
                 fixture.settle();
             }
             Path last = logs().getLast();
@@ -167,10 +167,10 @@ class DamagedFilesTest {
         for (boolean missing : new boolean[] {false, true}) {
             try (TierFixture fixture = new TierFixture(directory, _ -> device, AMPLE)) {
                 fixture.set(0, "key", "value");
-                fixture.pushDown(1, "one ");
+                fixture.demoteOthers(1, "one ");
             }
             if (missing) {
-                device.note("end", false);
+                device.setNote("end", false);
             }
             try (TierFixture fixture = new TierFixture(directory, _ -> device, AMPLE)) {
                 assertThat(fixture.get(0, "key")).isEqualTo(missing ? null : "value");

@@ -22,12 +22,12 @@ class FlashPartitionQueueTest {
         return name.getBytes(StandardCharsets.UTF_8);
     }
 
-    private void ask(String prefix, int count, boolean isLoad) {
+    private void request(String prefix, int count, boolean isLoad) {
         Fetch fetch = isLoad ? new Fetch(LOADED_CLASS, () -> {}) : new Fetch(() -> {});
         for (int i = 0; i < count; i++) {
             fetch.add(0, 1, i, name(prefix + i));
         }
-        fetch.begin().forEach(wanted -> partitionQueue.ask(fetch, wanted, 0));
+        fetch.begin().forEach(requestedKey -> partitionQueue.request(fetch, requestedKey, 0));
     }
 
     private static DemotedItem demotedItem(String name, int place) {
@@ -36,27 +36,27 @@ class FlashPartitionQueueTest {
 
     @Test
     void loadsAreServedDuringConstantFetches() {
-        ask("load ", 20, true);
+        request("load ", 20, true);
         List<Integer> loads = new ArrayList<>();
-        int asked = 0;
+        int requested = 0;
         for (int turn = 0; turn < 40; turn++) {
-            ask("asked " + turn + " ", 100, false);
+            request("asked " + turn + " ", 100, false);
             List<KeyFetch> fetches = partitionQueue.take().fetches();
             assertThat(fetches.stream().map(KeyFetch::isLoad).distinct()).as("never both in a round").hasSize(1);
             if (fetches.getFirst().isLoad()) {
                 loads.add(fetches.size());
             } else {
-                asked += fetches.size();
+                requested += fetches.size();
             }
         }
         assertThat(loads).containsExactly(8, 8, 4);
-        assertThat(asked).isEqualTo(37 * FlashPartitionQueue.MOST_AT_ONCE);
+        assertThat(requested).isEqualTo(37 * FlashPartitionQueue.MAX_BATCH);
     }
 
     @Test
     void fetchesAreServedFirst() {
-        ask("load ", 8, true);
-        ask("asked ", 10, false);
+        request("load ", 8, true);
+        request("asked ", 10, false);
         assertThat(partitionQueue.take().fetches()).hasSize(10).noneMatch(KeyFetch::isLoad);
         assertThat(partitionQueue.take().fetches()).hasSize(8).allMatch(KeyFetch::isLoad);
     }
@@ -67,7 +67,7 @@ class FlashPartitionQueueTest {
         assertThat(partitionQueue.demote(item)).isTrue();
         Fetch load = new Fetch(LOADED_CLASS, () -> {});
         load.add(0, item.recordKey());
-        load.begin().forEach(wanted -> partitionQueue.ask(load, wanted, 0));
+        load.begin().forEach(requestedKey -> partitionQueue.request(load, requestedKey, 0));
         Work first = partitionQueue.take();
         assertThat(first.fetches()).hasSize(1);
         assertThat(first.fetches().getFirst().demoted()).isNull();
@@ -79,7 +79,7 @@ class FlashPartitionQueueTest {
     void fetchReturnsDemotedItem() {
         DemotedItem item = demotedItem("asked 0", 0);
         assertThat(partitionQueue.demote(item)).isTrue();
-        ask("asked ", 1, false);
+        request("asked ", 1, false);
         assertThat(partitionQueue.take().fetches().getFirst().demoted()).isSameAs(item);
         assertThat(partitionQueue.demotingBytes()).isZero();
     }

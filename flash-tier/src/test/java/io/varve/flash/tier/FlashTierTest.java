@@ -51,7 +51,7 @@ class FlashTierTest {
         return step + " " + "v".repeat(random.nextInt(600));
     }
 
-    /** With room for everything below, two tiers are one map. */
+    /** With space for everything on flash, the two tiers behave as one map. */
     @Test
     void nothingIsLostAndNothingIsStale() {
         List<Map<String, String>> model = new ArrayList<>(List.of(new HashMap<>(), new HashMap<>(), new HashMap<>()));
@@ -93,11 +93,11 @@ class FlashTierTest {
             FlashTierStats stats = fixture.tier.stats();
             assertThat(stats.promotions()).as("brought back").isGreaterThan(1000);
             assertThat(stats.written()).isGreaterThan(1000);
-            assertThat(stats.shed() + stats.evictions() + stats.givenUp() + stats.corrupt()).isZero();
+            assertThat(stats.shed() + stats.evictions() + stats.invalidations() + stats.corrupt()).isZero();
         }
     }
 
-    /** What is killed has lost what memory had; what it overwrote or deleted does not come back. */
+    /** A killed process has lost the items in memory; items that it overwrote or deleted do not return. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void overwrittenOrDeletedItemsAreNotPromoted(boolean full) {
@@ -148,7 +148,7 @@ class FlashTierTest {
                 fixture.put(i % 2, name(i), ItemType.HASH, 1, "value " + i,
                         i % 3 == 0 ? 4_000_000_000_000L : Item.NEVER);
             }
-            fixture.pushDown(2, "other ");
+            fixture.demoteOthers(2, "other ");
             TierFixture.join(fixture.tier.swap(0, 1));
         }
         assertThat(device.count()).isGreaterThan(500);
@@ -164,9 +164,7 @@ class FlashTierTest {
         }
     }
 
-    /**
-     * What comes back is brought once, however many ask for it at a time: it may be gone from memory before the second.
-     */
+    /** A fetched item is read once for all concurrent requests: it may be evicted from memory before the second. */
     @Test
     void concurrentFetchesOfAKeyReadItOnce() throws InterruptedException {
         CountDownLatch reached = new CountDownLatch(1);
@@ -174,18 +172,18 @@ class FlashTierTest {
         try (TierFixture fixture = open(AMPLE.withThreads(1))) {
             fixture.set(0, "key", "value");
             fixture.set(0, "another", "value");
-            fixture.pushDown(2, "other ");
+            fixture.demoteOthers(2, "other ");
             fixture.settle();
             device.refuse(call -> {
                 reached.countDown();
                 return call.equals("get") && !isOver(slow);
             });
-            CompletableFuture<List<Fetch.Outcome>> first = fixture.ask(0, "another", 1);
+            CompletableFuture<List<Fetch.Outcome>> first = fixture.fetch(0, "another", 1);
             assertThat(reached.await(1, TimeUnit.MINUTES)).isTrue();
-            CompletableFuture<List<Fetch.Outcome>> second = fixture.ask(0, "key", 20);
+            CompletableFuture<List<Fetch.Outcome>> second = fixture.fetch(0, "key", 20);
             slow.countDown();
-            assertThat(TierFixture.join(first)).containsExactly(Fetch.Outcome.BROUGHT);
-            assertThat(TierFixture.join(second)).hasSize(20).containsOnly(Fetch.Outcome.BROUGHT);
+            assertThat(TierFixture.join(first)).containsExactly(Fetch.Outcome.PROMOTED);
+            assertThat(TierFixture.join(second)).hasSize(20).containsOnly(Fetch.Outcome.PROMOTED);
             assertThat(fixture.tier.stats().hits()).as("another, and key once").isEqualTo(2);
             assertThat(fixture.tier.stats().promotions()).isEqualTo(2);
             assertThat(fixture.get(0, "key")).isEqualTo("value");
@@ -211,52 +209,52 @@ class FlashTierTest {
             for (int i = 0; i < 3000; i++) {
                 fixture.set(0, name(i), "value " + i);
             }
-            fixture.pushDown(2, "other ");
+            fixture.demoteOthers(2, "other ");
         }
         assertThat(device.count()).isGreaterThan(3000);
         try (TierFixture fixture = open(FlashTierSettings.of(500).withPolicy(Policies.of(policy)))) {
             assertThat(fixture.size(0)).as("known").isEqualTo(3000);
             for (int i = 0; i < 6; i++) {
-                fixture.pushDown(2, "round " + i + " ");
+                fixture.demoteOthers(2, "round " + i + " ");
                 fixture.settle();
             }
             assertThat(device.count()).isLessThanOrEqualTo(500 + 64);
             for (int i = 0; i < 3000; i++) {
                 assertThat(fixture.get(0, name(i))).isIn("value " + i, null);
             }
-            assertThat(fixture.tier.stats().givenUp()).isZero();
+            assertThat(fixture.tier.stats().invalidations()).isZero();
         }
     }
 
-    /** Who waits for the walk after a start does not wait for ever if all is given up meanwhile. */
+    /** A callback that waits for the sweep after a start runs even if everything is invalidated meanwhile. */
     @Test
     void droppedTierNeedsNoSweep() {
         try (TierFixture fixture = open(AMPLE)) {
             fixture.set(0, "key", "value");
-            fixture.pushDown(2, "other ");
+            fixture.demoteOthers(2, "other ");
         }
         device.refuse(StoreException.Kind.FAILED, call -> call.equals("walk") || call.equals("get"));
         try (TierFixture fixture = open(AMPLE)) {
             assertThat(fixture.get(0, "key")).isNull();
-            assertThat(fixture.tier.stats().givenUp()).isOne();
+            assertThat(fixture.tier.stats().invalidations()).isOne();
             assertThat(fixture.size(0)).isZero();
             device.refuse(_ -> false);
         }
     }
 
-    /** What one life left with the system, another cannot make be on the device. */
+    /** Data that one process left in the system's cache cannot be synced by another. */
     @Test
     void syncCountsFromTheLifeThatBeganWithIt() {
         MortalStore store = new MortalStore(device);
         TierFixture fixture = new TierFixture(directory, _ -> store, AMPLE, "boot 1");
         fixture.set(0, "key", "value");
-        fixture.pushDown(2, "other ");
+        fixture.demoteOthers(2, "other ");
         fixture.settle();
         store.kill();
         MortalStore synced = new MortalStore(device);
         TierFixture second = new TierFixture(directory, _ -> synced, AMPLE.withSync(true), "boot 1");
-        assertThat(TierFixture.join(second.ask(0, "key", 1))).containsExactly(Fetch.Outcome.BROUGHT);
-        second.pushDown(2, "more ");
+        assertThat(TierFixture.join(second.fetch(0, "key", 1))).containsExactly(Fetch.Outcome.PROMOTED);
+        second.demoteOthers(2, "more ");
         second.settle();
         synced.kill();
         try (TierFixture third = new TierFixture(directory, _ -> device, AMPLE.withSync(true), "boot 2")) {
@@ -271,7 +269,7 @@ class FlashTierTest {
         MortalStore store = new MortalStore(device);
         TierFixture fixture = new TierFixture(directory, _ -> store, settings, "boot 1");
         fixture.set(0, "kept", "value");
-        fixture.pushDown(2, "other ");
+        fixture.demoteOthers(2, "other ");
         fixture.settle();
         store.kill();
         try (TierFixture next = new TierFixture(directory, _ -> device, settings, "boot 2")) {
@@ -288,7 +286,7 @@ class FlashTierTest {
             long soon = System.currentTimeMillis() + 300;
             fixture.set(0, "short", "value", soon);
             fixture.set(0, "long", "value", soon + 1_000_000);
-            fixture.pushDown(2, "other ");
+            fixture.demoteOthers(2, "other ");
             while (System.currentTimeMillis() <= soon) {
                 Thread.onSpinWait();
             }
@@ -304,7 +302,7 @@ class FlashTierTest {
         FlashTierSettings settings = FlashTierSettings.of(800);
         try (TierFixture fixture = open(settings)) {
             for (int i = 0; i < 6; i++) {
-                fixture.pushDown(0, "round " + i + " ");
+                fixture.demoteOthers(0, "round " + i + " ");
                 fixture.settle();
             }
             assertThat(device.count()).isLessThanOrEqualTo(800 + 64);
@@ -317,7 +315,7 @@ class FlashTierTest {
     void bytesAreBoundedToo() {
         try (TierFixture fixture = open(FlashTierSettings.of(100_000).withMaxBytes(1 << 20))) {
             for (int i = 0; i < 6; i++) {
-                fixture.pushDown(0, "round " + i + " ");
+                fixture.demoteOthers(0, "round " + i + " ");
                 fixture.settle();
             }
             assertThat(device.count()).as("records of some 1,050 bytes").isBetween(300L, 700L);
@@ -328,7 +326,7 @@ class FlashTierTest {
     void aDamagedRecordIsMissing() {
         try (TierFixture fixture = open(AMPLE)) {
             fixture.set(0, "damaged", "value");
-            fixture.pushDown(2, "other ");
+            fixture.demoteOthers(2, "other ");
             fixture.settle();
             for (byte[] key : device.keys()) {
                 device.corrupt(key, 20);
@@ -336,25 +334,25 @@ class FlashTierTest {
             assertThat(fixture.get(0, "damaged")).isNull();
             assertThat(fixture.tier.stats().corrupt()).isEqualTo(1);
             fixture.set(0, "damaged", "new");
-            fixture.pushDown(2, "more ");
+            fixture.demoteOthers(2, "more ");
             assertThat(fixture.get(0, "damaged")).isEqualTo("new");
         }
     }
 
-    /** Full: memory goes on, what is below stays to be read, and it takes again when there is room. */
+    /** Full: memory continues, items on flash stay readable, and flash accepts items again once it has space. */
     @Test
     void fullDeviceAcceptsNothingUntilItHasSpace() {
         try (TierFixture fixture = open(AMPLE)) {
             fixture.set(0, "early", "value");
-            fixture.pushDown(2, "other ");
+            fixture.demoteOthers(2, "other ");
             fixture.settle();
             device.refuse(call -> call.equals("put"));
-            fixture.pushDown(0, "refused ");
+            fixture.demoteOthers(0, "refused ");
             fixture.settle();
             FlashTierStats full = fixture.tier.stats();
             assertThat(full.failing()).isTrue();
             assertThat(full.shed()).isPositive();
-            assertThat(full.givenUp()).isZero();
+            assertThat(full.invalidations()).isZero();
             assertThat(fixture.get(0, "early")).isEqualTo("value");
             device.refuse(_ -> false);
             long written = full.written();
@@ -369,44 +367,44 @@ class FlashTierTest {
     }
 
     /**
-     * The store has no room to say that something is gone: it stays where it is, and is there when there is room again.
+     * The store has no space to record a removal: the item stays on flash, and is readable once there is space again.
      */
     @Test
     void removalWithoutSpaceKeepsRecord() {
         try (TierFixture fixture = open(AMPLE)) {
             fixture.set(0, "key", "value");
-            fixture.pushDown(2, "other ");
+            fixture.demoteOthers(2, "other ");
             fixture.settle();
             device.refuse(call -> call.equals("put") || call.equals("delete"));
-            assertThat(TierFixture.join(fixture.ask(0, "key", 2))).containsOnly(Fetch.Outcome.NO_ROOM);
-            assertThat(TierFixture.join(fixture.ask(0, "nothing", 1))).containsOnly(Fetch.Outcome.ABSENT);
-            assertThat(fixture.tier.stats().givenUp()).isZero();
+            assertThat(TierFixture.join(fixture.fetch(0, "key", 2))).containsOnly(Fetch.Outcome.NO_SPACE);
+            assertThat(TierFixture.join(fixture.fetch(0, "nothing", 1))).containsOnly(Fetch.Outcome.ABSENT);
+            assertThat(fixture.tier.stats().invalidations()).isZero();
             device.refuse(_ -> false);
             assertThat(fixture.get(0, "key")).isEqualTo("value");
             assertThat(fixture.size(0)).isOne();
         }
     }
 
-    /** However many ask all the time, what falls is written. */
+    /** Demoted items are written, however many requests arrive all the time. */
     @Test
     void demotionsAreServedDuringConstantFetches() {
         try (TierFixture fixture = open(AMPLE.withThreads(1).withQueueBytes(100_000))) {
-            List<CompletableFuture<List<Fetch.Outcome>>> asked = new ArrayList<>();
+            List<CompletableFuture<List<Fetch.Outcome>>> requested = new ArrayList<>();
             for (int round = 0; round < 300; round++) {
-                asked.add(fixture.ask(1, name(round), 64));
+                requested.add(fixture.fetch(1, name(round), 64));
                 fixture.set(0, "round " + round, "x".repeat(1000));
                 fixture.set(0, "again " + round, "x".repeat(1000));
-                if (asked.size() > 20) {
-                    TierFixture.join(asked.removeFirst());
+                if (requested.size() > 20) {
+                    TierFixture.join(requested.removeFirst());
                 }
             }
-            fixture.pushDown(2, "other ");
-            asked.forEach(TierFixture::join);
+            fixture.demoteOthers(2, "other ");
+            requested.forEach(TierFixture::join);
             assertThat(fixture.tier.stats().written()).isPositive();
         }
     }
 
-    /** Where nothing can be taken out, a write could not be acknowledged: so all that is below is given up. */
+    /** If nothing can be removed, no write could be acknowledged: so everything on flash is invalidated. */
     @ParameterizedTest
     @ValueSource(strings = {"delete", "get"})
     void tierIsDroppedIfStateFileCannotBeInvalidated(String refused) {
@@ -414,11 +412,11 @@ class FlashTierTest {
         try (TierFixture fixture = new TierFixture(directory, opener, AMPLE)) {
             fixture.set(0, "old", "old value");
             fixture.set(1, "untouched", "value");
-            fixture.pushDown(2, "other ");
+            fixture.demoteOthers(2, "other ");
             fixture.settle();
             device.refuse(StoreException.Kind.FAILED, call -> call.equals(refused));
             fixture.set(0, "old", "new value");
-            assertThat(fixture.tier.stats().givenUp()).isEqualTo(1);
+            assertThat(fixture.tier.stats().invalidations()).isEqualTo(1);
             assertThat(fixture.get(0, "old")).isEqualTo("new value");
             assertThat(fixture.get(1, "untouched")).isNull();
             device.refuse(_ -> false);
@@ -451,7 +449,7 @@ class FlashTierTest {
             }
             assertThat(device.reopened()).isPositive();
             assertThat(fixture.size(0)).isEqualTo(model.size());
-            assertThat(fixture.tier.stats().givenUp()).isZero();
+            assertThat(fixture.tier.stats().invalidations()).isZero();
         }
     }
 
@@ -478,7 +476,7 @@ class FlashTierTest {
     @Test
     void withoutAPolicyNothingIsTaken() {
         try (TierFixture fixture = open(AMPLE.withPolicy(Policies.NONE))) {
-            fixture.pushDown(2, "other ");
+            fixture.demoteOthers(2, "other ");
             assertThat(fixture.tier.stats().items()).isZero();
             assertThat(fixture.tier.stats().notAdmitted()).isPositive();
         }
@@ -488,10 +486,10 @@ class FlashTierTest {
     void firstDemotionMayBeRejected() {
         try (TierFixture fixture = open(AMPLE.withAdmission(Admission.Kind.REJECT_FIRST, 1))) {
             fixture.set(0, "key", "first");
-            fixture.pushDown(2, "other ");
+            fixture.demoteOthers(2, "other ");
             assertThat(fixture.get(0, "key")).isNull();
             fixture.set(0, "key", "second");
-            fixture.pushDown(2, "more ");
+            fixture.demoteOthers(2, "more ");
             assertThat(fixture.get(0, "key")).isEqualTo("second");
         }
     }
@@ -500,7 +498,7 @@ class FlashTierTest {
     void aQueueThatIsFullSheds() {
         try (TierFixture fixture = open(FlashTierSettings.of(100_000).withQueueBytes(4000))) {
             device.refuse(_ -> false);
-            fixture.pushDown(2, "other ");
+            fixture.demoteOthers(2, "other ");
             fixture.settle();
             FlashTierStats stats = fixture.tier.stats();
             assertThat(stats.items()).isEqualTo(device.count());
@@ -512,7 +510,7 @@ class FlashTierTest {
     void damagedDirectoryStartsEmpty() throws java.io.IOException {
         try (TierFixture fixture = open(AMPLE)) {
             fixture.set(0, "key", "value");
-            fixture.pushDown(2, "other ");
+            fixture.demoteOthers(2, "other ");
         }
         java.nio.file.Files.writeString(directory.resolve("state"), "nonsense");
         try (TierFixture fixture = open(AMPLE)) {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class HeldStore implements FlashStore {
     private final CrashingStore device;
     private final CountDownLatch reached = new CountDownLatch(1);
-    private final CountDownLatch goOn = new CountDownLatch(1);
+    private final CountDownLatch released = new CountDownLatch(1);
     private final AtomicLong puts = new AtomicLong();
     private volatile byte @Nullable [] held;
 
@@ -24,12 +24,12 @@ final class HeldStore implements FlashStore {
         this.device = device;
     }
 
-    /** Who reads this key next is held up with what he has read. */
+    /** The next reader of this key is blocked after its read. */
     void hold(byte[] key) {
         held = key;
     }
 
-    /** Waits until somebody is held up; nobody else is from then on. */
+    /** Waits until a reader is blocked; no other is from then on. */
     void awaitHeld() throws InterruptedException {
         if (!reached.await(1, TimeUnit.MINUTES)) {
             throw new IllegalStateException("Nobody has read the key");
@@ -38,7 +38,7 @@ final class HeldStore implements FlashStore {
     }
 
     void releaseAll() {
-        goOn.countDown();
+        released.countDown();
     }
 
     /** How many records were written. */
@@ -53,7 +53,7 @@ final class HeldStore implements FlashStore {
         if (holding != null && Arrays.equals(ItemKey.keyOf(key), holding)) {
             reached.countDown();
             try {
-                if (!goOn.await(1, TimeUnit.MINUTES)) {
+                if (!released.await(1, TimeUnit.MINUTES)) {
                     throw new IllegalStateException("Nobody lets go");
                 }
             } catch (InterruptedException ended) {
@@ -86,8 +86,8 @@ final class HeldStore implements FlashStore {
     }
 
     @Override
-    public void handOver(DurabilityLevel durability) {
-        device.handOver(durability);
+    public void makeDurable(DurabilityLevel durability) {
+        device.makeDurable(durability);
     }
 
     @Override
@@ -101,13 +101,13 @@ final class HeldStore implements FlashStore {
     }
 
     @Override
-    public boolean noted(String name) {
-        return device.noted(name);
+    public boolean hasNote(String name) {
+        return device.hasNote(name);
     }
 
     @Override
-    public void note(String name, boolean left) {
-        device.note(name, left);
+    public void setNote(String name, boolean present) {
+        device.setNote(name, present);
     }
 
     @Override

@@ -59,8 +59,8 @@ final class LosingStore implements FlashStore {
     }
 
     @Override
-    public synchronized void handOver(DurabilityLevel durability) {
-        store().handOver(durability);
+    public synchronized void makeDurable(DurabilityLevel durability) {
+        store().makeDurable(durability);
     }
 
     @Override
@@ -74,13 +74,13 @@ final class LosingStore implements FlashStore {
     }
 
     @Override
-    public boolean noted(String name) {
-        return store.noted(name);
+    public boolean hasNote(String name) {
+        return store.hasNote(name);
     }
 
     @Override
-    public void note(String name, boolean left) {
-        store.note(name, left);
+    public void setNote(String name, boolean present) {
+        store.setNote(name, present);
     }
 
     @Override

@@ -81,9 +81,9 @@ final class MortalStore implements FlashStore {
     }
 
     @Override
-    public void handOver(DurabilityLevel durability) {
+    public void makeDurable(DurabilityLevel durability) {
         boolean handed = live(() -> {
-            device.handOver(durability);
+            device.makeDurable(durability);
             return true;
         });
         assert handed;
@@ -100,17 +100,17 @@ final class MortalStore implements FlashStore {
     }
 
     @Override
-    public boolean noted(String name) {
-        return live(() -> device.noted(name));
+    public boolean hasNote(String name) {
+        return live(() -> device.hasNote(name));
     }
 
     @Override
-    public void note(String name, boolean left) {
-        boolean noted = live(() -> {
-            device.note(name, left);
+    public void setNote(String name, boolean present) {
+        boolean hasNote = live(() -> {
+            device.setNote(name, present);
             return true;
         });
-        assert noted;
+        assert hasNote;
     }
 
     @Override

@@ -21,10 +21,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Tests that evicted items are gone despite concurrent requests for them. Confined to the test's thread. */
+/** Tests that evicted items are removed despite concurrent requests for them. Confined to the test's thread. */
 class PendingRemovalsTest {
-    private static final int MOST_ITEMS = 3000;
-    private static final FlashTierSettings FEW = FlashTierSettings.of(MOST_ITEMS).withPolicy(Policies.of("lru"))
+    private static final int MAX_ITEMS = 3000;
+    private static final FlashTierSettings FEW = FlashTierSettings.of(MAX_ITEMS).withPolicy(Policies.of("lru"))
             .withThreads(2).withQueueBytes(1L << 30);
 
     @TempDir
@@ -38,15 +38,15 @@ class PendingRemovalsTest {
         HeldStore store = new HeldStore(device);
         try (TierFixture fixture = new TierFixture(directory, _ -> store, FEW)) {
             fixture.set(0, "key", "old");
-            fixture.pushDown(2, "other ");
+            fixture.demoteOthers(2, "other ");
             fixture.settle();
-            assertThat(fixture.mightHold(0, "key")).isTrue();
+            assertThat(fixture.mightContain(0, "key")).isTrue();
             store.hold("key".getBytes(StandardCharsets.UTF_8));
-            CompletableFuture<List<Fetch.Outcome>> asked = fixture.ask(0, "key", 1);
+            CompletableFuture<List<Fetch.Outcome>> requested = fixture.fetch(0, "key", 1);
             store.awaitHeld();
             // The other lane writes half of it.
-            long enough = store.puts() + 2 * MOST_ITEMS;
-            for (int i = 0; i < 5 * MOST_ITEMS; i++) {
+            long enough = store.puts() + 2 * MAX_ITEMS;
+            for (int i = 0; i < 5 * MAX_ITEMS; i++) {
                 fixture.setNew(1, "more " + i, "x".repeat(1000));
             }
             long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
@@ -54,21 +54,21 @@ class PendingRemovalsTest {
                 assertThat(System.nanoTime()).as("only " + store.puts() + " written").isLessThan(deadline);
                 Thread.onSpinWait();
             }
-            if (fixture.mightHold(0, "key")) {
+            if (fixture.mightContain(0, "key")) {
                 store.releaseAll();
             }
             fixture.set(0, "key", "new");
             assertThat(fixture.get(0, "key")).isEqualTo("new");
             assertThat(fixture.delete(0, "key")).isTrue();
             store.releaseAll();
-            assertThat(TierFixture.join(asked)).hasSize(1);
+            assertThat(TierFixture.join(requested)).hasSize(1);
             assertThat(fixture.get(0, "key")).as("deleted").isNull();
         } finally {
             store.releaseAll();
         }
     }
 
-    /** Also where files are opened anew all the time, nothing is left in the store that memory does not know of. */
+    /** Even if files are reopened all the time, the store keeps no record that memory does not count. */
     @ParameterizedTest
     @ValueSource(strings = {"tbf", "lru", "random"})
     void nothingIsLeftThatIsNotCounted(String policy) {
@@ -99,38 +99,38 @@ class PendingRemovalsTest {
             }
             fixture.settle();
             assertThat(device.reopened()).isPositive();
-            assertThat(fixture.tier.stats().givenUp()).isZero();
+            assertThat(fixture.tier.stats().invalidations()).isZero();
             assertThat(fixture.tier.stats().evictions()).isPositive();
             for (byte[] key : device.keys()) {
-                assertThat(fixture.tier.holdings().mightHold(ItemKey.placeOf(key), ItemKey.epochOf(key))).isTrue();
+                assertThat(fixture.tier.residency().mightContain(ItemKey.placeOf(key), ItemKey.epochOf(key))).isTrue();
             }
             assertThat(fixture.tier.stats().items()).isEqualTo(device.count());
             assertThat(device.count()).isLessThanOrEqualTo(300 + 64);
         }
     }
 
-    /** What the store has no room to take out stays to go, and goes when there is room. */
+    /** A removal for which the store has no space stays pending, and is done once there is space. */
     @Test
     void removalWithoutSpaceIsRetried() {
         try (TierFixture fixture = new TierFixture(directory, _ -> device, FEW)) {
-            fixture.pushDown(1, "first ");
+            fixture.demoteOthers(1, "first ");
             fixture.settle();
             device.refuse(StoreException.Kind.FULL, call -> call.equals("delete"));
-            fixture.pushDown(2, "second ");
-            assertThat(fixture.tier.departures().count()).isPositive();
+            fixture.demoteOthers(2, "second ");
+            assertThat(fixture.tier.removals().count()).isPositive();
             device.refuse(_ -> false);
             fixture.settle();
             assertThat(fixture.tier.stats().items()).isEqualTo(device.count());
-            assertThat(fixture.tier.stats().givenUp()).isZero();
+            assertThat(fixture.tier.stats().invalidations()).isZero();
         }
     }
 
-    /** What a flush leaves behind is taken out, though a store without room refuses it at first. */
+    /** Items that a flush invalidates are removed, even if a full store refuses it at first. */
     @Test
     void flushedItemsAreRemoved() {
         try (TierFixture fixture = new TierFixture(directory, _ -> device, FlashTierSettings.of(100_000))) {
-            fixture.pushDown(1, "first ");
-            fixture.pushDown(2, "second ");
+            fixture.demoteOthers(1, "first ");
+            fixture.demoteOthers(2, "second ");
             fixture.settle();
             device.refuse(StoreException.Kind.FULL, call -> call.equals("delete"));
             TierFixture.join(fixture.tier.flushAll());

@@ -37,8 +37,8 @@ final class TierFixture implements AutoCloseable {
     private static final long MEMORY_BYTES = 1 << 20;
     private static final int SEGMENT_BYTES = 4096;
     private static final int SHARDS = 4;
-    private static final int MOST_PUSHED = 50_000;
-    private static final int MOST_FETCHES = 100;
+    private static final int MAX_PUSHED = 50_000;
+    private static final int MAX_FETCHES = 100;
     private static final long WAIT_SECONDS = 60;
 
     final Cache cache;
@@ -68,20 +68,20 @@ final class TierFixture implements AutoCloseable {
         session = cache.newSession();
     }
 
-    /** Asks for a key as often as it is told, all at once, and tells what became of it. */
-    CompletableFuture<List<Fetch.Outcome>> ask(int database, String name, int times) {
+    /** Requests a key this many times at once, and returns the outcomes. */
+    CompletableFuture<List<Fetch.Outcome>> fetch(int database, String name, int times) {
         CompletableFuture<Boolean> known = new CompletableFuture<>();
         Fetch fetch = new Fetch(() -> known.complete(true));
-        ask(fetch, database, name, times);
+        fetch(fetch, database, name, times);
         return known.thenApply(_ -> IntStream.range(0, times).mapToObj(fetch::outcome).toList());
     }
 
     /** Asks for a key and has something run when it is known what became of it. */
-    void ask(int database, String name, Runnable whenKnown) {
-        ask(new Fetch(whenKnown), database, name, 1);
+    void fetch(int database, String name, Runnable onComplete) {
+        fetch(new Fetch(onComplete), database, name, 1);
     }
 
-    private void ask(Fetch fetch, int database, String name, int times) {
+    private void fetch(Fetch fetch, int database, String name, int times) {
         byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate(Math.max(1, bytes.length));
@@ -94,7 +94,7 @@ final class TierFixture implements AutoCloseable {
         tier.fetch(fetch);
     }
 
-    /** Runs something under the key's lock, once what is below is in memory. */
+    /** Runs an action under the key's lock, once an item on flash is in memory. */
     private <T extends @Nullable Object> T withKey(int database, String name, Supplier<T> action) {
         byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
         try (Arena arena = Arena.ofConfined()) {
@@ -102,7 +102,7 @@ final class TierFixture implements AutoCloseable {
             Memory.copy(bytes, 0, memory.address(), bytes.length);
             long absentInEpoch = -1;
             int absentAt = 0;
-            for (int fetches = 0; fetches < MOST_FETCHES; fetches++) {
+            for (int fetches = 0; fetches < MAX_FETCHES; fetches++) {
                 session.now(cache.config().ticker().wallMillis());
                 session.bind(key, database, memory.address(), bytes.length);
                 session.lock(key);
@@ -111,7 +111,7 @@ final class TierFixture implements AutoCloseable {
                 try {
                     epoch = session.epoch(database);
                     demotions = tier.demotions(key.hash());
-                    if (session.peek(key, item) || !tier.mightHold(epoch, key.hash())
+                    if (session.peek(key, item) || !tier.mightContain(epoch, key.hash())
                             || epoch == absentInEpoch && demotions == absentAt) {
                         return action.get();
                     }
@@ -175,7 +175,7 @@ final class TierFixture implements AutoCloseable {
         });
     }
 
-    /** What is written from now on is of this class of penalty. */
+    /** Sets the penalty class of items that are written from now on. */
     void writesInto(int penaltyClass) {
         session.writesInto(penaltyClass);
     }
@@ -193,7 +193,7 @@ final class TierFixture implements AutoCloseable {
     }
 
     /**
-     * What the tier answers that is offered what is in memory; null if it is not there. What is taken leaves memory.
+     * The tier's answer to the offer of an item in memory; null if the item is not there. A taken item leaves memory.
      */
     SecondaryTier.@Nullable Answer offer(int database, String name) {
         SecondaryTier.@Nullable Answer[] answer = new SecondaryTier.Answer[1];
@@ -217,8 +217,8 @@ final class TierFixture implements AutoCloseable {
     }
 
     /** Whether flash may hold the key. */
-    boolean mightHold(int database, String name) {
-        return withBound(database, name, () -> tier.mightHold(session.epoch(database), key.hash()));
+    boolean mightContain(int database, String name) {
+        return withBound(database, name, () -> tier.mightContain(session.epoch(database), key.hash()));
     }
 
     private boolean withBound(int database, String name, BooleanSupplier action) {
@@ -267,11 +267,11 @@ final class TierFixture implements AutoCloseable {
         return cache.size(database, tier::count);
     }
 
-    /** Writes to a database until everything of the others has fallen. */
-    void pushDown(int database, String prefix) {
+    /** Writes to a database until all items of the others are demoted. */
+    void demoteOthers(int database, String prefix) {
         long others = 1;
         for (int i = 0; i < 2 * MEMORY_BYTES / 1000 || others > 0; i++) {
-            if (i > MOST_PUSHED) {
+            if (i > MAX_PUSHED) {
                 throw new IllegalStateException(others + " stay in memory");
             }
             set(database, prefix + i, "x".repeat(1000));
@@ -285,7 +285,7 @@ final class TierFixture implements AutoCloseable {
     /** Waits until nothing is falling, or about to go. */
     void settle() {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
-        while (tier.stats().queueDepth() > 0 || tier.departures().count() > 0) {
+        while (tier.stats().queueDepth() > 0 || tier.removals().count() > 0) {
             if (System.nanoTime() - deadline > 0) {
                 throw new IllegalStateException("still falling: " + tier.stats());
             }
@@ -297,7 +297,7 @@ final class TierFixture implements AutoCloseable {
         return new ArrayList<>(cache.checkIntegrity());
     }
 
-    /** Before the rest: what it tells afterwards does not change any more. */
+    /** Closed first: its counters do not change afterwards. */
     void closeTier() {
         if (!tierClosed) {
             tierClosed = true;

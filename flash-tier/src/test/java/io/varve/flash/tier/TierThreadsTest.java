@@ -54,13 +54,13 @@ class TierThreadsTest {
     void workerContinuesAfterFailureOfRequester() {
         try (TierFixture fixture = new TierFixture(directory, _ -> device, AMPLE)) {
             fixture.set(0, "key", "value");
-            fixture.pushDown(1, "one ");
+            fixture.demoteOthers(1, "one ");
             fixture.settle();
-            fixture.ask(0, "nothing", () -> {
+            fixture.fetch(0, "nothing", () -> {
                 throw new AssertionError("for the test");
             });
             assertThat(fixture.get(0, "key")).isEqualTo("value");
-            assertThat(fixture.tier.stats().givenUp()).isZero();
+            assertThat(fixture.tier.stats().invalidations()).isZero();
         }
     }
 
@@ -69,12 +69,12 @@ class TierThreadsTest {
         FlashStore store = failing("bytesWritten", 1);
         try (TierFixture fixture = new TierFixture(directory, _ -> store, AMPLE)) {
             fixture.set(0, "key", "value");
-            fixture.pushDown(1, "one ");
+            fixture.demoteOthers(1, "one ");
             await(() -> fixture.tier.stats().deviceBytes() > 0);
         }
     }
 
-    /** For want of room it was only said that nothing counts: as soon as it can be, it is said what does. */
+    /** With no space, the state file could only be deleted: it is written as soon as that is possible. */
     @Test
     void theStateIsWrittenOnceItCanBe() throws IOException {
         MortalStore store = new MortalStore(device);
@@ -83,7 +83,7 @@ class TierThreadsTest {
         TierFixture.join(fixture.tier.flushAll());
         assertThat(directory.resolve("state")).doesNotExist();
         fixture.set(0, "key", "value");
-        fixture.pushDown(1, "one ");
+        fixture.demoteOthers(1, "one ");
         fixture.settle();
         assertThat(fixture.tier.stats().written()).isPositive();
         Files.delete(inTheWay);

@@ -118,7 +118,7 @@ class PublishedArtifactsTest {
         properties.setProperty("varve.port", "1");
         VarveClient client = new VarveClient();
         client.setProperties(properties);
-        // Nobody listens on port 1: it takes Lettuce and Netty to find that out.
+        // No server listens on port 1: it takes Lettuce and Netty to find that out.
         DBException refused = assertThrows(DBException.class, client::init);
         assertTrue(refused.getMessage().contains("varve.port=1"), refused.getMessage());
     }

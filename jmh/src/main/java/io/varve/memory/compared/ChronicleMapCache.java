@@ -8,13 +8,13 @@ import net.openhft.chronicle.map.ChronicleMap;
 
 /** Adapts Chronicle Map, in memory, with keys and values of constant size. Thread-safe. It evicts nothing. */
 final class ChronicleMapCache implements ComparedCache {
-    private static final double ROOM = 1.05;
+    private static final double HEADROOM_FACTOR = 1.05;
 
     private final ChronicleMap<byte[], byte[]> map;
 
     ChronicleMapCache(long entries) {
         map = ChronicleMap.of(byte[].class, byte[].class).constantKeySizeBySample(new byte[KEY_BYTES])
-                .constantValueSizeBySample(new byte[VALUE_BYTES]).entries((long) (entries * ROOM) + 1000)
+                .constantValueSizeBySample(new byte[VALUE_BYTES]).entries((long) (entries * HEADROOM_FACTOR) + 1000)
                 .putReturnsNull(true).removeReturnsNull(true).create();
     }
 

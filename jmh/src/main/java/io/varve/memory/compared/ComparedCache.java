@@ -2,7 +2,7 @@ package io.varve.memory.compared;
 
 /**
  * A cache with keys of {@value #KEY_BYTES} bytes and values of {@value #VALUE_BYTES}, sized so that all entries fit.
- * Thread-safe; each thread uses its own {@link Door}.
+ * Thread-safe; each thread uses its own {@link CacheHandle}.
  *
  * <p>A key is a number to the caller. The cache converts it to bytes in the cheapest way for its own interface, and
  * copies a value that it finds into the caller's array. So all caches do equal work.

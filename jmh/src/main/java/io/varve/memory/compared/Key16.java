@@ -6,8 +6,8 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key as an object, for caches that take no bytes. Confined to the {@link ComparedCache.Door} that owns it; immutable
- * once a cache stores it.
+ * A key as an object, for caches that take no bytes. Confined to the {@link ComparedCache.CacheHandle} that owns it;
+ * immutable once a cache stores it.
  */
 final class Key16 {
     private long number;

@@ -25,7 +25,7 @@ public final class Operations {
     public static final int AWAY = 1024;
 
     /** Large enough that the keys do not stay in a processor's cache; fewer keys need fewer operations. */
-    private static final int MOST = 1 << 21;
+    private static final int MAX_OPERATIONS = 1 << 21;
     private static final int PER_ENTRY = 16;
     private static final int READ_PERCENT = 80;
     private static final int KIND_SHIFT = 30;
@@ -39,7 +39,7 @@ public final class Operations {
         if (entries < 1 || entries > 1 << KIND_SHIFT) {
             throw new IllegalArgumentException(entries + " entries: allowed are 1 to " + (1 << KIND_SHIFT));
         }
-        operations = new int[(int) Math.min(MOST, Long.highestOneBit((long) entries * PER_ENTRY))];
+        operations = new int[(int) Math.min(MAX_OPERATIONS, Long.highestOneBit((long) entries * PER_ENTRY))];
         SplittableRandom random = new SplittableRandom(seed);
         ZipfDistribution ranks = new ZipfDistribution(new Well19937c(seed), entries, ZIPFIAN_CONSTANT);
         int removals = 0;

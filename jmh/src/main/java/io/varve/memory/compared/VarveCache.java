@@ -14,8 +14,8 @@ import io.varve.memory.offheap.Regions;
 /** Adapts Varve's own cache, with a maintenance thread as in a server. Thread-safe. */
 final class VarveCache implements ComparedCache {
     /** Far above the memory of an entry: memory is taken when it is written. */
-    private static final long MOST_BYTES_PER_ENTRY = 320;
-    private static final long LEAST_BYTES = 64L << 20;
+    private static final long MAX_BYTES_PER_ENTRY = 320;
+    private static final long MIN_BYTES = 64L << 20;
     /** As a server reads the clock once for a batch. */
     private static final int OPERATIONS_PER_CLOCK = 64;
     private static final long WRITE_BYTES = 256;
@@ -27,7 +27,7 @@ final class VarveCache implements ComparedCache {
     private volatile boolean closing;
 
     VarveCache(long entries) {
-        cache = Cache.open(CacheConfig.defaults(LEAST_BYTES + entries * MOST_BYTES_PER_ENTRY));
+        cache = Cache.open(CacheConfig.defaults(MIN_BYTES + entries * MAX_BYTES_PER_ENTRY));
         maintenance = Thread.ofPlatform().name("maintenance").daemon().start(this::maintain);
     }
 

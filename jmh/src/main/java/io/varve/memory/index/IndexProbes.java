@@ -19,7 +19,7 @@ import io.varve.memory.offheap.Regions;
  */
 public final class IndexProbes {
     public static final int DEFAULT_KEYS = 10_000_000;
-    public static final int MOST_KEYS = 200_000_000;
+    public static final int MAX_KEYS = 200_000_000;
 
     /** A shard doubles its table at this load, or, depending on its number, at up to a ninth less. */
     private static final double GROW_LOAD = 0.87;

@@ -25,7 +25,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * How long does a division take, once a window, by the number of read classes and of units? Confined to the thread that
  * measures.
  *
- * <p>All curves decrease over the whole memory, which causes the most work: once more memory brings nothing, fewer
+ * <p>All curves decrease over the whole memory, which causes the most work: when further memory brings nothing, fewer
  * units are tried. The benchmark cannot see the cost of the curves ({@link ReuseRecorderBenchmark}).
  *
  * <p>Run: {@code ./varve jmh MemoryPartitionerBenchmark}

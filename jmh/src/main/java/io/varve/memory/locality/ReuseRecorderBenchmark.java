@@ -62,7 +62,7 @@ public class ReuseRecorderBenchmark {
         for (int i = 0; i < 4 * keys; i++) {
             int key = random.nextInt(keys);
             recorder.read(hash(key), i & 15, ITEM_BYTES, ReuseRecorder.NEVER, 0);
-            tellProbe(key, hash(key));
+            feedProbe(key, hash(key));
         }
         for (int i = 0; i < HASHES; i++) {
             sequence[i] = random.nextInt(keys);
@@ -100,10 +100,10 @@ public class ReuseRecorderBenchmark {
     @Benchmark
     public void probe() {
         next = next + 1 & HASHES - 1;
-        tellProbe(sequence[next], hashes[next]);
+        feedProbe(sequence[next], hashes[next]);
     }
 
-    private void tellProbe(int key, long hash) {
+    private void feedProbe(int key, long hash) {
         boolean before = followed[key];
         if (probe.countRead(before)) {
             followed[key] = probe.read(hash, 0, ITEM_BYTES, ReuseRecorder.NEVER, 0, before);

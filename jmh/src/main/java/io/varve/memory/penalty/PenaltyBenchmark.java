@@ -84,7 +84,7 @@ public class PenaltyBenchmark {
     }
 
     private long written(long hash) {
-        long waited = monitor.waited(hash);
+        long waited = monitor.missAgeMicros(hash);
         monitor.end();
         return waited;
     }

@@ -112,7 +112,7 @@ public class SegmentAppendBenchmark {
         int place = next;
         next = next + 1 & ITEMS - 1;
         long location = write(expires);
-        segments.died(locations[place]);
+        segments.itemRemoved(locations[place]);
         locations[place] = location;
         return location;
     }
@@ -127,7 +127,7 @@ public class SegmentAppendBenchmark {
         }
         Memory.copy(source, ItemLayout.keyAddress(address), KEY_BYTES);
         Memory.copy(source, ItemLayout.valueAddress(address), valueBytes);
-        segments.born(location, size, expires ? NOW + TTL_MILLIS : Item.NEVER, NOW);
+        segments.itemWritten(location, size, expires ? NOW + TTL_MILLIS : Item.NEVER, NOW);
         return location;
     }
 }

@@ -11,7 +11,8 @@ import io.netty.util.concurrent.DefaultThreadFactory;
  * superclass is.
  *
  * <p>Netty keeps its pools of objects and of buffers by thread, and only for its own kind of thread: on another it
- * allocates each object anew and shares the pools. JMH creates this class by its name, in {@code -Djmh.executor.class}.
+ * allocates each object again and shares the pools. JMH creates this class by its name, in {@code
+ * -Djmh.executor.class}.
  */
 public final class EventLoopThreads extends ThreadPoolExecutor {
     /** Called by JMH. */

@@ -22,15 +22,15 @@ import io.varve.memory.offheap.Memory;
  * passed to a write must not lie in the collection itself.
  *
  * <p>A write is all or nothing: a refused one ({@link CacheFullException}) has changed nothing. Removals are never
- * refused. The writes between {@link #begin} and {@link #keep} or {@link #undo} are one atomic write. There any of them
- * may be refused, and the caller must then undo.
+ * refused. The writes between {@link #begin} and {@link #commit} or {@link #rollback} are one atomic write. There any
+ * of them may be refused, and the caller must then undo.
  *
  * <p>The caller that removes the last element must delete the collection.
  */
 public abstract sealed class CollectionTree permits ListTree, HashedTree, SortedSetTree {
     /** A packed value with more entries, or with more bytes, must become a tree. */
-    public static final int MOST_PACKED_ENTRIES = 128;
-    public static final int MOST_PACKED_BYTES = 8 << 10;
+    public static final int MAX_PACKED_ENTRIES = 128;
+    public static final int MAX_PACKED_BYTES = 8 << 10;
 
     /** The most overhead of a leaf entry beyond the bytes of its element. */
     private static final int ENTRY_BYTES = 64;
@@ -46,12 +46,12 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
     private boolean begun;
     private long header;
 
-    /** @param mostTrees the number of its trees, unless {@link #trees(int)} sets fewer */
-    CollectionTree(ItemType type, int mostTrees, CountedTree tree) {
+    /** @param maxTrees the number of its trees, unless {@link #trees(int)} sets fewer */
+    CollectionTree(ItemType type, int maxTrees, CountedTree tree) {
         this.type = type;
-        this.trees = mostTrees;
+        this.trees = maxTrees;
         this.tree = tree;
-        before = new byte[TreeHeader.bytes(mostTrees)];
+        before = new byte[TreeHeader.bytes(maxTrees)];
     }
 
     /**
@@ -86,7 +86,7 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
         header = newHeader;
         begun = false;
         openTrees(space, newHeader);
-        generous(false);
+        expectManyWrites(false);
         toEnd();
     }
 
@@ -252,26 +252,26 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
     // --- atomic groups of writes
 
     /**
-     * Begins an atomic group of writes, up to {@link #keep}. Meanwhile no other key of the shard may be written. Each
+     * Begins an atomic group of writes, up to {@link #commit}. Meanwhile no other key of the shard may be written. Each
      * modified leaf is copied once, so it is not worth it for a single write.
      */
     public final void begin() {
         Memory.copy(header, before, 0, TreeHeader.bytes(trees));
         tree.space().begin();
         begun = true;
-        generous(true);
+        expectManyWrites(true);
     }
 
     /** Sets whether many writes follow before the lock is released. Called by the shard. */
-    public void generous(boolean isGenerous) {
-        tree.generous(isGenerous);
+    public void expectManyWrites(boolean manyWrites) {
+        tree.expectManyWrites(manyWrites);
     }
 
-    public final void keep() {
+    public final void commit() {
         requireBegun();
         begun = false;
-        generous(false);
-        tree.space().keep();
+        expectManyWrites(false);
+        tree.space().commit();
     }
 
     /**
@@ -280,17 +280,17 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
      * @param full the refusal
      * @return the exception to throw: it has the memory that the writes need together
      */
-    public final CacheFullException undo(CacheFullException full) {
-        long written = undo();
+    public final CacheFullException rollback(CacheFullException full) {
+        long written = rollback();
         // The memory taken is freed now: the writes need at least as much again.
         return full.inAll(full.bytes() + 2 * written);
     }
 
-    private long undo() {
+    private long rollback() {
         requireBegun();
         begun = false;
-        generous(false);
-        long written = tree.space().undo();
+        expectManyWrites(false);
+        long written = tree.space().rollback();
         Memory.copy(before, 0, header, TreeHeader.bytes(trees));
         forget();
         toEnd();
@@ -302,17 +302,17 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
      *
      * @throws CacheFullException if one of them was refused
      */
-    public final void together(Runnable writer) {
+    public final void atomically(Runnable writer) {
         begin();
         try {
             writer.run();
         } catch (CacheFullException full) {
-            throw undo(full);
+            throw rollback(full);
         } catch (RuntimeException | Error bug) {
-            undo();
+            rollback();
             throw bug;
         }
-        keep();
+        commit();
     }
 
     /**
@@ -323,7 +323,7 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
      * @param writes the most elements that are put
      * @param longest bytes of the longest of them, at most
      */
-    public final void together(int writes, long longest, Runnable writer) {
+    public final void atomically(int writes, long longest, Runnable writer) {
         if (writes == 1) {
             writer.run();
             return;
@@ -331,7 +331,7 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
         long nodes = nodesFor(writes);
         boolean isOrdinary = longest + ENTRY_BYTES <= tree.targetBytes() && nodes <= Integer.MAX_VALUE;
         if (!isOrdinary || !tree.space().reserve((int) nodes)) {
-            together(writer);
+            atomically(writer);
             return;
         }
         try {

@@ -76,9 +76,9 @@ public final class HashTree extends HashedTree {
     }
 
     @Override
-    public void generous(boolean isGenerous) {
-        super.generous(isGenerous);
-        times.generous(isGenerous);
+    public void expectManyWrites(boolean manyWrites) {
+        super.expectManyWrites(manyWrites);
+        times.expectManyWrites(manyWrites);
     }
 
     @Override
@@ -271,13 +271,13 @@ public final class HashTree extends HashedTree {
     /**
      * Removes due fields, in the order of their times; the position is then at the end. Never refused.
      *
-     * @param most the most fields to remove; one with a large value, whose memory is freed at once, counts as eight
+     * @param max the most fields to remove; one with a large value, whose memory is freed at once, counts as eight
      * @return the number of removed fields
      */
-    public int removeDue(int most) {
+    public int removeDue(int max) {
         int removed = 0;
         int work = 0;
-        while (work < most && due > 0) {
+        while (work < max && due > 0) {
             spot.forget();
             times.seek(0, spot);
             long entry = times.entry(spot);

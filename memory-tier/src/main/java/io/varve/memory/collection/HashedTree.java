@@ -14,8 +14,8 @@ public abstract sealed class HashedTree extends CollectionTree permits SetTree, 
     final Element element = new Element();
     private final MemberSearch search;
 
-    HashedTree(ItemType type, int mostTrees, HashedFormat format) {
-        super(type, mostTrees, new CountedTree(format));
+    HashedTree(ItemType type, int maxTrees, HashedFormat format) {
+        super(type, maxTrees, new CountedTree(format));
         this.format = format;
         search = new MemberSearch(tree, format, path);
     }

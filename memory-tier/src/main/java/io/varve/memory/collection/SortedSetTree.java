@@ -74,9 +74,9 @@ public final class SortedSetTree extends CollectionTree {
     }
 
     @Override
-    public void generous(boolean isGenerous) {
-        super.generous(isGenerous);
-        index.generous(isGenerous);
+    public void expectManyWrites(boolean manyWrites) {
+        super.expectManyWrites(manyWrites);
+        index.expectManyWrites(manyWrites);
     }
 
     @Override
@@ -163,23 +163,23 @@ public final class SortedSetTree extends CollectionTree {
      */
     public boolean put(long bytes, int length, double score) {
         find(bytes, length);
-        return putSought(score);
+        return putLastSearched(score);
     }
 
     /**
      * Sets the score of the member that {@link #find} last searched for, without searching again. No other search may
      * have come in between, and the member's bytes must still be at their address.
      */
-    public boolean putSought(double score) {
+    public boolean putLastSearched(double score) {
         long stored = ScoreOrder.stored(score);
-        boolean isThere = atElement;
-        if (!isThere) {
+        boolean exists = atElement;
+        if (!exists) {
             add(stored);
         } else if (ScoredFormat.stored(entry()) != stored) {
             move(stored);
         }
         toEnd();
-        return !isThere;
+        return !exists;
     }
 
     private void add(long stored) {

@@ -5,21 +5,21 @@ package io.varve.memory.config;
  *
  * @param recorded whether accesses are recorded
  * @param windowAccesses the accesses in a window, after which older samples lose weight; at least
- *     {@link #LEAST_WINDOW}
+ *     {@link #MIN_WINDOW}
  */
 public record CurveSettings(boolean recorded, long windowAccesses) {
     /**
      * With windows of this size, the walk over the recorder's table that ends a window costs less than the recording.
      */
-    public static final long LEAST_WINDOW = 10_000;
+    public static final long MIN_WINDOW = 10_000;
     public static final long USUAL_WINDOW = 1_000_000;
     public static final CurveSettings OFF = new CurveSettings(false, USUAL_WINDOW);
 
     /** @throws IllegalArgumentException naming the setting that is out of its range */
     public CurveSettings {
-        if (windowAccesses < LEAST_WINDOW) {
+        if (windowAccesses < MIN_WINDOW) {
             throw new IllegalArgumentException(
-                    "mrc-window " + windowAccesses + ": allowed is at least " + LEAST_WINDOW);
+                    "mrc-window " + windowAccesses + ": allowed is at least " + MIN_WINDOW);
         }
     }
 }

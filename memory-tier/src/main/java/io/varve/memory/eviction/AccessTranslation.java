@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public record AccessTranslation(EvictionPolicy from, EvictionPolicy to, long changedMillis,
         @Nullable AccessTranslation earlier) {
     /** The number of changes that are remembered. */
-    private static final int MOST_CHANGES = 8;
+    private static final int MAX_CHANGES = 8;
     private static final long MILLIS_PER_MINUTE = 60_000;
     /**
      * For each of these, an item accessed within that many minutes before the change counts one more than a new one.
@@ -25,7 +25,7 @@ public record AccessTranslation(EvictionPolicy from, EvictionPolicy to, long cha
     private static final int[] RECENT_MINUTES = {1, 10, 60};
     /** A count of {@code initial + n} stands for {@code n * n} times this many accesses. */
     private static final double ACCESSES_PER_SQUARE = AccessBits.LOG_FACTOR / 2.0;
-    private static final int MOST_COUNT = 255;
+    private static final int MAX_COUNT = 255;
 
     /**
      * The translation after a change.
@@ -41,7 +41,7 @@ public record AccessTranslation(EvictionPolicy from, EvictionPolicy to, long cha
             return null;
         }
         boolean same = from.countsFrequency() == to.countsFrequency() && !from.countsSinceArrival();
-        return same ? before : new AccessTranslation(from, to, nowMillis, upTo(MOST_CHANGES - 1, before));
+        return same ? before : new AccessTranslation(from, to, nowMillis, upTo(MAX_CHANGES - 1, before));
     }
 
     private static @Nullable AccessTranslation upTo(int changes, @Nullable AccessTranslation last) {
@@ -79,7 +79,7 @@ public record AccessTranslation(EvictionPolicy from, EvictionPolicy to, long cha
                 count += idleMinutes < recent ? 1 : 0;
             }
         }
-        return AccessBits.counted(Math.min(count, MOST_COUNT), changedMillis);
+        return AccessBits.counted(Math.min(count, MAX_COUNT), changedMillis);
     }
 
     private int toClock(int bits, long nowMillis) {

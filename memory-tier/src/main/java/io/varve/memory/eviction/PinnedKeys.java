@@ -53,7 +53,7 @@ public final class PinnedKeys {
     /** The pins of one thread. Single writer, that thread; many readers. */
     public static final class Holder {
         /** With several keys, the false-positive probability is less than their number divided by this. */
-        private static final int LEAST_BITS = 1 << 15;
+        private static final int MIN_BITS = 1 << 15;
         private static final int BITS_PER_KEY = 32;
         /**
          * ORDER: a release store is enough, and saves a fence for each command. The pinning thread then takes the lock
@@ -70,7 +70,7 @@ public final class PinnedKeys {
          */
         private volatile long @org.jspecify.annotations.Nullable [] several;
         /** Reused for successive commands with few keys. */
-        private final long[] bits = new long[LEAST_BITS / Long.SIZE];
+        private final long[] bits = new long[MIN_BITS / Long.SIZE];
 
         static {
             try {
@@ -96,8 +96,8 @@ public final class PinnedKeys {
          */
         public long[] begin(int count) {
             unpin();
-            long wanted = Math.max(LEAST_BITS, Long.highestOneBit((long) count * BITS_PER_KEY - 1) << 1);
-            if (wanted > LEAST_BITS) {
+            long wanted = Math.max(MIN_BITS, Long.highestOneBit((long) count * BITS_PER_KEY - 1) << 1);
+            if (wanted > MIN_BITS) {
                 return new long[(int) (wanted / Long.SIZE)];
             }
             Arrays.fill(bits, 0);

@@ -39,7 +39,7 @@ public final class Ranking {
         threshold = Long.MAX_VALUE;
     }
 
-    public boolean wantsMore() {
+    public boolean needsMore() {
         return sampled < SAMPLE;
     }
 

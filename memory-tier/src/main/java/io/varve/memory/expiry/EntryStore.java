@@ -288,12 +288,12 @@ final class EntryStore {
         }
     }
 
-    private int append(int cell, long location, boolean ask) {
+    private int append(int cell, long location, boolean limited) {
         int tail = tails[cell];
         long address = tail == NO_CHUNK ? 0 : address(tail);
         int slot = tail == NO_CHUNK ? ChunkLayout.SLOTS : ChunkLayout.count(address);
         if (slot == ChunkLayout.SLOTS) {
-            tail = appendChunk(cell, tail, ask);
+            tail = appendChunk(cell, tail, limited);
             address = address(tail);
             slot = 0;
         }
@@ -303,8 +303,8 @@ final class EntryStore {
         return ChunkLayout.entry(tail, slot);
     }
 
-    private int appendChunk(int cell, int tail, boolean ask) {
-        int chunk = freeHead != NO_CHUNK ? takeFree() : takeNew(ask);
+    private int appendChunk(int cell, int tail, boolean limited) {
+        int chunk = freeHead != NO_CHUNK ? takeFree() : takeNew(limited);
         long address = address(chunk);
         ChunkLayout.cell(address, cell);
         ChunkLayout.previous(address, tail);
@@ -359,18 +359,18 @@ final class EntryStore {
         freeChunks--;
     }
 
-    private int takeNew(boolean ask) {
+    private int takeNew(boolean limited) {
         if (chunks == slabCount * CHUNKS_PER_SLAB) {
-            takeSlab(ask);
+            takeSlab(limited);
         }
         return chunks++;
     }
 
-    private void takeSlab(boolean ask) {
+    private void takeSlab(boolean limited) {
         if (chunks == ChunkLayout.MAX_CHUNKS) {
             throw CacheFullException.INSTANCE;
         }
-        if (!ask) {
+        if (!limited) {
             budget.charge(SLAB_BYTES);
         } else if (!budget.tryCharge(SLAB_BYTES)) {
             throw CacheFullException.INSTANCE;

@@ -34,7 +34,7 @@ public final class Index {
     private final TagScanner scanner;
     private final Regions regions;
     /** Nothing is evicted for a table that would take more than this part of all memory. */
-    private static final int MOST_PART_FOR_TABLE = 4;
+    private static final int MAX_PART_FOR_TABLE = 4;
 
     private final MemoryBudget budget;
     private final double growLoad;
@@ -77,7 +77,7 @@ public final class Index {
         this.budget = budget;
         this.growLoad = growLoad;
         IndexTable first = IndexTable.open(IndexTable.MIN_BUCKETS, verifier, regions, budget, growLoad,
-                IndexTable.Asked.FOR_ALL_THERE_IS);
+                IndexTable.Charge.UP_TO_LIMIT);
         if (first == null) {
             throw CacheFullException.INSTANCE;
         }
@@ -509,9 +509,9 @@ public final class Index {
 
     private boolean startRehash(long buckets) {
         boolean grows = buckets > current.buckets();
-        IndexTable opened = IndexTable.open(buckets, verifier, regions, budget, growLoad, asked(buckets));
+        IndexTable opened = IndexTable.open(buckets, verifier, regions, budget, growLoad, chargeFor(buckets));
         if (opened == null) {
-            boolean fits = buckets << IndexBucketLayout.BUCKET_SHIFT <= budget.limitBytes() / MOST_PART_FOR_TABLE;
+            boolean fits = buckets << IndexBucketLayout.BUCKET_SHIFT <= budget.limitBytes() / MAX_PART_FOR_TABLE;
             crowded |= grows && fits && current.isCrowded();
             if (!grows || crowded) {
                 refused(buckets << IndexBucketLayout.BUCKET_SHIFT, grows ? budget.reserveBytes() : 0);
@@ -540,11 +540,11 @@ public final class Index {
     }
 
     /** A larger table can wait until it fits beside the reserve for writers. */
-    private IndexTable.Asked asked(long buckets) {
+    private IndexTable.Charge chargeFor(long buckets) {
         if (buckets > current.buckets()) {
-            return IndexTable.Asked.FOR_WHAT_IS_SPARE;
+            return IndexTable.Charge.BESIDE_RESERVE;
         }
-        return mayExceed(buckets) ? IndexTable.Asked.NOT : IndexTable.Asked.FOR_ALL_THERE_IS;
+        return mayExceed(buckets) ? IndexTable.Charge.UNCONDITIONAL : IndexTable.Charge.UP_TO_LIMIT;
     }
 
     /**
@@ -553,12 +553,12 @@ public final class Index {
      * would be evicted, and the tables would keep their size.
      */
     private boolean mayExceed(long buckets) {
-        return buckets < current.buckets() && (budget.leftBytes() < 0 || current.isSparse());
+        return buckets < current.buckets() && (budget.availableBytes() < 0 || current.isSparse());
     }
 
     /** If the system refuses memory that the budget allows, eviction does not help. */
     private void refused(long bytes, long kept) {
-        refusedBytes = budget.leftBytes() - kept < bytes ? bytes : 0;
+        refusedBytes = budget.availableBytes() - kept < bytes ? bytes : 0;
     }
 
     private void endRehash(IndexTable to) {

@@ -41,8 +41,8 @@ final class IndexTable {
     private static final double WORTH_DOUBLING_SHARE = 0.7;
 
     /** Whether the budget has to allow a table, and out of which part. */
-    enum Asked {
-        NOT, FOR_ALL_THERE_IS, FOR_WHAT_IS_SPARE
+    enum Charge {
+        UNCONDITIONAL, UP_TO_LIMIT, BESIDE_RESERVE
     }
 
     final long address;
@@ -70,18 +70,18 @@ final class IndexTable {
     /**
      * Opens an empty table with a power of two of buckets; null if its memory is refused.
      *
-     * @param asked whether the budget has to allow it
+     * @param charge whether the budget has to allow it
      */
     static @Nullable IndexTable open(long buckets, KeyVerifier verifier, Regions regions, MemoryBudget budget,
-            double growLoad, Asked asked) {
+            double growLoad, Charge charge) {
         long bytes = buckets << IndexBucketLayout.BUCKET_SHIFT;
-        boolean allowed = switch (asked) {
-            case NOT -> {
+        boolean allowed = switch (charge) {
+            case UNCONDITIONAL -> {
                 budget.charge(bytes);
                 yield true;
             }
-            case FOR_ALL_THERE_IS -> budget.tryCharge(bytes);
-            case FOR_WHAT_IS_SPARE -> budget.tryChargeBesideReserve(bytes);
+            case UP_TO_LIMIT -> budget.tryCharge(bytes);
+            case BESIDE_RESERVE -> budget.tryChargeBesideReserve(bytes);
         };
         if (!allowed) {
             return null;

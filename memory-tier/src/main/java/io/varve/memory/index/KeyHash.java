@@ -39,7 +39,7 @@ public final class KeyHash {
 
     /** The hash of {@code length} bytes of native memory; equal to that of the same bytes in an array. */
     public long hash(long address, int length) {
-        return length <= ShortHash.MOST_BYTES
+        return length <= ShortHash.MAX_BYTES
                 ? ofShort.hash(address, length)
                 : ofLong.hashBytesToLong(Memory.all(), address, length, ACCESS);
     }

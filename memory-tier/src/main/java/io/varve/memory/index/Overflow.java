@@ -25,7 +25,7 @@ import io.varve.memory.offheap.Regions;
  *            node of 7 ... 100,000 more
  * </pre>
  *
- * <p>No operation therefore takes longer with more entries, and none asks for more memory than a slab, however many
+ * <p>No operation therefore takes longer with more entries, and none allocates more memory than a slab, however many
  * keys an attacker has chosen. The overflow holds no memory until its first entry, and a few pages after the last.
  *
  * <p>[1] Witold Litwin: Linear Hashing: A New Tool for File and Table Addressing. VLDB 1980.

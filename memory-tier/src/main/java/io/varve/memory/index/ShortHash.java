@@ -12,7 +12,7 @@ import io.varve.memory.offheap.Memory;
  * beside the loop.
  */
 final class ShortHash {
-    static final int MOST_BYTES = 128;
+    static final int MAX_BYTES = 128;
 
     private static final long PRIME64_1 = 0x9E37_79B1_85EB_CA87L;
     private static final long PRIME64_2 = 0xC2B2_AE3D_27D4_EB4FL;
@@ -46,9 +46,9 @@ final class ShortHash {
         }
     }
 
-    /** @param length 0 to {@link #MOST_BYTES} */
+    /** @param length 0 to {@link #MAX_BYTES} */
     long hash(long address, int length) {
-        assert length >= 0 && length <= MOST_BYTES : length;
+        assert length >= 0 && length <= MAX_BYTES : length;
         if (length > 16) {
             return upTo128(address, length);
         }

@@ -7,7 +7,7 @@ import io.varve.memory.offheap.Regions;
 
 /**
  * A growable array of equally sized elements that grows and shrinks at its end by a few kilobytes. Guarded by the
- * shard's lock. Elements never move, and growing asks the budget for only one slab.
+ * shard's lock. Elements never move, and growing charges only one slab.
  *
  * <pre>
  *  |4k|4k|4k| ... 16 of them ... |4k|   64k   |   64k   | ...

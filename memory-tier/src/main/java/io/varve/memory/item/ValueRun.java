@@ -12,7 +12,7 @@ public interface ValueRun {
     int length();
 
     /** Bytes before the value, for an item's header and key. */
-    int headRoom();
+    int headroom();
 
     /** Adds a holder. Only while some holder (the shard, under its lock, or the caller) is known to hold it. */
     void retain();

@@ -126,9 +126,9 @@ public final class AccessRecording {
      */
     private void fill(AccessProbe present, Shard shard, long header) {
         int itemClass = classOf(header);
-        int missedAs = Math.min(shard.penalties().missedAs(ItemLayout.penaltyClassOf(header)), lastClass);
-        if (missedAs != itemClass) {
-            present.moveMisses(missedAs, itemClass, shard.penalties().misses());
+        int missClass = Math.min(shard.penalties().missClass(ItemLayout.penaltyClassOf(header)), lastClass);
+        if (missClass != itemClass) {
+            present.moveMisses(missClass, itemClass, shard.penalties().misses());
         }
     }
 

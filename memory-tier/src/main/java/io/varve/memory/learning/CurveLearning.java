@@ -120,25 +120,26 @@ public final class CurveLearning {
         long nowMillis = context.ticker.wallMillis();
         Costs costs = costs();
         penalties.endPeriod(recorder, costs.itemBytes(context.budget.limitBytes()), pause);
-        recorder.giveUp(patience(recorder, costs, nowMillis, pause), pause);
+        recorder.stopFollowingOlder(followLimits(recorder, costs, nowMillis, pause), pause);
         recorder.forget(KEPT, nowMillis, pause);
         // Pending samples have created histograms too.
         charge();
     }
 
     /** The number of accesses for which a key of each class is followed. */
-    private long[] patience(AccessRecorder recorder, Costs costs, long nowMillis, Runnable pause) {
+    private long[] followLimits(AccessRecorder recorder, Costs costs, long nowMillis, Runnable pause) {
         double memory = context.budget.limitBytes();
         long shared = recorder.evictionTime(costs.itemBytes(LARGEST * memory), nowMillis);
         pause.run();
         // A class may get all of the memory; its miss ratio there must then be known.
-        long[] patience = recorder.evictionTimes(costs.itemBytes(memory), nowMillis, pause);
-        for (int i = 0; i < patience.length; i++) {
-            patience[i] = shared == Long.MAX_VALUE
+        long[] followLimits = recorder.evictionTimes(costs.itemBytes(memory), nowMillis, pause);
+        for (int i = 0; i < followLimits.length; i++) {
+            followLimits[i] = shared == Long.MAX_VALUE
                     ? shared
-                    : Math.max(windowAccesses, (long) (PATIENCE * Math.clamp(patience[i], shared, SLOWEST * shared)));
+                    : Math.max(windowAccesses,
+                            (long) (PATIENCE * Math.clamp(followLimits[i], shared, SLOWEST * shared)));
         }
-        return patience;
+        return followLimits;
     }
 
     /** See {@link io.varve.memory.Cache#curve(int)}. */
@@ -166,7 +167,7 @@ public final class CurveLearning {
 
     private Costs costs() {
         ShardTotals totals = ShardTotals.of(shards, context.databases);
-        double taken = totals.takenBytes();
+        double taken = totals.occupiedBytes();
         double usual = totals.usualBytes();
         double others = Math.max(chargedBytes,
                 context.budget.chargedBytes() - context.pool.freeBytes() - taken);

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * thread calls {@link #slice}. The thread that changes settings must not block on a shard's lock: it may hold all of
  * them, or a lock for which the holder of all of them waits.
  *
- * <p>The controller is active if the configuration asks for it, penalties are tracked and there is a secondary tier.
+ * <p>The controller is active if it is configured, penalties are tracked and there is a secondary tier.
  * Otherwise it counts and remembers nothing.
  */
 public final class DemandController {
@@ -43,9 +43,9 @@ public final class DemandController {
     private static final long SUM_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     /** Sampled keys of all shards together: enough to estimate the share of a peak's keys that return. */
     private static final int KEYS = 1 << 16;
-    private static final int LEAST_KEYS = 64;
+    private static final int MIN_KEYS = 64;
     /** The most sampled keys of one shard: its table is walked under the lock when it is full. */
-    private static final int MOST_KEYS = 1 << 13;
+    private static final int MAX_KEYS = 1 << 13;
     /** With a small maxmemory, at most this part of it is charged for watching demand. */
     private static final int LARGEST_PART = 16;
     private static final int WITHOUT_WAITING = -1;
@@ -85,7 +85,7 @@ public final class DemandController {
         /** Bytes of items by shard and class, and the sums over all shards, which loading threads read. */
         private final long[][] bytesOf;
         private volatile long[] sums;
-        private volatile boolean sumsAsked;
+        private volatile boolean sumsRequested;
         private long summedNanos;
 
         private Watched(DemandCycles cycles, ClassDemotion classDemotion, ShardDemand[] demands) {
@@ -121,7 +121,7 @@ public final class DemandController {
     }
 
     /**
-     * Starts or stops watching, as configured; with other settings it starts anew. Items in the secondary tier then
+     * Starts or stops watching, as configured; with other settings it starts over. Items in the secondary tier then
      * stay there until they are requested. Must be called after the components it depends on were reconfigured, and
      * when a secondary tier is present.
      */
@@ -149,7 +149,7 @@ public final class DemandController {
 
     private Watched begin(DemandSettings settings) {
         DemandCycles cycles = new DemandCycles(classes, settings);
-        int keys = Math.clamp(KEYS / shards.length, LEAST_KEYS, MOST_KEYS);
+        int keys = Math.clamp(KEYS / shards.length, MIN_KEYS, MAX_KEYS);
         ShardDemand[] demands = new ShardDemand[shards.length];
         Arrays.setAll(demands, _ -> new ShardDemand(cycles, keys));
         return new Watched(cycles, new ClassDemotion(context, shards, classes), demands);
@@ -179,7 +179,7 @@ public final class DemandController {
      */
     public boolean slice(Runnable pause) {
         Watched present = watched;
-        if (!connectShards(present, Shard.PATIENCE_NAPS) || present == null) {
+        if (!connectShards(present, Shard.DEFAULT_NAPS) || present == null) {
             return false;
         }
         int woken = present.cycles.takeWoken();
@@ -189,7 +189,7 @@ public final class DemandController {
             }
         }
         long now = context.ticker.nanoTime();
-        if (present.sumsAsked && now - present.summedNanos >= SUM_NANOS) {
+        if (present.sumsRequested && now - present.summedNanos >= SUM_NANOS) {
             sum(present, now, pause);
         }
         if (now - present.slotStartNanos >= slotNanos(present)) {
@@ -247,11 +247,11 @@ public final class DemandController {
         present.slotStartNanos = now;
         ReuseSample[] sample = new ReuseSample[classes];
         Arrays.fill(sample, ReuseSample.NONE);
-        boolean[] asked = new boolean[shards.length];
+        boolean[] requested = new boolean[shards.length];
         forEach(i -> {
-            asked[i] = true;
+            requested[i] = true;
             present.counts[i] = counts(shards[i]);
-            present.demands[i].takeReturns(sample);
+            present.demands[i].drainReuseSamples(sample);
         }, pause);
         ClassCounts counts = sum(present.counts);
         ClassCounts slot = counts.since(Objects.requireNonNull(present.before));
@@ -270,7 +270,7 @@ public final class DemandController {
             pause.run();
         }
         forEach(i -> {
-            if (asked[i]) {
+            if (requested[i]) {
                 present.demands[i].endSlot();
             }
         }, pause);
@@ -283,7 +283,7 @@ public final class DemandController {
      */
     private void forEach(IntConsumer action, Runnable pause) {
         for (int i = 0; i < shards.length; i++) {
-            if (shards[i].lockWithin(Shard.PATIENCE_NAPS, false)) {
+            if (shards[i].lockWithin(Shard.DEFAULT_NAPS, false)) {
                 try {
                     action.accept(i);
                 } finally {
@@ -295,13 +295,13 @@ public final class DemandController {
     }
 
     private static ClassCounts counts(Shard shard) {
-        ClassCounts counts = new ClassCounts(PenaltyRanges.MOST);
+        ClassCounts counts = new ClassCounts(PenaltyRanges.MAX_CLASSES);
         shard.penalties().addTo(counts);
         return counts;
     }
 
     private static ClassCounts sum(ClassCounts[] counts) {
-        ClassCounts sum = new ClassCounts(PenaltyRanges.MOST);
+        ClassCounts sum = new ClassCounts(PenaltyRanges.MAX_CLASSES);
         for (ClassCounts own : counts) {
             own.addTo(sum);
         }
@@ -376,10 +376,10 @@ public final class DemandController {
         for (int i = 0; i < classes; i++) {
             reports.add(new DemandReport.OfClass(present.cycles.isDumped(i), learnt.byClass.get(i).periodic,
                     learnt.byClass.get(i).intervalSlots,
-                    present.classDemotion.begun(i), present.classDemotion.givenUp(i), present.wakes.get(i),
+                    present.classDemotion.begun(i), present.classDemotion.abandoned(i), present.wakes.get(i),
                     present.classDemotion.items(i)));
         }
-        return new DemandReport(learnt.slots, reports, present.classDemotion.areUnderWay());
+        return new DemandReport(learnt.slots, reports, present.classDemotion.isActive());
     }
 
     /** See {@link io.varve.memory.Cache#admitLoaded}. */
@@ -397,7 +397,7 @@ public final class DemandController {
         if (shares == null || penaltyClass >= shares.length) {
             return false;
         }
-        present.sumsAsked = true;
+        present.sumsRequested = true;
         long[] sums = present.sums;
         int[] groups = classShares.groups();
         long taken = 0;
@@ -419,7 +419,7 @@ public final class DemandController {
     /** Sums the bytes of the items of each class; for a shard that is held for long, it uses the last reading. */
     private void sum(Watched present, long now, Runnable pause) {
         present.summedNanos = now;
-        present.sumsAsked = false;
+        present.sumsRequested = false;
         forEach(i -> {
             for (int of = 0; of < classes; of++) {
                 present.bytesOf[i][of] = shards[i].classBytes(of);

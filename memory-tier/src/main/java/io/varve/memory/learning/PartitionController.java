@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class PartitionController {
     /** In a small memory, a unit is this part of it... */
-    private static final int LEAST_UNITS = 256;
+    private static final int MIN_UNITS = 256;
     /** ... but at least a few items. */
-    private static final long LEAST_UNIT_BYTES = 4096;
+    private static final long MIN_UNIT_BYTES = 4096;
     private static final double NANOS_PER_MICRO = 1000;
     private static final double PERCENT = 100;
 
@@ -122,7 +122,7 @@ final class PartitionController {
         if (demands.stream().noneMatch(demand -> demand.reads() > 0)) {
             return null;
         }
-        long unitBytes = Math.clamp(memoryBytes / LEAST_UNITS, LEAST_UNIT_BYTES,
+        long unitBytes = Math.clamp(memoryBytes / MIN_UNITS, MIN_UNIT_BYTES,
                 MemoryPartitioner.DEFAULT_GRANULARITY_BYTES);
         long floorBytes = (long) (memoryBytes * (floorPercent / PERCENT));
         Shares divided = new MemoryPartitioner(unitBytes, floorBytes).divide(demands, memoryBytes);

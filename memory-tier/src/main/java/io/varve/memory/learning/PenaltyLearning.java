@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * all shards, there are no tables. Classes are then those that clients name, or that items already have.
  */
 public final class PenaltyLearning {
-    private static final long MOST_MONITOR_BYTES = 2 << 20;
+    private static final long MAX_MONITOR_BYTES = 2 << 20;
     private static final int MONITOR_PART = 256;
     private static final int REMEMBERED_PART = 128;
     private static final int LARGEST_PART = 32;
@@ -60,7 +60,7 @@ public final class PenaltyLearning {
      */
     private static final class Learnt {
         private final ClassPenalties penalties;
-        private ClassCounts before = new ClassCounts(PenaltyRanges.MOST);
+        private ClassCounts before = new ClassCounts(PenaltyRanges.MAX_CLASSES);
         /** The counters of each shard at the last reading; null before. */
         private final @Nullable ClassCounts[] counted;
         /** By class; NaN until something is measured. */
@@ -68,7 +68,7 @@ public final class PenaltyLearning {
 
         private Learnt(int classes, int shards) {
             counted = new ClassCounts[shards];
-            penalties = new ClassPenalties(PenaltyRanges.MOST);
+            penalties = new ClassPenalties(PenaltyRanges.MAX_CLASSES);
             micros = new double[classes];
             Arrays.fill(micros, Double.NaN);
         }
@@ -108,7 +108,7 @@ public final class PenaltyLearning {
         }
         context.tracking(wanted);
         for (Shard shard : shards) {
-            if (shard.lockWithin(Shard.PATIENCE_NAPS, false)) {
+            if (shard.lockWithin(Shard.DEFAULT_NAPS, false)) {
                 try {
                     shard.penalties().settle();
                 } finally {
@@ -125,7 +125,7 @@ public final class PenaltyLearning {
         long memory = config.maxMemoryBytes();
         PenaltyRanges ranges = new PenaltyRanges(config.penalties().classes());
         return new PenaltyTracking(begun, ranges,
-                tableBytes(memory, shards, MONITOR_PART, Regions.MIN_BYTES, MOST_MONITOR_BYTES),
+                tableBytes(memory, shards, MONITOR_PART, Regions.MIN_BYTES, MAX_MONITOR_BYTES),
                 ranges.classes() == 1
                         ? 0
                         : tableBytes(memory, shards, REMEMBERED_PART, RememberedClasses.MIN_BYTES,
@@ -133,11 +133,11 @@ public final class PenaltyLearning {
     }
 
     /** The bytes of each shard's tables of one kind: a power of two, or 0. */
-    private static long tableBytes(long memoryBytes, int shards, int part, long least, long mostInAll) {
-        if (least * shards > memoryBytes / LARGEST_PART) {
+    private static long tableBytes(long memoryBytes, int shards, int part, long min, long maxTotal) {
+        if (min * shards > memoryBytes / LARGEST_PART) {
             return 0;
         }
-        return Math.max(least, Long.highestOneBit(Math.min(memoryBytes / part, mostInAll) / shards));
+        return Math.max(min, Long.highestOneBit(Math.min(memoryBytes / part, maxTotal) / shards));
     }
 
     private static boolean settle(Shard shard) {
@@ -181,7 +181,7 @@ public final class PenaltyLearning {
         long wanted = tracking == null ? 0 : tracking.monitorBytes() + tracking.rememberedBytes();
         for (Shard shard : shards) {
             // A shard that is held for long is checked another time.
-            if (shard.lockWithin(Shard.PATIENCE_NAPS, false)) {
+            if (shard.lockWithin(Shard.DEFAULT_NAPS, false)) {
                 boolean settled;
                 try {
                     settled = shard.penalties().isSettled();
@@ -242,11 +242,11 @@ public final class PenaltyLearning {
 
     /** The counts since tracking began; for a shard that is held for long, those of the last reading. */
     private ClassCounts counts(Learnt present) {
-        ClassCounts counts = new ClassCounts(PenaltyRanges.MOST);
+        ClassCounts counts = new ClassCounts(PenaltyRanges.MAX_CLASSES);
         for (int i = 0; i < shards.length; i++) {
-            if (shards[i].lockWithin(Shard.PATIENCE_NAPS, false)) {
+            if (shards[i].lockWithin(Shard.DEFAULT_NAPS, false)) {
                 try {
-                    ClassCounts own = new ClassCounts(PenaltyRanges.MOST);
+                    ClassCounts own = new ClassCounts(PenaltyRanges.MAX_CLASSES);
                     shards[i].penalties().addTo(own);
                     present.counted[i] = own;
                 } finally {
@@ -270,7 +270,7 @@ public final class PenaltyLearning {
         if (present == null || tracking == null) {
             return null;
         }
-        ClassCounts counts = new ClassCounts(PenaltyRanges.MOST);
+        ClassCounts counts = new ClassCounts(PenaltyRanges.MAX_CLASSES);
         long[] bytes = new long[classes];
         long all = 0;
         long remembered = 0;

@@ -29,7 +29,7 @@ public final class AccessRecorder {
      */
     private static final int PART_OF_MEMORY = 256;
     private static final int BYTES_A_KEY = 66;
-    private static final int LEAST_KEYS = 1000;
+    private static final int MIN_KEYS = 1000;
     /** At most one access in a hundred is sampled, however few keys there are: each sample takes a lock, twice. */
     private static final double RATE = 0.01;
 
@@ -53,7 +53,7 @@ public final class AccessRecorder {
     /** The sampling for this memory of items: the table takes a 256th of it, at most 4.3 MB and at least 70 kB. */
     public static Sampling samplingFor(long memoryBytes) {
         long keys = memoryBytes / PART_OF_MEMORY / BYTES_A_KEY;
-        return new Sampling(RATE, RATE, Math.clamp(keys, LEAST_KEYS, Sampling.DEFAULT.keys()));
+        return new Sampling(RATE, RATE, Math.clamp(keys, MIN_KEYS, Sampling.DEFAULT.keys()));
     }
 
     /** Whether another recorder would follow at most twice as many keys, and at least half of them. */
@@ -133,7 +133,7 @@ public final class AccessRecorder {
 
     /** Records the removal of all items whose hashes begin with these bits. */
     public void removeAll(long prefix, int prefixBits) {
-        walk(() -> {}, (from, to) -> recorder.removeAll(prefix, prefixBits, from, to));
+        forEachSlice(() -> {}, (from, to) -> recorder.removeAll(prefix, prefixBits, from, to));
     }
 
     /**
@@ -150,22 +150,22 @@ public final class AccessRecorder {
     }
 
     /**
-     * {@link ReuseRecorder#giveUp}.
+     * {@link ReuseRecorder#stopFollowingOlder}.
      *
      * @param pause runs after each hold of the lock
      */
-    public void giveUp(long[] accesses, Runnable pause) {
-        walk(pause, (from, to) -> recorder.giveUp(accesses, from, to));
+    public void stopFollowingOlder(long[] accesses, Runnable pause) {
+        forEachSlice(pause, (from, to) -> recorder.stopFollowingOlder(accesses, from, to));
     }
 
     /** {@link ReuseRecorder#curve(long)}. */
     public MissRatioCurve curve(long nowMillis) {
-        return ask(nowMillis, recorder::curve);
+        return query(nowMillis, recorder::curve);
     }
 
     /** {@link ReuseRecorder#curve(int, long)}. */
     public MissRatioCurve curve(int itemClass, long nowMillis) {
-        return ask(nowMillis, pending -> recorder.curve(itemClass, pending));
+        return query(nowMillis, pending -> recorder.curve(itemClass, pending));
     }
 
     /**
@@ -189,7 +189,7 @@ public final class AccessRecorder {
 
     /** {@link ReuseRecorder#evictionTime}. */
     public long evictionTime(double memoryBytes, long nowMillis) {
-        return ask(nowMillis, pending -> recorder.evictionTime(memoryBytes, pending));
+        return query(nowMillis, pending -> recorder.evictionTime(memoryBytes, pending));
     }
 
     /**
@@ -210,7 +210,7 @@ public final class AccessRecorder {
         return times;
     }
 
-    private <T> T ask(long nowMillis, Function<PendingSamples[], T> question) {
+    private <T> T query(long nowMillis, Function<PendingSamples[], T> question) {
         PendingSamples[] pending = pendingSamples(nowMillis, () -> {});
         synchronized (lock) {
             return question.apply(pending);
@@ -219,11 +219,11 @@ public final class AccessRecorder {
 
     private PendingSamples[] pendingSamples(long nowMillis, Runnable pause) {
         PendingSamples[] pending = PendingSamples.ofClasses(recorder.classes());
-        walk(pause, (from, to) -> recorder.settle(pending, nowMillis, from, to));
+        forEachSlice(pause, (from, to) -> recorder.settle(pending, nowMillis, from, to));
         return pending;
     }
 
-    private void walk(Runnable pause, Slice slice) {
+    private void forEachSlice(Runnable pause, Slice slice) {
         for (int from = 0; from < recorder.slots(); from += SLICE) {
             synchronized (lock) {
                 slice.visit(from, Math.min(from + SLICE, recorder.slots()));

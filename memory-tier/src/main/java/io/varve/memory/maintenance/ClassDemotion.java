@@ -22,10 +22,10 @@ public final class ClassDemotion {
     private final ShardContext context;
     private final Shard[] shards;
     private final AtomicLongArray begun;
-    private final AtomicLongArray givenUp;
+    private final AtomicLongArray abandoned;
     private final AtomicLongArray items;
     private final Deque<Dump> dumps = new ArrayDeque<>();
-    private volatile boolean areUnderWay;
+    private volatile boolean isActive;
 
     /** The items of one class that are still to be demoted. Used only by the maintenance thread. */
     private static final class Dump {
@@ -52,14 +52,14 @@ public final class ClassDemotion {
         this.context = context;
         this.shards = shards;
         begun = new AtomicLongArray(classes);
-        givenUp = new AtomicLongArray(classes);
+        abandoned = new AtomicLongArray(classes);
         items = new AtomicLongArray(classes);
     }
 
     public void begin(int penaltyClass) {
         begun.incrementAndGet(penaltyClass);
         dumps.add(new Dump(penaltyClass, shards.length));
-        areUnderWay = true;
+        isActive = true;
     }
 
     /**
@@ -75,9 +75,9 @@ public final class ClassDemotion {
             LOG.log(System.Logger.Level.INFO,
                     "The rest of class {0} stays in memory in its valley: flash has no space for it",
                     first.penaltyClass);
-            givenUp.incrementAndGet(first.penaltyClass);
+            abandoned.incrementAndGet(first.penaltyClass);
             dumps.remove();
-            areUnderWay = !dumps.isEmpty();
+            isActive = !dumps.isEmpty();
         }
         first.isProgressing = false;
     }
@@ -91,7 +91,7 @@ public final class ClassDemotion {
     public boolean slice(IntPredicate isDumped, Runnable pause) {
         dumps.removeIf(dump -> !isDumped.test(dump.penaltyClass));
         Dump dump = dumps.peek();
-        areUnderWay = dump != null;
+        isActive = dump != null;
         if (dump == null) {
             return false;
         }
@@ -99,8 +99,8 @@ public final class ClassDemotion {
         pause.run();
         if (dump.parts.isEmpty()) {
             dumps.remove();
-            areUnderWay = !dumps.isEmpty();
-            return areUnderWay;
+            isActive = !dumps.isEmpty();
+            return isActive;
         }
         return more;
     }
@@ -129,7 +129,7 @@ public final class ClassDemotion {
     /** @return null if another thread holds the shard for long */
     private ShardDemotion.@Nullable Progress slice(Dump dump, Part part, long deadlineNanos) {
         Shard shard = shards[part.shard];
-        if (!shard.lockWithin(Shard.PATIENCE_NAPS, false)) {
+        if (!shard.lockWithin(Shard.DEFAULT_NAPS, false)) {
             return null;
         }
         long before = part.walk.demoted();
@@ -144,8 +144,8 @@ public final class ClassDemotion {
     }
 
     /** Whether items are being demoted, or wait for space in the secondary tier. */
-    public boolean areUnderWay() {
-        return areUnderWay;
+    public boolean isActive() {
+        return isActive;
     }
 
     /** How often a class was dumped. */
@@ -154,8 +154,8 @@ public final class ClassDemotion {
     }
 
     /** How often a part of a class stayed in memory, because the secondary tier had no space. */
-    public long givenUp(int penaltyClass) {
-        return givenUp.get(penaltyClass);
+    public long abandoned(int penaltyClass) {
+        return abandoned.get(penaltyClass);
     }
 
     /** The number of a class's items that dumps have demoted. */

@@ -102,7 +102,7 @@ public final class KeyspaceStats {
     /** @return whether the shard is complete */
     private boolean count(Shard counted, long deadline) {
         long nowMillis = ticker.wallMillis();
-        if (!counted.lockWithin(Shard.PATIENCE_NAPS, false)) {
+        if (!counted.lockWithin(Shard.DEFAULT_NAPS, false)) {
             isHeld = true;
             return false;
         }

@@ -31,7 +31,7 @@ public final class MemoryReclaimer {
     /** Maintenance frees memory ahead of the writers up to this part of maxmemory. */
     private static final int AHEAD_PART = 64;
     /** A refused allocation may be a table out of proportion: at most this part of maxmemory is freed for it. */
-    private static final int MOST_PART_FOR_REFUSED = 4;
+    private static final int MAX_PART_FOR_REFUSED = 4;
     /**
      * How long no thread tries to free memory for a table after nothing could be evicted: each try would cost a write a
      * slice.
@@ -61,11 +61,11 @@ public final class MemoryReclaimer {
     }
 
     /** Whether {@link #admit} has nothing to do: segments fit, and enough is uncharged for other allocations. */
-    public boolean isAmple(long bytes) {
+    public boolean hasAmpleMemory(long bytes) {
         if (context.refusedBytes.get() != 0 || context.deferredBytes.get() != 0) {
             return false;
         }
-        long left = context.budget.leftBytes();
+        long left = context.budget.availableBytes();
         long spare = left - reserveBytes() - charge(bytes);
         return spare >= 0 || left >= UNSEGMENTED_BYTES && bytes < context.largeThresholdBytes
                 && spare + context.pool.freeBytes() >= 0;
@@ -77,7 +77,7 @@ public final class MemoryReclaimer {
     }
 
     /** The bytes that an item takes: whole pages, or its part of a segment with its share of the unused end. */
-    public long takenBy(long itemBytes) {
+    public long footprintBytes(long itemBytes) {
         if (itemBytes >= context.largeThresholdBytes) {
             return LargeItems.roundUpToPage(itemBytes);
         }
@@ -87,7 +87,7 @@ public final class MemoryReclaimer {
 
     /** Makes sure that {@code valueBytes} more can be written; evicts as the policy allows. */
     public boolean admit(long valueBytes) {
-        if (isAmple(valueBytes)) {
+        if (hasAmpleMemory(valueBytes)) {
             return true;
         }
         long bytes = charge(valueBytes);
@@ -97,8 +97,8 @@ public final class MemoryReclaimer {
             return false;
         }
         long wanted = bytes
-                + Math.min(context.takeRefusedBytes(), context.budget.limitBytes() / MOST_PART_FOR_REFUSED);
-        if (leftBytes() < wanted && !reclaim(wanted, bytes) && leftBytes() < bytes) {
+                + Math.min(context.takeRefusedBytes(), context.budget.limitBytes() / MAX_PART_FOR_REFUSED);
+        if (availableBytes() < wanted && !reclaim(wanted, bytes) && availableBytes() < bytes) {
             return false;
         }
         reclaimForTable();
@@ -113,11 +113,11 @@ public final class MemoryReclaimer {
      * @param pinnedBytes bytes of the pinned items
      */
     public boolean admit(long bytes, long pinnedBytes) {
-        if (isAmple(bytes)) {
+        if (hasAmpleMemory(bytes)) {
             return true;
         }
-        long most = context.budget.limitBytes() - reserveBytes() - pinnedBytes - structureBytes();
-        return bytes <= most && admit(bytes);
+        long max = context.budget.limitBytes() - reserveBytes() - pinnedBytes - structureBytes();
+        return bytes <= max && admit(bytes);
     }
 
     /** Bytes that eviction cannot free: tables of indexes, time buckets, and memory charged for other tiers. */
@@ -136,7 +136,7 @@ public final class MemoryReclaimer {
             return false;
         }
         long ahead = aheadBytes(reserveBytes(), context.budget.limitBytes());
-        return leftBytes() - ahead >= bytes + context.refusedBytes.get() && admit(bytes);
+        return availableBytes() - ahead >= bytes + context.refusedBytes.get() && admit(bytes);
     }
 
     /**
@@ -151,14 +151,14 @@ public final class MemoryReclaimer {
         if (deferred == 0) {
             return false;
         }
-        long wanted = Math.min(deferred, context.budget.limitBytes() / MOST_PART_FOR_REFUSED)
+        long wanted = Math.min(deferred, context.budget.limitBytes() / MAX_PART_FOR_REFUSED)
                 + context.budget.reserveBytes();
-        if (context.budget.leftBytes() >= wanted) {
+        if (context.budget.availableBytes() >= wanted) {
             // The index retries at its next insert or at its next maintenance.
             context.deferredBytes.compareAndSet(deferred, 0);
             return false;
         }
-        if (leftBytes() + reserveBytes() >= wanted && context.pool.returnMemory(GIVEN_BACK_AT_ONCE_BYTES) > 0) {
+        if (availableBytes() + reserveBytes() >= wanted && context.pool.returnMemory(GIVEN_BACK_AT_ONCE_BYTES) > 0) {
             return true;
         }
         long now = context.ticker.wallMillis();
@@ -186,7 +186,7 @@ public final class MemoryReclaimer {
      * Whether {@code bytes} outside segments fit without eviction. It locks no shard; at most it returns free segments.
      */
     public boolean fitsWithoutEviction(long bytes) {
-        long left = context.budget.leftBytes() - reserveBytes();
+        long left = context.budget.availableBytes() - reserveBytes();
         if (left >= bytes) {
             return true;
         }
@@ -198,8 +198,8 @@ public final class MemoryReclaimer {
     }
 
     /** Bytes that can still be written, beyond the reserve; negative while the reserve is in use. */
-    long leftBytes() {
-        return context.budget.leftBytes() + context.pool.freeBytes() - reserveBytes();
+    long availableBytes() {
+        return context.budget.availableBytes() + context.pool.freeBytes() - reserveBytes();
     }
 
     long reserveBytes() {
@@ -229,7 +229,7 @@ public final class MemoryReclaimer {
      * of maxmemory.
      */
     boolean isShort() {
-        return leftBytes() < aheadBytes(reserveBytes(), context.budget.limitBytes());
+        return availableBytes() < aheadBytes(reserveBytes(), context.budget.limitBytes());
     }
 
     /**
@@ -237,7 +237,7 @@ public final class MemoryReclaimer {
      * but a large run, an index table or a slab of time buckets needs uncharged memory.
      */
     private void uncharge(long bytes) {
-        long missing = Math.max(bytes, UNSEGMENTED_BYTES) - context.budget.leftBytes();
+        long missing = Math.max(bytes, UNSEGMENTED_BYTES) - context.budget.availableBytes();
         if (missing > 0) {
             context.pool.returnMemory(missing);
         }
@@ -250,14 +250,14 @@ public final class MemoryReclaimer {
      * @return false if a whole round over the shards gained nothing
      */
     private boolean reclaim(long wanted, long needed) {
-        while (leftBytes() < wanted && (releaseDeferred() || lazyFree.reclaimSlice())) {
+        while (availableBytes() < wanted && (releaseDeferred() || lazyFree.reclaimSlice())) {
             // Each slice frees something, so the loop ends.
             Thread.onSpinWait();
         }
         long now = context.ticker.wallMillis();
         ShardRound mine = new ShardRound();
-        while (leftBytes() < wanted) {
-            if (!releaseDeferred() && !gain(mine, now) && !gainAnywhere(now, needed)) {
+        while (availableBytes() < wanted) {
+            if (!releaseDeferred() && !runSlice(mine, now) && !gainAnywhere(now, needed)) {
                 return false;
             }
         }
@@ -274,8 +274,8 @@ public final class MemoryReclaimer {
         if (context.regions.deferredBytes() == 0) {
             return false;
         }
-        long before = context.budget.leftBytes();
-        return context.regions.discardRetired() > 0 || context.budget.leftBytes() > before;
+        long before = context.budget.availableBytes();
+        return context.regions.discardRetired() > 0 || context.budget.availableBytes() > before;
     }
 
     /**
@@ -284,11 +284,11 @@ public final class MemoryReclaimer {
      * @param pause runs after each slice, without a lock
      * @return whether anything was gained
      */
-    public boolean keepAhead(Runnable pause) {
+    public boolean reclaimAhead(Runnable pause) {
         boolean any = false;
         boolean gained = true;
         for (int i = 0; gained && i < shards.length && context.evictionPolicy().evicts() && isShort(); i++) {
-            gained = gain(ahead, context.ticker.wallMillis());
+            gained = runSlice(ahead, context.ticker.wallMillis());
             any |= gained;
             pause.run();
         }
@@ -302,7 +302,7 @@ public final class MemoryReclaimer {
      *
      * @return false if it gained nothing
      */
-    private boolean gain(ShardRound mine, long nowMillis) {
+    private boolean runSlice(ShardRound mine, long nowMillis) {
         Shard shard = lockNext(mine);
         if (shard == null) {
             return false;
@@ -330,7 +330,7 @@ public final class MemoryReclaimer {
             if (mine.isOver) {
                 mine.shard = shards[Math.floorMod(turn.getAndIncrement(), shards.length)];
             }
-            if (mine.shard.lockWithin(Shard.PATIENCE_NAPS, false)) {
+            if (mine.shard.lockWithin(Shard.DEFAULT_NAPS, false)) {
                 return mine.shard;
             }
             mine.isOver = true;
@@ -344,11 +344,11 @@ public final class MemoryReclaimer {
         private boolean isOver = true;
     }
 
-    /** As {@link #gain}, for many threads that each do one slice in the same shard. */
+    /** As {@link #runSlice}, for many threads that each do one slice in the same shard. */
     private boolean gainForTable(long nowMillis) {
         int at = tableTurn.get();
         Shard shard = shards[Math.floorMod(at, shards.length)];
-        if (!shard.lockWithin(Shard.PATIENCE_NAPS, false)) {
+        if (!shard.lockWithin(Shard.DEFAULT_NAPS, false)) {
             tableTurn.compareAndSet(at, at + 1);
             return false;
         }
@@ -372,13 +372,13 @@ public final class MemoryReclaimer {
     private boolean gainAnywhere(long nowMillis, long needed) {
         ShardSet held = new ShardSet(shards.length);
         for (int i = 0; i < shards.length; i++) {
-            if (!shards[i].lockWithin(Shard.PATIENCE_NAPS, false)) {
+            if (!shards[i].lockWithin(Shard.DEFAULT_NAPS, false)) {
                 held.add(i);
             } else if (gainLocked(shards[i], nowMillis)) {
                 return true;
             }
         }
-        for (int i = held.next(0); i >= 0 && leftBytes() < needed; i = held.next(i + 1)) {
+        for (int i = held.next(0); i >= 0 && availableBytes() < needed; i = held.next(i + 1)) {
             shards[i].lock();
             if (gainLocked(shards[i], nowMillis)) {
                 return true;

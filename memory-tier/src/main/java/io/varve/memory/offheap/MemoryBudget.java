@@ -80,7 +80,7 @@ public final class MemoryBudget {
     }
 
     /** Bytes left under the limit; negative after the limit was lowered below the charged bytes. */
-    public long leftBytes() {
+    public long availableBytes() {
         return limitBytes - charged.get();
     }
 

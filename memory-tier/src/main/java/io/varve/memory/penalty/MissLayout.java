@@ -27,7 +27,7 @@ final class MissLayout {
     static final int TAG_SHIFT = Long.SIZE - TAG_BITS;
     static final int CLASS_MASK = (1 << CLASS_BITS) - 1;
     /** The most misses of a key that are counted separately. */
-    static final int MOST_COUNTED = 1 << COUNT_BITS;
+    static final int MAX_COUNTED = 1 << COUNT_BITS;
     static final long TIME_MASK = (1L << TIME_BITS) - 1;
     static final long EMPTY = 0;
 
@@ -48,11 +48,11 @@ final class MissLayout {
     }
 
     /**
-     * @param missedAs the class for which the misses are counted, 0 to {@link #CLASS_MASK}
-     * @param count the number of misses, 1 to {@link #MOST_COUNTED}
+     * @param missClass the class for which the misses are counted, 0 to {@link #CLASS_MASK}
+     * @param count the number of misses, 1 to {@link #MAX_COUNTED}
      */
-    static long miss(int tag, int missedAs, int count, long micros) {
-        return (long) tag << TAG_SHIFT | (long) missedAs << CLASS_SHIFT | count - 1L << COUNT_SHIFT
+    static long miss(int tag, int missClass, int count, long micros) {
+        return (long) tag << TAG_SHIFT | (long) missClass << CLASS_SHIFT | count - 1L << COUNT_SHIFT
                 | micros & TIME_MASK;
     }
 
@@ -60,12 +60,12 @@ final class MissLayout {
         return (int) (miss >>> TAG_SHIFT);
     }
 
-    static int missedAs(long miss) {
+    static int missClass(long miss) {
         return (int) (miss >>> CLASS_SHIFT) & CLASS_MASK;
     }
 
     static int count(long miss) {
-        return (int) (miss >>> COUNT_SHIFT) % MOST_COUNTED + 1;
+        return (int) (miss >>> COUNT_SHIFT) % MAX_COUNTED + 1;
     }
 
     /** The age of a miss, µs. */

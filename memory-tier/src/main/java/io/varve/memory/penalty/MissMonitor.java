@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * reveals the right class, all of them can be moved to it.
  */
 public final class MissMonitor implements AutoCloseable {
-    /** The result of {@link #waited} if there was no miss before. */
+    /** The result of {@link #missAgeMicros} if there was no miss before. */
     public static final long NONE = -1;
     /** The longest penalty, µs: a write a minute later has nothing to do with the miss. */
     public static final long LONGEST_MICROS = 60_000_000;
@@ -43,7 +43,7 @@ public final class MissMonitor implements AutoCloseable {
     private final long longestMicros;
     /** The origin of the ticker's nanoseconds, which may start anywhere. */
     private final long start;
-    /** The last miss found by {@link #waited}, and its address; 0 if there is none or it has ended. */
+    /** The last miss found by {@link #missAgeMicros}, and its address; 0 if there is none or it has ended. */
     private long foundMiss;
     private long found;
 
@@ -79,10 +79,10 @@ public final class MissMonitor implements AutoCloseable {
     /**
      * Records a read that has found no item of this key.
      *
-     * @param missedAs the class for which the miss is counted, less than {@link PenaltyRanges#MOST}. If it differs
-     *     from that of the key's earlier misses, those keep their class
+     * @param missClass the class for which the miss is counted, less than {@link PenaltyRanges#MAX_CLASSES}. If it
+     *     differs from that of the key's earlier misses, those keep their class
      */
-    public void missed(long hash, int missedAs) {
+    public void missed(long hash, int missClass) {
         long now = micros();
         long mixed = mixed(hash);
         long line = line(mixed);
@@ -95,10 +95,10 @@ public final class MissMonitor implements AutoCloseable {
             if (miss != MissLayout.EMPTY && MissLayout.tagOf(miss) == tag) {
                 long since = age >= Math.min(PenaltyRanges.SCALE_MICROS, longestMicros) ? now : now - age;
                 // Misses that were counted for another class, or are too old for a write to end them, keep their class.
-                boolean another = age > longestMicros || MissLayout.missedAs(miss) != missedAs;
+                boolean another = age > longestMicros || MissLayout.missClass(miss) != missClass;
                 int count = another ? 0 : MissLayout.count(miss);
                 MissLayout.put(line, i,
-                        MissLayout.miss(tag, missedAs, Math.min(count + 1, MissLayout.MOST_COUNTED), since));
+                        MissLayout.miss(tag, missClass, Math.min(count + 1, MissLayout.MAX_COUNTED), since));
                 return;
             }
             if (age > chosenAge) {
@@ -106,7 +106,7 @@ public final class MissMonitor implements AutoCloseable {
                 chosenAge = age;
             }
         }
-        MissLayout.put(line, chosen, MissLayout.miss(tag, missedAs, 1, now));
+        MissLayout.put(line, chosen, MissLayout.miss(tag, missClass, 1, now));
     }
 
     /**
@@ -114,7 +114,7 @@ public final class MissMonitor implements AutoCloseable {
      *
      * @return µs; {@link #NONE} if there was no miss, or it is too old
      */
-    public long waited(long hash) {
+    public long missAgeMicros(long hash) {
         found = place(hash);
         if (found == 0) {
             return NONE;
@@ -129,17 +129,17 @@ public final class MissMonitor implements AutoCloseable {
         return age;
     }
 
-    /** The class for which the misses were counted that {@link #waited} found last. */
-    public int missedAs() {
-        return MissLayout.missedAs(foundMiss);
+    /** The class for which the misses were counted that {@link #missAgeMicros} found last. */
+    public int missClass() {
+        return MissLayout.missClass(foundMiss);
     }
 
-    /** The number of misses of its key that {@link #waited} found last: 1 to 16, where 16 includes more. */
+    /** The number of misses of its key that {@link #missAgeMicros} found last: 1 to 16, where 16 includes more. */
     public int misses() {
         return MissLayout.count(foundMiss);
     }
 
-    /** Ends the miss that {@link #waited} found last, if any. */
+    /** Ends the miss that {@link #missAgeMicros} found last, if any. */
     public void end() {
         if (found != 0 && Memory.getLong(found) == foundMiss) {
             Memory.putLong(found, MissLayout.EMPTY);

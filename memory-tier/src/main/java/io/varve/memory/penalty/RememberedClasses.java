@@ -86,7 +86,7 @@ public final class RememberedClasses implements AutoCloseable {
      * @param penaltyClass 0 to 15
      */
     public void remember(long hash, int penaltyClass) {
-        assert penaltyClass >= 0 && penaltyClass < PenaltyRanges.MOST : penaltyClass;
+        assert penaltyClass >= 0 && penaltyClass < PenaltyRanges.MAX_CLASSES : penaltyClass;
         int known = younger.classOf(hash);
         if (known == penaltyClass) {
             return;

@@ -17,11 +17,11 @@ public record DemandReport(long slots, List<OfClass> classes, boolean dumping) {
      * @param periodic whether the demand was periodic at the last valley
      * @param intervalSlots the slots from one valley to the next; -1 until two were seen
      * @param dumps how often its items were dumped
-     * @param givenUp how often some of them stayed in memory, because the secondary tier had no space
+     * @param abandoned how often some of them stayed in memory, because the secondary tier had no space
      * @param wakes how often it was woken after that
      * @param dumpedItems the items that were demoted for its valleys
      */
-    public record OfClass(boolean dumped, boolean periodic, long intervalSlots, long dumps, long givenUp, long wakes,
+    public record OfClass(boolean dumped, boolean periodic, long intervalSlots, long dumps, long abandoned, long wakes,
             long dumpedItems) {}
 
     public DemandReport {
@@ -32,8 +32,8 @@ public record DemandReport(long slots, List<OfClass> classes, boolean dumping) {
         return classes.stream().mapToLong(OfClass::dumps).sum();
     }
 
-    public long givenUp() {
-        return classes.stream().mapToLong(OfClass::givenUp).sum();
+    public long abandoned() {
+        return classes.stream().mapToLong(OfClass::abandoned).sum();
     }
 
     public long wakes() {

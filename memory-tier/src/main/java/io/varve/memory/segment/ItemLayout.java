@@ -107,7 +107,7 @@ public final class ItemLayout {
 
     private static final int SLACK_ESCAPE = 255;
     /** A power of two; negligible for a value of 64 KB and more. */
-    private static final int HEAD_ROOM_STEP = 256;
+    private static final int HEADROOM_STEP = 256;
     private static final int SLACK_ESCAPE_BYTES = 1 + Integer.BYTES;
 
     private ItemLayout() {}
@@ -131,9 +131,9 @@ public final class ItemLayout {
      * The bytes to reserve for header and key before the value of a large item, whatever its capacity. They are rounded
      * up, so that a value can move to another key of about that length.
      */
-    public static int largeHeadRoom(int keyLength) {
-        return HEADER_BYTES + EXPIRY_BYTES + LONG_BYTES + LONG_BYTES + keyLength + HEAD_ROOM_STEP - 1
-                & -HEAD_ROOM_STEP;
+    public static int largeHeadroom(int keyLength) {
+        return HEADER_BYTES + EXPIRY_BYTES + LONG_BYTES + LONG_BYTES + keyLength + HEADROOM_STEP - 1
+                & -HEADROOM_STEP;
     }
 
     /**
@@ -267,8 +267,8 @@ public final class ItemLayout {
     }
 
     /**
-     * Sets the penalty class. SAFETY: the class of an item that was {@linkplain Segments#born born} is counted by its
-     * segments; use {@link Segments#penaltyClass}.
+     * Sets the penalty class. SAFETY: the class of an item that was {@linkplain Segments#itemWritten accounted for} is
+     * counted by its segments; use {@link Segments#penaltyClass}.
      */
     public static void penaltyClass(long address, int penaltyClass) {
         set(address, PENALTY_SHIFT, PENALTY_MASK, penaltyClass);

@@ -21,7 +21,7 @@ public final class LargeItems {
     private static final int MAX_ITEMS = Location.MAX_OFFSET + 1;
     private static final int FIRST_TABLE_LENGTH = 16;
     /** A run of at least this size has twice the address space, so that its value can double in place. */
-    private static final long ROOM_TO_GROW_FROM_BYTES = 1 << 20;
+    private static final long GROWTH_RESERVE_FROM_BYTES = 1 << 20;
 
     private final Regions regions;
     private final MemoryBudget budget;
@@ -45,17 +45,17 @@ public final class LargeItems {
     /**
      * Allocates a run with one holder, the caller; null if the budget or the system refuses it. Its bytes are zero.
      *
-     * @param headRoom bytes before the value, at least the size of header and key
+     * @param headroom bytes before the value, at least the size of header and key
      * @param valueLength bytes of the value, or of its capacity
      */
-    public @Nullable LargeRun allocate(int headRoom, int valueLength) {
-        long bytes = (long) headRoom + valueLength;
+    public @Nullable LargeRun allocate(int headroom, int valueLength) {
+        long bytes = (long) headroom + valueLength;
         long charge = roundUpToPage(bytes);
         if (!budget.tryCharge(charge)) {
             return null;
         }
         long regionBytes = regionBytes(bytes);
-        if (bytes >= ROOM_TO_GROW_FROM_BYTES && regions.mapped()) {
+        if (bytes >= GROWTH_RESERVE_FROM_BYTES && regions.mapped()) {
             regionBytes <<= 1;
         }
         long start = regions.allocate(regionBytes);
@@ -66,13 +66,13 @@ public final class LargeItems {
         synchronized (this) {
             chargedBytes += charge;
         }
-        return new LargeRun(this, start, regionBytes, headRoom, valueLength, charge);
+        return new LargeRun(this, start, regionBytes, headroom, valueLength, charge);
     }
 
     /**
      * Assigns a run to an item: the table takes over the caller's hold.
      *
-     * @param itemAddress the address of the header, in the run's head room, so that the key ends where the value
+     * @param itemAddress the address of the header, in the run's headroom, so that the key ends where the value
      *     starts
      * @param shard the shard whose lock guards the item
      * @return the item's location
@@ -105,7 +105,7 @@ public final class LargeItems {
 
     /** Whether a run has address space for a longer value. */
     public boolean hasAddressesFor(LargeRun run, int valueLength) {
-        return roundUpToPage((long) run.headRoom() + valueLength) <= run.regionBytes();
+        return roundUpToPage((long) run.headroom() + valueLength) <= run.regionBytes();
     }
 
     /**
@@ -118,12 +118,12 @@ public final class LargeItems {
     public void extend(LargeRun run, int valueLength) {
         assert valueLength > run.capacity() && hasAddressesFor(run, valueLength)
                 : valueLength + " of " + run.capacity();
-        long bytes = roundUpToPage((long) run.headRoom() + valueLength);
+        long bytes = roundUpToPage((long) run.headroom() + valueLength);
         long more = bytes - run.chargedBytes();
         if (more > 0 && !budget.tryCharge(more)) {
             throw CacheFullException.of(more);
         }
-        run.extended((int) Math.min(bytes - run.headRoom(), Integer.MAX_VALUE - run.headRoom()), bytes);
+        run.extended((int) Math.min(bytes - run.headroom(), Integer.MAX_VALUE - run.headroom()), bytes);
         synchronized (this) {
             chargedBytes += more;
         }

@@ -11,9 +11,9 @@ import io.varve.memory.item.ValueRun;
  * <pre>
  *  start                    itemAddress                address
  * +------------------------+--------------------------+---------------------------------+-----+
- * | rest of the head room  | header and key           | value, up to capacity           | pad |
+ * | rest of the headroom   | header and key           | value, up to capacity           | pad |
  * +------------------------+--------------------------+---------------------------------+-----+
- *  |&lt;------------------ headRoom ------------------&gt;|
+ *  |&lt;------------------ headroom ------------------&gt;|
  * </pre>
  *
  * <p>The allocating caller is the first holder, so a bulk string can be read from the socket directly into its place
@@ -22,7 +22,7 @@ import io.varve.memory.item.ValueRun;
 public final class LargeRun implements ValueRun {
     private final LargeItems owner;
     private final long start;
-    private final int headRoom;
+    private final int headroom;
     private final long regionBytes;
     /** Written under the lock of the item's shard; read by the last holder. */
     private volatile int capacity;
@@ -34,10 +34,10 @@ public final class LargeRun implements ValueRun {
     private int shard;
     private int place;
 
-    LargeRun(LargeItems owner, long start, long regionBytes, int headRoom, int capacity, long chargedBytes) {
+    LargeRun(LargeItems owner, long start, long regionBytes, int headroom, int capacity, long chargedBytes) {
         this.owner = owner;
         this.start = start;
-        this.headRoom = headRoom;
+        this.headroom = headroom;
         this.regionBytes = regionBytes;
         this.capacity = capacity;
         this.chargedBytes = chargedBytes;
@@ -46,7 +46,7 @@ public final class LargeRun implements ValueRun {
 
     @Override
     public long address() {
-        return start + headRoom;
+        return start + headroom;
     }
 
     /** Bytes of the value: initially the whole capacity. */
@@ -77,8 +77,8 @@ public final class LargeRun implements ValueRun {
     }
 
     @Override
-    public int headRoom() {
-        return headRoom;
+    public int headroom() {
+        return headroom;
     }
 
     /** The address of the item's header, once {@link LargeItems#adopt adopted}. */

@@ -24,7 +24,7 @@ final class OpenSegments {
     private static final int OPEN_SEGMENTS_PART = 32;
 
     /** An open segment fits at least this many items, so that little is left unused at its end. */
-    static final int LEAST_ITEMS = 8;
+    static final int MIN_ITEMS = 8;
 
     private static final int PAGE_BYTES = 4096;
 
@@ -82,7 +82,7 @@ final class OpenSegments {
      */
     int extentBytes(int size, long usedBytes) {
         long share = Math.max(usedBytes / OPEN_SEGMENTS_PART / maxOpenSegments,
-                Math.max(MIN_EXTENT_BYTES, (long) LEAST_ITEMS * size));
+                Math.max(MIN_EXTENT_BYTES, (long) MIN_ITEMS * size));
         return (int) Math.min(segmentBytes, (share + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES);
     }
 
@@ -90,7 +90,7 @@ final class OpenSegments {
      * The most segments with less than the full extent: a fixed number for each doubling from the least to the largest
      * extent.
      */
-    static int mostParts(int maxOpenSegments) {
+    static int maxParts(int maxOpenSegments) {
         int doublings = Integer.numberOfTrailingZeros(SegmentSizing.MAX_BYTES / MIN_EXTENT_BYTES);
         return 2 * OPEN_SEGMENTS_PART * maxOpenSegments * doublings;
     }

@@ -49,17 +49,17 @@ final class OwnedSegments {
     /**
      * The sealed segment that is most profitable to clean.
      *
-     * @param leastShare ignore segments that gain less than this share, 0 to 1
+     * @param minShare ignore segments that gain less than this share, 0 to 1
      * @param patient ignore segments whose items will soon have expired: moving an item shortly before its expiry
      *     is a wasted copy
      */
-    int mostProfitable(CleanerPolicy policy, long nowMillis, double leastShare, boolean patient) {
+    int mostProfitable(CleanerPolicy policy, long nowMillis, double minShare, boolean patient) {
         int best = SegmentPool.NONE;
         double bestProfit = Double.NEGATIVE_INFINITY;
         for (int i = 0; i < count; i++) {
             Segment segment = at(i);
             if (segment.state() != SegmentState.SEALED
-                    || segment.reclaimableBytes() < Math.max(1, leastShare * segment.extentBytes())) {
+                    || segment.reclaimableBytes() < Math.max(1, minShare * segment.extentBytes())) {
                 continue;
             }
             double lifetime = segment.meanLifetimeMillis(nowMillis);

@@ -6,8 +6,8 @@ package io.varve.memory.segment;
  */
 public final class ReservedSegments {
     /** Segments that fit fewer items than this are not reserved: too much would stay unused at their ends. */
-    private static final int LEAST_IN_RESERVED = 8;
-    private static final int MOST_RESERVED = 1 << 10;
+    private static final int MIN_RESERVED = 8;
+    private static final int MAX_RESERVED = 1 << 10;
     /** Most of a reservation will not be needed, so it takes at most a quarter of the available memory. */
     private static final long LEFT_TO_OTHERS = 4;
 
@@ -32,8 +32,8 @@ public final class ReservedSegments {
     public boolean reserve(int items, int size, long kept) {
         int each = segmentBytes / size;
         // One more, because the open segments may be full.
-        long wanted = each < LEAST_IN_RESERVED ? Long.MAX_VALUE : 1 + Math.ceilDiv(items, each);
-        if (wanted > MOST_RESERVED || !pool.fitsUncharged(LEFT_TO_OTHERS * wanted * segmentBytes + kept)) {
+        long wanted = each < MIN_RESERVED ? Long.MAX_VALUE : 1 + Math.ceilDiv(items, each);
+        if (wanted > MAX_RESERVED || !pool.fitsUncharged(LEFT_TO_OTHERS * wanted * segmentBytes + kept)) {
             return false;
         }
         if (ids.length < wanted) {

@@ -25,7 +25,7 @@ final class Segment {
     static final long MAX_SUMMED_MILLIS = 1L << 43;
 
     /** With at most this many overwrites, the sum of their times does not overflow. */
-    private static final int MOST_OVERWRITES = 1 << 20;
+    private static final int MAX_OVERWRITES = 1 << 20;
 
     private final int id;
     private SegmentState state = SegmentState.FREE;
@@ -164,14 +164,14 @@ final class Segment {
     }
 
     void endClean() {
-        disown(state.endClean());
+        detach(state.endClean());
     }
 
     void free() {
-        disown(state.free());
+        detach(state.free());
     }
 
-    private void disown(SegmentState free) {
+    private void detach(SegmentState free) {
         if (liveItems != 0) {
             throw new IllegalStateException("Segment " + id + " cannot be freed: " + liveItems + " live items");
         }
@@ -253,7 +253,7 @@ final class Segment {
         return bytes;
     }
 
-    void died(int size) {
+    void itemRemoved(int size) {
         liveBytes -= size;
         liveItems--;
         assert liveBytes >= 0 && liveItems >= 0 : liveBytes + " " + liveItems;
@@ -280,7 +280,7 @@ final class Segment {
      */
     void overwritten(long nowMillis) {
         overwrittenAtSum += nowMillis;
-        if (++overwrites == MOST_OVERWRITES) {
+        if (++overwrites == MAX_OVERWRITES) {
             settleOverwrites();
         }
     }

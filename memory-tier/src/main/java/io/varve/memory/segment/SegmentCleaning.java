@@ -20,12 +20,12 @@ public final class SegmentCleaning {
     /**
      * The sealed segment that is most profitable to clean.
      *
-     * @param leastShare ignore segments that gain less than this share, 0 to 1
+     * @param minShare ignore segments that gain less than this share, 0 to 1
      * @param patient ignore segments whose items will soon have expired
      * @return its id, or {@link SegmentPool#NONE}
      */
-    public int mostProfitable(CleanerPolicy policy, long nowMillis, double leastShare, boolean patient) {
-        return owned.mostProfitable(policy, nowMillis, leastShare, patient);
+    public int mostProfitable(CleanerPolicy policy, long nowMillis, double minShare, boolean patient) {
+        return owned.mostProfitable(policy, nowMillis, minShare, patient);
     }
 
     /** The sealed segment with the smallest share of live bytes, or {@link SegmentPool#NONE}. */
@@ -104,7 +104,7 @@ public final class SegmentCleaning {
             throw new IllegalStateException("Segment " + segmentId + " still has live items: " + segment.liveItems()
                     + " live items");
         }
-        segments.disown(segment);
+        segments.detach(segment);
         segment.endClean();
         pool.free(segmentId);
     }

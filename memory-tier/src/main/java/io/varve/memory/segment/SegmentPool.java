@@ -31,7 +31,7 @@ public final class SegmentPool implements AutoCloseable {
     private static final long GUARD_BYTES = Regions.MIN_BYTES;
 
     /** Returning this much to the system takes some ten microseconds, acceptable under a shard's lock. */
-    private static final int MOST_SURPLUS_BYTES = 256 << 10;
+    private static final int MAX_SURPLUS_BYTES = 256 << 10;
 
     private static final int FIRST_TABLE_LENGTH = 16;
 
@@ -52,7 +52,7 @@ public final class SegmentPool implements AutoCloseable {
     private int[] retained = new int[FIRST_TABLE_LENGTH];
     private int retainedCount;
     /** The minimum of {@link #retainedCount} since the last trim: that many segments were not needed. */
-    private int leastRetained;
+    private int minRetained;
     private int[] bare = new int[FIRST_TABLE_LENGTH];
     private int bareCount;
     private int nextFresh;
@@ -103,7 +103,7 @@ public final class SegmentPool implements AutoCloseable {
      */
     public int acquire(int extentBytes) {
         while (true) {
-            long missing = -budget.leftBytes();
+            long missing = -budget.availableBytes();
             int id = missing > 0 && !budget.isOverdrawn() ? NONE : tryAcquire(extentBytes);
             // The free memory may consist of many small extents: they must be returned before a larger one fits.
             if (id != NONE || returnMemory(Math.max(missing, extentBytes)) == 0) {
@@ -143,7 +143,7 @@ public final class SegmentPool implements AutoCloseable {
                 return NONE;
             }
             extentBytes = affordable(wantedBytes);
-            id = takeRetained(extentBytes, MOST_SURPLUS_BYTES);
+            id = takeRetained(extentBytes, MAX_SURPLUS_BYTES);
             if (id == NONE) {
                 id = takeBare(extentBytes);
             }
@@ -172,7 +172,7 @@ public final class SegmentPool implements AutoCloseable {
      */
     private int affordable(int extentBytes) {
         long addressable = (long) (maxSegments - nextFresh + bareCount) << segmentShift;
-        long left = budget.leftBytes();
+        long left = budget.availableBytes();
         if (addressable - left >= left / 2) {
             return extentBytes;
         }
@@ -183,19 +183,19 @@ public final class SegmentPool implements AutoCloseable {
      * The segment that was freed last among those whose charge suffices, or can be raised; {@link #NONE} if there is
      * none.
      *
-     * @param mostSurplus the most bytes by which it may be larger
+     * @param maxSurplus the most bytes by which it may be larger
      */
-    private int takeRetained(int extentBytes, int mostSurplus) {
+    private int takeRetained(int extentBytes, int maxSurplus) {
         for (int place = retainedCount - 1; place >= 0; place--) {
             int id = retained[place];
             int charged = segments[id].extentBytes();
-            if (charged - extentBytes > mostSurplus) {
+            if (charged - extentBytes > maxSurplus) {
                 continue;
             }
             if (charged >= extentBytes || budget.tryCharge(extentBytes - charged)) {
                 System.arraycopy(retained, place + 1, retained, place, --retainedCount - place);
                 freeBytes.addAndGet(-charged);
-                leastRetained = Math.min(leastRetained, retainedCount);
+                minRetained = Math.min(minRetained, retainedCount);
                 return id;
             }
         }
@@ -239,11 +239,11 @@ public final class SegmentPool implements AutoCloseable {
     public long trim() {
         int idle;
         synchronized (this) {
-            idle = budget.leftBytes() < 0 ? retainedCount : leastRetained - KEEP_RETAINED;
+            idle = budget.availableBytes() < 0 ? retainedCount : minRetained - KEEP_RETAINED;
         }
         long bytes = returnSegments(idle, Long.MAX_VALUE);
         synchronized (this) {
-            leastRetained = retainedCount;
+            minRetained = retainedCount;
         }
         return bytes;
     }
@@ -258,10 +258,10 @@ public final class SegmentPool implements AutoCloseable {
         return returnSegments(Integer.MAX_VALUE, bytes);
     }
 
-    /** Returns the segments that were free longest, at most {@code most}, and stops after {@code wantedBytes}. */
-    private long returnSegments(int most, long wantedBytes) {
+    /** Returns the segments that were free longest, at most {@code max}, and stops after {@code wantedBytes}. */
+    private long returnSegments(int max, long wantedBytes) {
         long given = 0;
-        int left = most;
+        int left = max;
         while (left > 0 && given < wantedBytes) {
             int[] ids = takeLongestFree(Math.min(left, GIVEN_BACK_AT_ONCE), wantedBytes - given);
             if (ids.length == 0) {
@@ -273,16 +273,16 @@ public final class SegmentPool implements AutoCloseable {
         return given;
     }
 
-    private synchronized int[] takeLongestFree(int most, long wantedBytes) {
+    private synchronized int[] takeLongestFree(int max, long wantedBytes) {
         int count = 0;
         long bytes = 0;
-        while (!closed && count < Math.min(most, retainedCount) && bytes < wantedBytes) {
+        while (!closed && count < Math.min(max, retainedCount) && bytes < wantedBytes) {
             bytes += segments[retained[count++]].extentBytes();
         }
         int[] ids = Arrays.copyOf(retained, count);
         System.arraycopy(retained, count, retained, 0, retainedCount - count);
         retainedCount -= count;
-        leastRetained = Math.max(0, leastRetained - count);
+        minRetained = Math.max(0, minRetained - count);
         returning += count;
         return ids;
     }
@@ -377,7 +377,7 @@ public final class SegmentPool implements AutoCloseable {
 
     /** Whether segments of this many bytes can be acquired, as far as that can be known without a lock. */
     boolean fitsUncharged(long bytes) {
-        return budget.leftBytes() + freeBytes.get() >= bytes;
+        return budget.availableBytes() + freeBytes.get() >= bytes;
     }
 
     /** Bytes charged for free segments. */

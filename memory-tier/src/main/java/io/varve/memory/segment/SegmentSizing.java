@@ -12,7 +12,7 @@ public final class SegmentSizing {
      * More open segments do not make segments smaller, because open segments are in proportion to the bytes of their
      * shard anyway.
      */
-    private static final int MOST_OPEN_SEGMENTS = 4;
+    private static final int MAX_OPEN_SEGMENTS = 4;
 
     private SegmentSizing() {}
 
@@ -22,7 +22,7 @@ public final class SegmentSizing {
      */
     public static int auto(long maxMemoryBytes, int shards, int maxOpenSegments) {
         long bytes = maxMemoryBytes / OPEN_SEGMENTS_PART
-                / ((long) shards * Math.min(maxOpenSegments, MOST_OPEN_SEGMENTS));
+                / ((long) shards * Math.min(maxOpenSegments, MAX_OPEN_SEGMENTS));
         return (int) Math.min(MAX_BYTES, Math.max(MIN_BYTES, Long.highestOneBit(bytes)));
     }
 

@@ -9,11 +9,11 @@ import io.varve.memory.item.Item;
  * The segments of one shard: its open segments, its sealed segments, and their live items. Guarded by the shard's lock.
  *
  * <p>An item is created in three steps: {@link #append} allocates its bytes, the caller writes it there, and
- * {@link #born} accounts for it. It counts as live from the append on, so a death in between cannot free its segment.
- * {@link #died} ends an item; its bytes may be overwritten at once, even by another shard.
+ * {@link #itemWritten} accounts for it. It counts as live from the append on, so a death in between cannot free its
+ * segment. {@link #itemRemoved} ends an item; its bytes may be overwritten at once, even by another shard.
  *
- * <p>Large items are in no segment. {@link #born} and {@link #died} accept their locations too, and {@code died} then
- * releases the run.
+ * <p>Large items are in no segment. {@link #itemWritten} and {@link #itemRemoved} accept their locations too, and
+ * {@code itemRemoved} then releases the run.
  */
 public final class Segments {
     /**
@@ -63,8 +63,8 @@ public final class Segments {
     }
 
     /** The most segments of a shard with a partial extent, because it held little when it opened them. */
-    public static int mostParts(int openSegments) {
-        return OpenSegments.mostParts(openSegments);
+    public static int maxParts(int openSegments) {
+        return OpenSegments.maxParts(openSegments);
     }
 
     /**
@@ -72,7 +72,7 @@ public final class Segments {
      *
      * @param size bytes of the whole item, at most a segment
      * @param lifetimeClass the result of {@link #lifetimeClass}
-     * @return its location; the caller writes the item there and calls {@link #born}, before anything else is
+     * @return its location; the caller writes the item there and calls {@link #itemWritten}, before anything else is
      *     appended
      * @throws CacheFullException if no open segment has space and the pool refuses a segment; nothing has changed then
      */
@@ -141,14 +141,14 @@ public final class Segments {
      */
     private void endOpenSegment(Segment openSegment) {
         if (openSegment.liveItems() == 0) {
-            disown(openSegment);
+            detach(openSegment);
             openSegment.free();
             pool.free(openSegment.id());
         } else {
             int unused = openSegment.extentBytes() - openSegment.usedBytes();
             openSegment.seal(seals++,
                     openSegment.extentBytes() < segmentBytes
-                            && unused > openSegment.extentBytes() / OpenSegments.LEAST_ITEMS);
+                            && unused > openSegment.extentBytes() / OpenSegments.MIN_ITEMS);
         }
     }
 
@@ -169,7 +169,7 @@ public final class Segments {
      * @param writtenMillis the present time; for an item that a cleaner moves, {@link #meanWrittenAtMillis} of its
      *     former segment
      */
-    public void born(long location, int size, long expireAtMillis, long writtenMillis) {
+    public void itemWritten(long location, int size, long expireAtMillis, long writtenMillis) {
         assert ItemLayout.size(pool.address(location)) == size : size;
         if (Location.isLarge(location)) {
             largeItems++;
@@ -192,7 +192,7 @@ public final class Segments {
      * Ends an item: marks its header dead and accounts for it. A segment without live items is freed, an open segment
      * is filled again from its start, and a large item's run is released. The header must still hold its expiry time.
      */
-    public void died(long location) {
+    public void itemRemoved(long location) {
         long address = pool.address(location);
         assert !ItemLayout.isDead(address) : "removed twice: " + location;
         int size = ItemLayout.size(address);
@@ -211,7 +211,7 @@ public final class Segments {
     }
 
     private void remove(Segment segment, int size, boolean tail) {
-        segment.died(size);
+        segment.itemRemoved(size);
         liveBytes -= size;
         liveItems--;
         if (segment.state() == SegmentState.OPEN) {
@@ -229,12 +229,12 @@ public final class Segments {
 
     void freeWhole(Segment segment) {
         freedWhole++;
-        disown(segment);
+        detach(segment);
         segment.free();
         pool.free(segment.id());
     }
 
-    void disown(Segment segment) {
+    void detach(Segment segment) {
         usedBytes -= segment.usedBytes();
         owned.remove(segment);
     }
@@ -400,7 +400,7 @@ public final class Segments {
     private void closeOpenSegment(int servingClass, Segment openSegment) {
         openSegments.close(servingClass);
         if (openSegment.liveItems() == 0) {
-            disown(openSegment);
+            detach(openSegment);
             openSegment.free();
             pool.free(openSegment.id());
         } else {

@@ -36,8 +36,8 @@ public final class LargeValues {
 
     /** {@link Shard#put} for a value that is already in a run, whose hold passes to the item. */
     public void put(Key key, Item item, LargeRun run, int encoding, long expireAtMillis, int hint, long nowMillis) {
-        if (run.headRoom() < ItemLayout.largeHeadRoom(key.length())) {
-            throw new IllegalArgumentException("A run with " + run.headRoom()
+        if (run.headroom() < ItemLayout.largeHeadroom(key.length())) {
+            throw new IllegalArgumentException("A run with " + run.headroom()
                     + " bytes in front of its value has too little space for a key of " + key.length());
         }
         put(key, item, run, ItemType.STRING, encoding, run.length(), run.length(), expireAtMillis, hint, nowMillis,
@@ -109,7 +109,7 @@ public final class LargeValues {
             return false;
         }
         LargeRun run = context.pool.largeItems().run(source.location());
-        if (run.headRoom() < ItemLayout.largeHeadRoom(to.length())) {
+        if (run.headroom() < ItemLayout.largeHeadroom(to.length())) {
             return false;
         }
         ItemType type = source.type();

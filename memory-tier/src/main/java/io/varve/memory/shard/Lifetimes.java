@@ -25,7 +25,7 @@ public final class Lifetimes {
      * @param samples the samples per database
      */
     public void addTo(long[] sums, long[] weights, long nowMillis, int samples) {
-        long enough = items.sampler().failures() + ItemSampler.MOST_FAILURES;
+        long enough = items.sampler().failures() + ItemSampler.MAX_FAILURES;
         for (int logical = 0; logical < sums.length; logical++) {
             int physical = context.databases.physical(logical);
             long expiring = items.expiringOf(physical);

@@ -42,7 +42,7 @@ public final class Shard {
      * An argument of {@link #lockWithin}: naps of half a millisecond in all, longer than a slice of maintenance. A
      * thread that holds a shard for longer does long work.
      */
-    public static final int PATIENCE_NAPS = 7;
+    public static final int DEFAULT_NAPS = 7;
 
     private final ShardLock lock = new ShardLock();
     private final ShardContext context;
@@ -92,7 +92,7 @@ public final class Shard {
      *
      * @param naps how often the caller sleeps, for some 70 microseconds each; 0: it polls without sleeping; -1: it
      *     polls once
-     * @param called whether the caller runs because its {@link #want} was called
+     * @param called whether the caller runs because its {@link #onUnlock} was called
      * @return false if another thread holds it
      */
     public boolean lockWithin(int naps, boolean called) {
@@ -103,8 +103,8 @@ public final class Shard {
      * Registers a callback that a thread runs once when it unlocks the shard, while it may hold others: at the next
      * unlock or at one soon after.
      */
-    public void want(Runnable call) {
-        lock.want(call);
+    public void onUnlock(Runnable callback) {
+        lock.onUnlock(callback);
     }
 
     /**

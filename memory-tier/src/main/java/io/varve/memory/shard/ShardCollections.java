@@ -29,7 +29,7 @@ public final class ShardCollections {
      * Capacity beside the word of a hash: the times of a field or two, so that a long hash does not move again for
      * them.
      */
-    private static final int ROOM_FOR_TIMES = 16;
+    private static final int TIMES_SLACK_BYTES = 16;
 
     private final Shard shard;
     private final ShardItems items;
@@ -75,9 +75,9 @@ public final class ShardCollections {
             trees.plant(ItemLayout.valueAddress(address), tree.trees(), made);
             writeWord(address, expireAt);
             tree.open(trees.nodes(), ItemLayout.valueAddress(address));
-            tree.generous(true);
+            tree.expectManyWrites(true);
             filler.fill();
-            tree.generous(false);
+            tree.expectManyWrites(false);
             if (tree.size() == 0) {
                 throw new IllegalStateException("A collection must have elements");
             }
@@ -264,7 +264,7 @@ public final class ShardCollections {
         int encoding = item.encoding();
         int length = item.valueLength();
         int needed = length + TimedHashLayout.WORD_BYTES;
-        shard.resize(key, item, Item.TIMED, needed, needed + ROOM_FOR_TIMES, nowMillis);
+        shard.resize(key, item, Item.TIMED, needed, needed + TIMES_SLACK_BYTES, nowMillis);
         Memory.copy(item.valueAddress(), item.valueAddress() + TimedHashLayout.WORD_BYTES, length);
         TimedHashLayout.write(item.valueAddress(), expireAt, encoding);
         items.bind(item, item.location(), item.address());

@@ -13,7 +13,7 @@ public final class ShardReclaim {
     private static final int RECLAIM_BUCKETS = 256;
     private static final int BUCKETS_PER_CLOCK = 8;
     /** Reclaiming a detached database by segments may move live items of at most this part of its size. */
-    private static final int MOST_MOVED_PART = 8;
+    private static final int MAX_MOVED_PART = 8;
     /** The most items reclaimed at once: those of some home buckets, or a part of a crowded bucket. */
     private static final int RECLAIMED_AT_ONCE = 64;
 
@@ -73,7 +73,7 @@ public final class ShardReclaim {
                 attached += index.size();
             }
         }
-        return inSegments > 0 && attached <= inSegments / MOST_MOVED_PART;
+        return inSegments > 0 && attached <= inSegments / MAX_MOVED_PART;
     }
 
     private void reclaimBuckets(int physical, Index index, long deadlineNanos) {

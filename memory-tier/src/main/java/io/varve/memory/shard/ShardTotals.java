@@ -102,7 +102,7 @@ public final class ShardTotals {
     }
 
     /** The memory actually taken for items: appended and not reclaimed bytes, and tables. */
-    public long takenBytes() {
+    public long occupiedBytes() {
         return usedBytes + indexBytes + expiryBytes + nodeTableBytes;
     }
 

@@ -112,7 +112,7 @@ final class TreesIntegrity {
     }
 
     private void checkNode(int id, Set<Integer> dying) {
-        if ((table.bits(id) & NodeTable.GONE) != 0) {
+        if ((table.bits(id) & NodeTable.FREED) != 0) {
             if (reached.contains(id)) {
                 problems.accept("node " + id + " is removed, but its tree is alive");
             }

@@ -66,9 +66,7 @@ final class CollectionsConcurrencyTest {
         }
     }
 
-    /**
-     * Each thread has keys of its own, so it knows what must be there; under eviction a key may be gone, never wrong.
-     */
+    /** Each thread has its own keys, so it knows their values; under eviction a key may be absent, never wrong. */
     private static void work(Cache cache, int thread, boolean mayVanish) {
         SplittableRandom random = new SplittableRandom(thread);
         Map<String, Map<String, String>> model = new TreeMap<>();

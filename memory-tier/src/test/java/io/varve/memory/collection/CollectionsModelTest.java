@@ -39,7 +39,7 @@ final class CollectionsModelTest {
     private static final int FIELDS = 150;
 
     private final ManualTicker ticker = new ManualTicker();
-    /** Of a hash its fields; of a plain value its bytes under the empty field. */
+    /** A hash's fields; a plain value's bytes under the empty field. */
     private final Map<String, Map<String, String>> model = new HashMap<>();
     private final Map<String, Long> times = new HashMap<>();
     private boolean healed;
@@ -56,12 +56,12 @@ final class CollectionsModelTest {
     @CsvSource({"WHEEL, NOEVICTION, 21", "WHEEL, ALLKEYS_LRU, 22"})
     void systemRefusals_loseNothing(ExpireAlgorithm algorithm, EvictionPolicy policy, long seed) {
         SplittableRandom random = new SplittableRandom(-seed);
-        long[] asked = {0};
+        long[] requested = {0};
         long[] next = {20};
         boolean[] refuses = {false};
         run(algorithm, policy, seed, RefusingRegions.of(_ -> {
-            if (++asked[0] >= next[0]) {
-                next[0] = asked[0] + random.nextInt(refuses[0] ? 10 : 100);
+            if (++requested[0] >= next[0]) {
+                next[0] = requested[0] + random.nextInt(refuses[0] ? 10 : 100);
                 refuses[0] = !refuses[0];
             }
             return refuses[0] && !healed;
@@ -72,8 +72,8 @@ final class CollectionsModelTest {
         CacheConfig config = CacheConfig.defaults(policy.evicts() ? 1 << 20 : 2 << 20).withShards(2)
                 .withSegmentSizeBytes(seed % 2 == 0 ? 4096 : 16384).withMaxOpenSegments(2).withEvictionPolicy(policy)
                 .withExpireAlgorithm(algorithm).withExpireBaseMillis(100).withExpireBuckets(7).withHashSeed(seed)
-                .withTicker(ticker).withCurves(new CurveSettings(seed % 2 == 0, CurveSettings.LEAST_WINDOW))
-                .withPenalties(new PenaltySettings(true, PenaltyRanges.MOST, 0));
+                .withTicker(ticker).withCurves(new CurveSettings(seed % 2 == 0, CurveSettings.MIN_WINDOW))
+                .withPenalties(new PenaltySettings(true, PenaltyRanges.MAX_CLASSES, 0));
         SplittableRandom random = new SplittableRandom(seed);
         try (CollectionsFixture fixture = new CollectionsFixture(InMemoryCache.open(config, regions))) {
             fixture.cache.subscribe((change, shard, sequence, database, keyAddress, keyLength) -> {
@@ -83,7 +83,7 @@ final class CollectionsModelTest {
             });
             for (int i = 0; i < OPERATIONS; i++) {
                 if (i % 20 == 0) {
-                    fixture.session.writesInto(random.nextInt(PenaltyRanges.MOST + 1) - 1);
+                    fixture.session.writesInto(random.nextInt(PenaltyRanges.MAX_CLASSES + 1) - 1);
                 }
                 step(fixture, random);
                 if (i % 300 == 0) {

@@ -82,7 +82,7 @@ public class FieldTimesTest {
         });
     }
 
-    /** Of a large hash a slice goes at a time, in turn with what else is due; nobody sees any of it meanwhile. */
+    /** A large hash is removed in slices, alternating with other due keys; no reader sees any of it meanwhile. */
     @ParameterizedTest
     @EnumSource(ExpireAlgorithm.class)
     void dueFieldsOfALargeHashAreRemovedInSlices(ExpireAlgorithm algorithm) {
@@ -99,7 +99,7 @@ public class FieldTimesTest {
             assertThat(fixture.cache.checkIntegrity()).isEmpty();
             ticker.millis = START + 1200;
             cycle(fixture);
-            assertThat(size(fixture, "large")).as("some have gone, and others not").isBetween(4L, 59_999L);
+            assertThat(size(fixture, "large")).as("some were removed, and others not").isBetween(4L, 59_999L);
             assertThat(visible(fixture, "large")).isEqualTo(3);
             if (algorithm == ExpireAlgorithm.WHEEL) {
                 assertThat(events).contains("EXPIRED string", "EMPTIED other", "FIELDS_EXPIRED large");
@@ -122,7 +122,7 @@ public class FieldTimesTest {
         fixture.cache.maintain();
     }
 
-    /** A hash gets room for times when it has been there for long, and keeps what it has. */
+    /** An old hash gets space for times, and keeps its fields. */
     @Test
     void aLargeHashGrowsForFieldTimes() {
         try (CollectionsFixture fixture = open(CacheConfig.defaults(64L << 20).withShards(2))) {
@@ -141,7 +141,7 @@ public class FieldTimesTest {
             assertThat(fixture.transfer("copy", "hash", 0, true)).isTrue();
             ticker.millis = START + 501;
             assertThat(visible(fixture, "hash")).isEqualTo(999);
-            // What is due is there still, and goes along.
+            // A due field is still present, and is copied too.
             assertThat(fixture.transfer("hash", "again", 0, true)).isTrue();
             assertThat(visible(fixture, "again")).isEqualTo(999);
             assertThat(fixture.cache.checkIntegrity()).isEmpty();
@@ -158,7 +158,7 @@ public class FieldTimesTest {
         }
     }
 
-    /** Where only keys with an expiry time may be evicted, times of fields make no such key. */
+    /** If only keys with an expiry time may be evicted, field times do not make a key evictable. */
     @ParameterizedTest
     @EnumSource(value = EvictionPolicy.class, names = "VOLATILE_.*", mode = EnumSource.Mode.MATCH_ANY)
     void fieldTimes_doNotMakeAKeyVolatile(EvictionPolicy policy) {
@@ -180,8 +180,8 @@ public class FieldTimesTest {
     }
 
     /**
-     * Those that are looked at by time are mostly others: a key that may be evicted, or tells of the mean TTL, is found
-     * all the same.
+     * Most sampled keys are hashes with field times: a key that may be evicted, or counts for the mean TTL, is found
+     * nevertheless.
      */
     @Test
     void samplingFindsAnExpiringKeyAmongHashesWithFieldTimes() {
@@ -265,7 +265,7 @@ public class FieldTimesTest {
         }
     }
 
-    /** It ends below with its last field; back in memory it is looked at when its first is due. */
+    /** It expires on flash with its last field; back in memory it is examined when its first field is due. */
     @Test
     void aDemotedHashExpiresWithItsLastFieldAndIsRestoredUnchanged() {
         Map<String, Long> ends = new TreeMap<>();

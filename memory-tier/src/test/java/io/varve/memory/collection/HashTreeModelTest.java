@@ -113,9 +113,9 @@ class HashTreeModelTest {
                 written.add(name);
                 write(fixture, grows, name);
             }
-            fixture.tree.keep();
+            fixture.tree.commit();
         } catch (CacheFullException full) {
-            assertThat(fixture.tree.undo(full).bytes()).isGreaterThan(full.bytes());
+            assertThat(fixture.tree.rollback(full).bytes()).isGreaterThan(full.bytes());
             model = before;
         }
         fixture.space.refuseNothing();
@@ -153,7 +153,7 @@ class HashTreeModelTest {
         assertThat(new HashSet<>(scanned)).isEqualTo(model.keySet());
     }
 
-    /** What is there throughout is visited exactly once, whatever comes and goes meanwhile. */
+    /** An element that is present throughout is visited exactly once, whatever is added and removed meanwhile. */
     @Test
     void aScanReturnsEveryElementThatStays() {
         try (TreeFixture<HashTree> fixture = new TreeFixture<>(new HashTree(), 512, 1000)) {

@@ -129,11 +129,11 @@ class HashTreeTimesModelTest {
     private void removeDue(TreeFixture<HashTree> fixture) {
         HashTree tree = fixture.tree;
         long due = tree.size() - tree.visible();
-        int most = fixture.random.nextInt(1, 200);
-        int removed = fixture.unrefused(() -> tree.removeDue(most));
+        int max = fixture.random.nextInt(1, 200);
+        int removed = fixture.unrefused(() -> tree.removeDue(max));
         // One that is large counts as eight.
-        assertThat(removed).as(fixture.toString()).isBetween((int) Math.min((most + 7) / 8, due),
-                (int) Math.min(most, due));
+        assertThat(removed).as(fixture.toString()).isBetween((int) Math.min((max + 7) / 8, due),
+                (int) Math.min(max, due));
         if (!tree.hides()) {
             model.values().removeIf(field -> field.isDue(now));
             assertThat(tree.size()).as(fixture.toString()).isEqualTo(model.size());
@@ -166,9 +166,9 @@ class HashTreeTimesModelTest {
             for (int i = fixture.random.nextInt(20); i > 0; i--) {
                 write(fixture, grows, times);
             }
-            fixture.tree.keep();
+            fixture.tree.commit();
         } catch (CacheFullException full) {
-            assertThat(fixture.tree.undo(full).bytes()).isGreaterThan(full.bytes());
+            assertThat(fixture.tree.rollback(full).bytes()).isGreaterThan(full.bytes());
             model = before;
         }
         fixture.space.refuseNothing();

@@ -45,7 +45,7 @@ final class HeapNodeSpace implements NodeSpace {
     private final int targetBytes;
     private final long hashes;
     private final Map<Integer, Block> blocks = new HashMap<>();
-    /** What there was at begin of each node that was touched since; null for one that was not there. */
+    /** The content, at begin, of each node touched since; null for a node that did not exist. */
     private final Map<Integer, @Nullable Block> before = new HashMap<>();
     private final Set<Integer> dropped = new HashSet<>();
     private boolean begun;
@@ -62,7 +62,7 @@ final class HeapNodeSpace implements NodeSpace {
         this.hashes = hashes;
     }
 
-    /** Refuses the allocation after so many more, and all that follow, until it is told otherwise. */
+    /** Refuses allocations after this many more, until it is reset. */
     void refuseAfter(int allocations) {
         untilRefusal = allocations;
     }
@@ -205,7 +205,7 @@ final class HeapNodeSpace implements NodeSpace {
     }
 
     @Override
-    public void keep() {
+    public void commit() {
         begun = false;
         before.forEach((node, old) -> {
             Block now = blocks.get(node);
@@ -221,7 +221,7 @@ final class HeapNodeSpace implements NodeSpace {
     }
 
     @Override
-    public long undo() {
+    public long rollback() {
         begun = false;
         before.forEach((node, old) -> {
             Block now = Objects.requireNonNull(blocks.get(node));

@@ -61,7 +61,7 @@ final class LargeCollectionWritesTest {
         }
     }
 
-    /** Many writes that are one, of which the last finds no room. */
+    /** An atomic group of writes, the last of which finds no memory. */
     @Test
     void groupedWritesAreUndoneTogether() {
         try (CollectionsFixture fixture = open(2 * MIB)) {
@@ -77,10 +77,10 @@ final class LargeCollectionWritesTest {
                             fixture.put(hash, "new" + i, "x".repeat(100));
                         }
                     }
-                    hash.keep();
+                    hash.commit();
                     throw new AssertionError("there was room");
                 } catch (CacheFullException refused) {
-                    return hash.undo(refused);
+                    return hash.rollback(refused);
                 }
             }));
             assertThat(full.bytes()).isGreaterThan(100_000);
@@ -92,7 +92,7 @@ final class LargeCollectionWritesTest {
                     fixture.remove(hash, "field" + i);
                     fixture.put(hash, "new" + i, "h".repeat(50));
                 }
-                hash.keep();
+                hash.commit();
                 return true;
             })).isTrue();
             fixture.assertSound();
@@ -125,7 +125,7 @@ final class LargeCollectionWritesTest {
                 fixture.put(hash, "new", "value");
                 expiring.forEach(name -> assertThat(fixture.isThereBesides(name)).isFalse());
                 fixture.remove(hash, "field1");
-                return hash.undo(CacheFullException.INSTANCE).bytes() > 0;
+                return hash.rollback(CacheFullException.INSTANCE).bytes() > 0;
             })).isTrue();
             fixture.assertSound();
             assertThat(fixture.hash("hash")).isEqualTo(before);
@@ -160,7 +160,7 @@ final class LargeCollectionWritesTest {
             fixture.makeHash("hash", 1000, 50, Item.NEVER);
             Map<String, String> before = Objects.requireNonNull(fixture.hash("hash"));
             assertThatThrownBy(() -> fixture.test("hash", new HashTree(), hash -> {
-                hash.together(() -> {
+                hash.atomically(() -> {
                     for (int i = 0; i < 100; i++) {
                         fixture.remove(hash, "field" + i);
                         fixture.put(hash, "new" + i, "x".repeat(100));
@@ -172,7 +172,7 @@ final class LargeCollectionWritesTest {
             fixture.assertSound();
             assertThat(fixture.hash("hash")).isEqualTo(before);
             assertThatThrownBy(() -> fixture.test("hash", new HashTree(), hash -> {
-                hash.together(() -> {
+                hash.atomically(() -> {
                     for (int i = 0; i < 100_000; i++) {
                         fixture.put(hash, "new" + i, "x".repeat(100));
                     }
@@ -182,7 +182,7 @@ final class LargeCollectionWritesTest {
             fixture.assertSound();
             assertThat(fixture.hash("hash")).isEqualTo(before);
             assertThat(fixture.test("hash", new HashTree(), hash -> {
-                hash.together(() -> fixture.put(hash, "one more", "h".repeat(50)));
+                hash.atomically(() -> fixture.put(hash, "one more", "h".repeat(50)));
                 return true;
             })).isTrue();
             fixture.assertHash("hash", 1001, 50);
@@ -197,7 +197,7 @@ final class LargeCollectionWritesTest {
             fixture.makeHash("hash", 200, 10, Item.NEVER);
             Map<String, String> before = Objects.requireNonNull(fixture.hash("hash"));
             assertThatThrownBy(() -> fixture.test("hash", new HashTree(), hash -> {
-                hash.together(() -> {
+                hash.atomically(() -> {
                     fixture.put(hash, "new", "value");
                     fixture.makeHash("hash", 1, 1, Item.NEVER);
                 });
@@ -223,20 +223,20 @@ final class LargeCollectionWritesTest {
                 }
             });
             int[] visited = {0};
-            int[] most = {0};
+            int[] max = {0};
             assertThat(fixture.test("set", tree, set -> {
                 long cursor = 0;
                 int[] now = {0};
                 do {
                     now[0] = 0;
                     cursor = set.scan(cursor, 10, () -> now[0]++);
-                    most[0] = Math.max(most[0], now[0]);
+                    max[0] = Math.max(max[0], now[0]);
                     visited[0] += now[0];
                 } while (cursor != 0);
                 return true;
             })).isTrue();
             assertThat(visited[0]).isEqualTo(members);
-            assertThat(most[0]).isLessThan(20);
+            assertThat(max[0]).isLessThan(20);
         }
     }
 
@@ -251,7 +251,7 @@ final class LargeCollectionWritesTest {
             for (int part = 0; part < 200; part++) {
                 int from = part * 50;
                 assertThat(fixture.test("hash", new HashTree(), hash -> {
-                    hash.together(50, 100, () -> {
+                    hash.atomically(50, 100, () -> {
                         for (int i = from; i < from + 50; i++) {
                             fixture.put(hash, "new" + i, "x".repeat(20));
                         }
@@ -279,7 +279,7 @@ final class LargeCollectionWritesTest {
                 Map<String, String> before = Objects.requireNonNull(fixture.hash("hash"));
                 try {
                     fits = fixture.test("hash", new HashTree(), hash -> {
-                        hash.together(40, 100, () -> {
+                        hash.atomically(40, 100, () -> {
                             for (int i = from; i < from + 40; i++) {
                                 fixture.put(hash, "field" + i, "h".repeat(50));
                             }

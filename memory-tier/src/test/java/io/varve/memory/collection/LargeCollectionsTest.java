@@ -128,23 +128,23 @@ final class LargeCollectionsTest {
             fixture.makeHash("million", 1_000_000, 3, Item.NEVER);
             CacheStats before = fixture.cache.stats();
             assertThat(before.liveBytes()).isBetween(20L * MIB, 60L * MIB);
-            long asked = readings[0];
+            long requested = readings[0];
             assertThat(fixture.plain.delete(0, CacheFixture.bytes("million"))).isTrue();
-            assertThat(readings[0] - asked).as("readings of the clock by the deletion").isLessThan(10);
+            assertThat(readings[0] - requested).as("readings of the clock by the deletion").isLessThan(10);
             assertThat(fixture.cache.stats().liveBytes()).isGreaterThan(before.liveBytes() * 9 / 10);
-            long most = 0;
+            long max = 0;
             int slices = 0;
             long left = fixture.cache.stats().liveBytes();
             while (left > 0) {
                 long pause = fixture.cache.maintain();
                 long now = fixture.cache.stats().liveBytes();
                 assertThat(now < left || pause == 0).as("progress").isTrue();
-                most = Math.max(most, left - now);
+                max = Math.max(max, left - now);
                 left = now;
                 slices++;
             }
             // A slice is 200 us, a reading 2 us, and 4 leaves of a kilobyte come between two of them.
-            assertThat(most).isLessThan(110 * 4 * 1100L);
+            assertThat(max).isLessThan(110 * 4 * 1100L);
             assertThat(slices).isGreaterThan(60);
             fixture.assertNothingLives();
         }
@@ -290,7 +290,7 @@ final class LargeCollectionsTest {
         }
     }
 
-    /** Where there is a tier below, packed values fall to it; a tree is gone. */
+    /** With a secondary tier, packed values are demoted to it; a tree is lost. */
     @Test
     void aCollectionIsNotDemoted() {
         try (CollectionsFixture fixture = open(EvictionPolicy.ALLKEYS_LRU, 4 * MIB, 16 << 10)) {

@@ -20,10 +20,10 @@ class ListTreeModelTest {
     @ValueSource(ints = {200, 512, 1024})
     void randomWrites_agreeWithTheModel(int targetBytes) {
         try (TreeFixture<ListTree> fixture = new TreeFixture<>(new ListTree(), targetBytes, 1)) {
-            int most = 3000;
+            int max = 3000;
             for (int i = 0; i < OPERATIONS; i++) {
                 // It grows and shrinks by turns.
-                boolean grows = i / most % 2 == 0;
+                boolean grows = i / max % 2 == 0;
                 if (fixture.random.nextInt(150) == 0) {
                     several(fixture, grows);
                 } else {
@@ -150,9 +150,9 @@ class ListTreeModelTest {
             if (fixture.random.nextInt(3) == 0) {
                 throw CacheFullException.of(1);
             }
-            fixture.tree.keep();
+            fixture.tree.commit();
         } catch (CacheFullException full) {
-            assertThat(fixture.tree.undo(full).bytes()).isGreaterThan(full.bytes());
+            assertThat(fixture.tree.rollback(full).bytes()).isGreaterThan(full.bytes());
             model = before;
         }
         fixture.space.refuseNothing();

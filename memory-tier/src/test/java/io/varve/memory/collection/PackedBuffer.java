@@ -24,12 +24,12 @@ public final class PackedBuffer implements AutoCloseable {
         LiveRanges.add(address, 1);
     }
 
-    /** Where the value is. */
+    /** The address of the value. */
     public long address() {
         return address;
     }
 
-    /** Where {@link #write} puts what is to come into the value. */
+    /** The address of the buffer to which {@link #write} writes new content. */
     public long argument() {
         return argument;
     }

@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Random writes to a packed hash whose fields have times, compared with a map. Confined to the test's thread. */
 class PackedHashTimesModelTest {
-    private static final int ROOM_BYTES = 1 << 20;
+    private static final int BUFFER_BYTES = 1 << 20;
     private static final int STEPS = TestBudget.ofInt("varve.model.operations", 6_000, 150_000);
 
     private record Field(String value, long time) {}
@@ -26,13 +26,13 @@ class PackedHashTimesModelTest {
     void randomWrites_agreeWithTheModel() {
         long seed = TestBudget.seed("varve.test.seed");
         SplittableRandom random = new SplittableRandom(seed);
-        try (PackedBuffer buffer = new PackedBuffer(ROOM_BYTES, 1 << 16);
+        try (PackedBuffer buffer = new PackedBuffer(BUFFER_BYTES, 1 << 16);
                 PackedBuffer values = new PackedBuffer(8, 1 << 16)) {
             buffer.resize(length);
             PackedHash.clear(buffer.address());
             for (int step = 0; step < STEPS; step++) {
                 step(buffer, values, random);
-                if (length > ROOM_BYTES / 2) {
+                if (length > BUFFER_BYTES / 2) {
                     removeDue(buffer, Long.MAX_VALUE);
                     model.keySet().stream().toList().forEach(name -> remove(buffer, name));
                 }

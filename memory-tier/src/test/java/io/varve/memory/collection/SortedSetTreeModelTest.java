@@ -97,7 +97,7 @@ class SortedSetTreeModelTest {
                 isNew = tree.put(argument, name.length(), score);
             } else {
                 assertThat(tree.find(argument, name.length())).isEqualTo(old != null);
-                isNew = tree.putSought(score);
+                isNew = tree.putLastSearched(score);
             }
             assertThat(isNew).isEqualTo(old == null);
             assertThat(tree.isAtElement()).isFalse();
@@ -145,7 +145,7 @@ class SortedSetTreeModelTest {
         assertThat(tree.score() == expected.score).isTrue();
     }
 
-    /** All the ways to look for something. */
+    /** All kinds of searches. */
     private void search(TreeFixture<SortedSetTree> fixture, int names, int scores) {
         SortedSetTree tree = fixture.tree;
         String name = name(fixture, names);
@@ -199,9 +199,9 @@ class SortedSetTreeModelTest {
             for (int i = fixture.random.nextInt(20); i > 0; i--) {
                 write(fixture, grows, names, scores);
             }
-            fixture.tree.keep();
+            fixture.tree.commit();
         } catch (CacheFullException full) {
-            assertThat(fixture.tree.undo(full).bytes()).isGreaterThan(full.bytes());
+            assertThat(fixture.tree.rollback(full).bytes()).isGreaterThan(full.bytes());
             model = before;
             order = orderBefore;
         }

@@ -53,7 +53,7 @@ final class TreeFixture<T extends CollectionTree> implements AutoCloseable {
         return address;
     }
 
-    /** Has another object look at the same tree. */
+    /** Opens the same tree through another object. */
     void openAlso(CollectionTree other) {
         other.open(space, header);
     }
@@ -62,7 +62,7 @@ final class TreeFixture<T extends CollectionTree> implements AutoCloseable {
         return header;
     }
 
-    /** Where a text is, as the first or the second argument. */
+    /** The address of a text, as the first or the second argument. */
     long argument(int index, String text) {
         byte[] bytes = text.getBytes(ISO_8859_1);
         Memory.copy(bytes, 0, arguments[index], bytes.length);
@@ -79,13 +79,13 @@ final class TreeFixture<T extends CollectionTree> implements AutoCloseable {
 
     /** A text of a length that is mostly small and sometimes larger than a node. */
     String text() {
-        int most = switch (random.nextInt(100)) {
+        int max = switch (random.nextInt(100)) {
             case 0 -> 20_000;
             case 1, 2, 3 -> 400;
             case 4, 5, 6, 7, 8, 9 -> 3;
             default -> 24;
         };
-        byte[] bytes = new byte[random.nextInt(most)];
+        byte[] bytes = new byte[random.nextInt(max)];
         random.nextBytes(bytes);
         return new String(bytes, ISO_8859_1);
     }
@@ -102,7 +102,7 @@ final class TreeFixture<T extends CollectionTree> implements AutoCloseable {
         }
     }
 
-    /** Reports everything that is not as it should be, also nodes that nobody reaches. */
+    /** Reports every inconsistency, including unreachable nodes. */
     void check() {
         List<String> problems = new ArrayList<>();
         Set<Integer> reached = new HashSet<>();

@@ -84,7 +84,7 @@ class TreeLayoutTest {
         InnerLayout.remove(memory, 1);
         assertThat(NodeLayout.count(memory)).isEqualTo(2);
         assertThat(InnerLayout.child(memory, 1)).isEqualTo(8);
-        assertThat(InnerLayout.mostChildren(1024)).isEqualTo(63);
+        assertThat(InnerLayout.maxChildren(1024)).isEqualTo(63);
         assertThat(InnerLayout.bytes(63)).isLessThanOrEqualTo(1024);
     }
 
@@ -139,13 +139,13 @@ class TreeLayoutTest {
         }
     }
 
-    /** Where hashes should be is calculated: few or many, even or not, equal ones among them. */
+    /** The expected position of a hash is computed: few or many, evenly spread or not, with equal ones. */
     @Test
     void interpolationAgreesWithSearch() {
         long seed = TestBudget.seed("varve.test.seed");
         SplittableRandom random = new SplittableRandom(seed);
         for (int round = 0; round < 20_000; round++) {
-            int count = 1 + random.nextInt(InnerLayout.MOST_CHILDREN);
+            int count = 1 + random.nextInt(InnerLayout.MAX_CHILDREN);
             long range = 1L << random.nextInt(33);
             int bits = random.nextInt(4) == 0 ? random.nextInt(1, 33) : 32;
             long[] hashes = new long[count];
@@ -158,7 +158,7 @@ class TreeLayoutTest {
             NodeLayout.clear(leaf, 0);
             Element element = new Element();
             for (int i = 0; i < count; i++) {
-                // What the first slot has says nothing.
+                // The first slot's content is ignored.
                 InnerLayout.put(memory, i, i, 1, i == 0 ? random.nextLong() : hashes[i]);
                 MemberIndexFormat.INSTANCE.write(leaf + MemberIndexFormat.INSTANCE.offset(leaf, i),
                         element.of(hashes[i], 0, 0));

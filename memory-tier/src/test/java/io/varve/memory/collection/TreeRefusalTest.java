@@ -18,17 +18,17 @@ class TreeRefusalTest {
 
     private static <T extends CollectionTree> void refuseEachOnce(T tree, BiConsumer<TreeFixture<T>, String> write) {
         try (TreeFixture<T> fixture = new TreeFixture<>(tree, TARGET_BYTES, 1L << 32, 5)) {
-            int most = 0;
+            int max = 0;
             for (int i = 0; i < WRITES; i++) {
                 String text = i % 40 == 0 ? "large".repeat(40) + i : "e" + fixture.random.nextInt(100_000);
                 int refused = 0;
                 while (!attempt(fixture, write, text, refused)) {
                     refused++;
                 }
-                most = Math.max(most, refused);
+                max = Math.max(max, refused);
             }
             // A leaf and inner nodes at least; of a sorted set those of two trees.
-            assertThat(most).isGreaterThanOrEqualTo(tree instanceof SortedSetTree ? 4 : 3);
+            assertThat(max).isGreaterThanOrEqualTo(tree instanceof SortedSetTree ? 4 : 3);
             fixture.tree.removeRange(0, fixture.tree.size());
             fixture.check();
         }

@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Test;
  * whatever the tree looks like. Confined to the test's thread.
  */
 class TreeReserveTest {
-    private static final int ROUNDS = TestBudget.ofInt("varve.model.reserve-rounds", 200, 5_000);
-    private static final int MOST_WRITES = 30;
+    private static final int ROUNDS = TestBudget.ofInt("varve.model.reserve-rounds", 200, 1_000);
+    private static final int MAX_WRITES = 30;
     private static final int LONGEST = 24;
 
     private static <T extends CollectionTree> void writeTogether(T tree, int targetBytes,
@@ -25,8 +25,8 @@ class TreeReserveTest {
                     tree.seek(fixture.random.nextLong(tree.size()));
                     tree.remove();
                 }
-                int writes = 1 + fixture.random.nextInt(MOST_WRITES);
-                tree.together(writes, LONGEST, () -> {
+                int writes = 1 + fixture.random.nextInt(MAX_WRITES);
+                tree.atomically(writes, LONGEST, () -> {
                     for (int i = 0; i < writes; i++) {
                         put.accept(fixture, "e" + fixture.random.nextInt(100_000));
                     }

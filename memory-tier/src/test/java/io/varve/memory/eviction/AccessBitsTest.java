@@ -48,7 +48,7 @@ final class AccessBitsTest {
         assertThat(AccessBits.frequency(bits, NOW)).isEqualTo(255);
     }
 
-    /** Else who draws no random number for it would have its counter grow with each access. */
+    /** Without a random number, its counter would grow with each access. */
     @Test
     void onlyCountingPoliciesUseRandomBits() {
         for (EvictionPolicy policy : EvictionPolicy.values()) {

@@ -23,7 +23,7 @@ final class RankingTest {
         int lines = 500;
         for (int i = 0; i < lines; i++) {
             ranking.begin();
-            while (ranking.wantsMore()) {
+            while (ranking.needsMore()) {
                 ranking.add(random.nextLong(1_000_000));
             }
             assertThat(ranking.setThreshold(samples)).isTrue();
@@ -37,8 +37,8 @@ final class RankingTest {
     }
 
     /**
-     * Who is to go first goes alone; and of them the worst, as many as if each were chosen from five that are drawn:
-     * where few are to go first they are the only one of five, and where all are the worst of five.
+     * The marked ones are evicted first, alone; and of them the worst, as many as if each were chosen from five random
+     * ones: if few are marked, each is the only one of its five; if all are marked, it is the worst of five.
      */
     @ParameterizedTest
     @CsvSource({"0, 0", "1, 1", "3, 3", "4, 4", "10, 8", "21, 14", "40, 19", "64, 21"})
@@ -61,7 +61,7 @@ final class RankingTest {
         assertThat(LongStream.of(scores).filter(ranking::isEvicted)).as("one drawn through all").hasSize(21);
     }
 
-    /** Who is to go first goes, and a third of the others, however many both are. */
+    /** The marked ones are evicted, and a third of the others, however many there are of both. */
     @ParameterizedTest
     @CsvSource({"0, 21", "1, 21", "40, 8", "63, 1", "64, 0"})
     void otherItemsAreEvictedAfterThePrioritizedOnes(int first, int othersGoing) {

@@ -73,7 +73,7 @@ final class ResidenceTest {
         assertThat(Residence.renewed(bits, 6 + Residence.TICKS / 2)).isNotEqualTo(bits);
     }
 
-    /** An item that is asked for once in 1000 ticks, for a thousand times the range of its ticks. */
+    /** An item that is requested once in 1000 ticks, for a thousand times the range of its ticks. */
     @Test
     void theRatioIsCorrectForAnyAge() {
         int period = 1000;
@@ -89,20 +89,20 @@ final class ResidenceTest {
                 checks++;
             }
         }
-        assertThat(sum / checks).as("accesses told, of one").isBetween(0.9, 1.1);
+        assertThat(sum / checks).as("estimated accesses, of one").isBetween(0.9, 1.1);
     }
 
-    /** Not accessed any more, but looked at now and then. */
+    /** No further accesses, but occasional examinations. */
     @Test
     void anUnusedItemNeverAppearsNewAgain() {
         int bits = accessed(Residence.begun(0), 1000, 0, new SplittableRandom(5));
-        double least = Double.MAX_VALUE;
+        double min = Double.MAX_VALUE;
         for (long ticks = 0; ticks < 100L * Residence.TICKS; ticks += Residence.TICKS / 3) {
             bits = Residence.renewed(bits, ticks);
             double ratio = Residence.accesses(bits) / (Residence.resident(bits, ticks) + 1);
-            least = Math.min(least, ratio);
-            // Half of the accesses go with half of the time; the time goes on.
-            assertThat(ratio).isLessThanOrEqualTo(Math.max(2 * least, 1e-4));
+            min = Math.min(min, ratio);
+            // Half of the accesses are dropped with half of the time; the time continues.
+            assertThat(ratio).isLessThanOrEqualTo(Math.max(2 * min, 1e-4));
         }
         assertThat(Residence.accesses(bits)).isEqualTo(1);
     }

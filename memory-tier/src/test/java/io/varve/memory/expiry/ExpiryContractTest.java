@@ -109,7 +109,7 @@ abstract class ExpiryContractTest {
     void aFullBudgetRefusesAnAddWithoutChange() {
         FakeItems items = items(16, EntryStore.SLAB_BYTES);
         long location = 0;
-        while (items.budget.leftBytes() > 0 || location % ChunkLayout.SLOTS != 0
+        while (items.budget.availableBytes() > 0 || location % ChunkLayout.SLOTS != 0
                 || location < EntryStore.CHUNKS_PER_SLAB * ChunkLayout.SLOTS) {
             items.set(location++, START_MILLIS + 10_000);
         }
@@ -136,14 +136,14 @@ abstract class ExpiryContractTest {
             status = items.expiry.runSlice(items.nowMillis, items.nanos + 10_000);
             int expired = items.expired.size() - seen;
             seen = items.expired.size();
-            assertTrue(expired <= mostPerSlice(), "expired in one slice: " + expired);
+            assertTrue(expired <= maxPerSlice(), "expired in one slice: " + expired);
         }
         assertEquals(0, items.count());
-        assertTrue(slices >= 1000 / mostPerSlice(), "slices " + slices);
+        assertTrue(slices >= 1000 / maxPerSlice(), "slices " + slices);
     }
 
     /** 10 µs at 1 µs each, noticed at the next reading of the clock. */
-    int mostPerSlice() {
+    int maxPerSlice() {
         return 16;
     }
 

@@ -39,7 +39,7 @@ final class FakeItems implements ExpiryOwner, Ticker {
     long nowMillis;
     long nanos;
 
-    /** What letting one item go costs on the fake monotonic clock. */
+    /** The time that removing one item takes on the fake monotonic clock. */
     long nanosPerExpire;
 
     private final Map<Long, Item> items = new HashMap<>();

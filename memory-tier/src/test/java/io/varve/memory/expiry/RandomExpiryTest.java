@@ -14,7 +14,7 @@ class RandomExpiryTest extends ExpiryContractTest {
 
     /** The clock is read every 10 rounds of 20. */
     @Override
-    int mostPerSlice() {
+    int maxPerSlice() {
         return 200;
     }
 

@@ -122,7 +122,7 @@ class WheelExpiryTest extends ExpiryContractTest {
         items.check("gone");
     }
 
-    /** With the clock going forward and a cycle every BASE, each is gone a BASE after its time, after few moves. */
+    /** With an advancing clock and a cycle every BASE, each item is removed a BASE after its time, after few moves. */
     @ParameterizedTest
     @ValueSource(ints = {2, 3, 7})
     void entriesMoveAtMostOncePerLevelAndExpireOnTime(int buckets) {

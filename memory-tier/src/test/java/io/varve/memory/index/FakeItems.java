@@ -36,7 +36,7 @@ final class FakeItems implements KeyVerifier {
         return Memory.getLong(address(location));
     }
 
-    /** Where a key to look for lies; valid until the next call. */
+    /** Address of a key to find; valid until the next call. */
     long keyAddress(long key) {
         Memory.putLong(probe, key);
         return probe;

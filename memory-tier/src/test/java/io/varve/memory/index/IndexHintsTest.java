@@ -32,7 +32,7 @@ class IndexHintsTest {
         Index index = new Index(items, new ScalarTagScanner(), regions, new MemoryBudget(1L << 30), 0.8);
         AtomicBoolean done = new AtomicBoolean();
         CountDownLatch asking = new CountDownLatch(1);
-        CompletableFuture<Long> asked = CompletableFuture.supplyAsync(() -> {
+        CompletableFuture<Long> requested = CompletableFuture.supplyAsync(() -> {
             long count = 0;
             long sum = 0;
             SplittableRandom random = new SplittableRandom(4);
@@ -61,7 +61,7 @@ class IndexHintsTest {
         } finally {
             done.set(true);
         }
-        assertThat(asked.get(30, TimeUnit.SECONDS)).isPositive();
+        assertThat(requested.get(30, TimeUnit.SECONDS)).isPositive();
         index.release();
     }
 }

@@ -23,7 +23,7 @@ class IndexScanModelTest {
     private static final int LOCATIONS = 2_500;
     private static final int SCANS = 20;
 
-    private static final int LEAST_RESIZES = 5;
+    private static final int MIN_RESIZES = 5;
 
     private final Regions regions = new Regions();
     private final MemoryBudget budget = new MemoryBudget(1L << 30);
@@ -46,10 +46,10 @@ class IndexScanModelTest {
         Index index = new Index(items, new ScalarTagScanner(), regions, budget, 0.87);
         int resizes = 0;
         // Chance decides how often the index is resized: on until it has been a few times.
-        for (int scan = 0; scan < SCANS || resizes <= LEAST_RESIZES && scan < 20 * SCANS; scan++) {
+        for (int scan = 0; scan < SCANS || resizes <= MIN_RESIZES && scan < 20 * SCANS; scan++) {
             resizes += scanOnce(index, random, random.nextInt(LOCATIONS));
         }
-        assertThat(resizes).isGreaterThan(LEAST_RESIZES);
+        assertThat(resizes).isGreaterThan(MIN_RESIZES);
         index.checkIntegrity(problem -> {
             throw new AssertionError(problem);
         });

@@ -90,17 +90,17 @@ class KeyHashTest {
     void allocatesNothing() {
         KeyHash hash = new KeyHash(3);
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        long least = Long.MAX_VALUE;
+        long min = Long.MAX_VALUE;
         long sum = 0;
-        // What links a call for the first time allocates, in the first round.
+        // Linking a call for the first time allocates, in the first round.
         for (int round = 0; round < 2; round++) {
             long before = threads.getCurrentThreadAllocatedBytes();
             for (int i = 0; i < CALLS; i++) {
                 sum += hash.hash(memory, 1 + i % 300) + hash.second(memory, 1 + i % 300);
             }
-            least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+            min = Math.min(min, threads.getCurrentThreadAllocatedBytes() - before);
         }
         assertThat(sum).isNotZero();
-        assertThat(least).as("bytes in %d calls, 16 each if one object were made", CALLS).isLessThan(CALLS);
+        assertThat(min).as("bytes in %d calls, 16 each if one object were made", CALLS).isLessThan(CALLS);
     }
 }

@@ -25,7 +25,7 @@ class SlabsTest {
                 Memory.putInt(slabs.address(count), count + 1);
             }
         }
-        assertThat(slabs.nextBytes()).isGreaterThan(budget.leftBytes());
+        assertThat(slabs.nextBytes()).isGreaterThan(budget.availableBytes());
         assertThat(slabs.bytes()).isGreaterThan((1 << 20) - (64 << 10));
         for (int left = count; left > 0; left--) {
             slabs.shrink(left);

@@ -32,7 +32,7 @@ final class CurveTest {
     private static final CurveSettings RECORDED = new CurveSettings(true, 100_000);
     private static final int USUAL_READS = 250_000;
     private static final int READS = TestBudget.ofInt("varve.curve.reads", USUAL_READS, 4_000_000);
-    /** Of few reads few are drawn: one point is the standard error of 2,500. */
+    /** Few reads give few samples: one point is the standard error of 2,500. */
     private static final double TOLERANCE = READS > USUAL_READS ? 0.02 : 0.03;
 
     private final ManualTicker ticker = new ManualTicker();
@@ -81,22 +81,22 @@ final class CurveTest {
      */
     @ParameterizedTest
     @CsvSource({"1, 100, 100", "3, 20, 1000"})
-    void theCurvePredictsTheMissRatioOfTheCache(double exponent, int leastValue, int mostValue) {
-        IntUnaryOperator sizes = key -> leastValue + Math.floorMod(key * 31, mostValue - leastValue + 1);
+    void theCurvePredictsTheMissRatioOfTheCache(double exponent, int minValue, int maxValue) {
+        IntUnaryOperator sizes = key -> minValue + Math.floorMod(key * 31, maxValue - minValue + 1);
         long limit = (long) (READS > USUAL_READS ? 16 : 4) * MIB;
-        int keys = (int) (1.6 * limit / ((leastValue + mostValue) / 2 + 35));
+        int keys = (int) (1.6 * limit / ((minValue + maxValue) / 2 + 35));
         SplittableRandom random = new SplittableRandom(5);
-        IntUnaryOperator asked = _ -> (int) (keys * Math.pow(random.nextDouble(), exponent));
+        IntUnaryOperator requested = _ -> (int) (keys * Math.pow(random.nextDouble(), exponent));
         try (CacheFixture fixture = open(limit, new CurveSettings(true, READS / 10))) {
-            // Of what is read for the first time since recording began nobody knows when it was read before: that is to
-            // be forgotten.
-            readThrough(fixture, 2 * READS, asked, sizes);
-            double measured = readThrough(fixture, READS, asked, sizes);
+            // Of keys read for the first time since recording began, the earlier read is unknown: those are to be
+            // forgotten.
+            readThrough(fixture, 2 * READS, requested, sizes);
+            double measured = readThrough(fixture, READS, requested, sizes);
             assertThat(fixture.cache.stats().evicted()).as("there is too little memory").isPositive();
             MemoryCurve curve = curve(fixture);
             if (READS > USUAL_READS) {
-                System.out.printf("exponent %.0f, values of %d to %d bytes: misses %.4f, told %.4f%n", exponent,
-                        leastValue, mostValue, measured, curve.missRatio(limit));
+                System.out.printf("exponent %.0f, values of %d to %d bytes: misses %.4f, reported %.4f%n", exponent,
+                        minValue, maxValue, measured, curve.missRatio(limit));
             }
             assertThat(curve.missRatio(limit)).isCloseTo(measured, within(TOLERANCE));
             assertThat(curve.missRatio(limit / 2.0)).isGreaterThan(measured + 0.05);
@@ -123,7 +123,7 @@ final class CurveTest {
             assertThat(fixture.cache.stats().chargedBytes()).isEqualTo(charged);
             fixture.get(0, name(1));
             fixture.cache.reconfigure(fixture.cache.config().withCurves(RECORDED));
-            assertThat(curve(fixture).accesses()).as("begins anew").isZero();
+            assertThat(curve(fixture).accesses()).as("starts over").isZero();
         }
     }
 
@@ -144,8 +144,8 @@ final class CurveTest {
     }
 
     /**
-     * Reads all keys again and again, so that in much memory all but the first would hit; unless they have gone
-     * meanwhile.
+     * Reads all keys repeatedly, so that in enough memory all but the first reads would hit, unless the keys have
+     * expired.
      */
     private double reported(Runnable between, CacheFixture fixture) {
         for (int round = 0; round < 40; round++) {
@@ -179,7 +179,7 @@ final class CurveTest {
             }, fixture)).as("all expire").isGreaterThan(0.99);
         }
         try (CacheFixture fixture = open(16 * MIB, RECORDED)) {
-            assertThat(reported(() -> ticker.advanceMillis(2500), fixture)).as("all expire, and nobody tells")
+            assertThat(reported(() -> ticker.advanceMillis(2500), fixture)).as("all expire, unreported")
                     .isGreaterThan(0.99);
         }
         try (CacheFixture fixture = open(16 * MIB, RECORDED)) {
@@ -233,7 +233,7 @@ final class CurveTest {
         }
     }
 
-    /** What was evicted before its time, and would have expired in more memory, too. */
+    /** Also items that were evicted before their time, and would have expired in more memory. */
     @Test
     void aKeptExpiryTimeIsRecorded() {
         try (CacheFixture fixture = open(4 * MIB, RECORDED)) {
@@ -278,7 +278,7 @@ final class CurveTest {
                 .hasMessage("mrc-window 0: allowed is at least 10000");
     }
 
-    /** Of keys that never come again few are followed. */
+    /** Few of the keys that are never requested again are followed. */
     @Test
     void keysAccessedOnceAreDropped() {
         try (CacheFixture fixture = open(2 * MIB, new CurveSettings(true, 10_000))) {

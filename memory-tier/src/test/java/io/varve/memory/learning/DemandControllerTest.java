@@ -80,7 +80,7 @@ class DemandControllerTest extends ValleyHarness {
     }
 
     /**
-     * As where a few keys take many of the reads: they come up first, and who asks for them again tells nothing of the
+     * A few keys take many of the reads: they return first, and repeated requests for them say nothing about the
      * others.
      */
     @Test
@@ -88,7 +88,7 @@ class DemandControllerTest extends ValleyHarness {
         toTheValley();
         secondary.items.remove(key(PERIODIC, 1));
         assertThat(get(key(PERIODIC, 0))).isNotNull();
-        assertThat(get(key(PERIODIC, 1))).as("gone").isNull();
+        assertThat(get(key(PERIODIC, 1))).as("lost").isNull();
         set(PERIODIC, key(PERIODIC, 1), "filled");
         set(PERIODIC, "new", "value");
         for (int i = 2; i < MISSES; i++) {
@@ -102,7 +102,7 @@ class DemandControllerTest extends ValleyHarness {
         assertThat(secondary.loads).containsExactly(PERIODIC);
     }
 
-    /** More than is remembered of each shard: of a key that might have come nobody says that it was there. */
+    /** More keys than each shard remembers: a forgotten key does not count as present. */
     @Test
     void aForgottenKeyDoesNotInterruptConsecutiveMisses() {
         toTheValley();
@@ -121,7 +121,7 @@ class DemandControllerTest extends ValleyHarness {
         assertThat(secondary.loads).containsExactly(PERIODIC);
     }
 
-    /** A hit stays one, whatever is written to what never fell. */
+    /** A hit stays a hit, whatever is written to an item that was never demoted. */
     @Test
     void aRewrittenItemThatWasNeverDemotedIsAHit() {
         String stays = "x".repeat(100);
@@ -138,7 +138,7 @@ class DemandControllerTest extends ValleyHarness {
         assertThat(secondary.loads).isEmpty();
     }
 
-    /** What is written or deleted in a valley is no demand for the others. */
+    /** Writes and deletions in a valley are no demand for other items. */
     @Test
     void writesAndDeletesDoNotWakeTheClass() {
         toTheValley();
@@ -212,7 +212,7 @@ class DemandControllerTest extends ValleyHarness {
         endSlot();
     }
 
-    /** Who changes settings may be one for whom somebody waits who has all shards. */
+    /** A thread that changes settings may be one for which the holder of all shards waits. */
     @Test
     void settingsChangeWhileAShardIsHeld() throws InterruptedException {
         fixture.whileHeld(1, () -> {
@@ -251,12 +251,12 @@ class DemandControllerTest extends ValleyHarness {
         }
         assertThat(written).isGreaterThan(5000);
         fixture.maintainFully();
-        assertThat(secondary.items).as("nobody goes for what is loaded").hasSize(KEYS);
+        assertThat(secondary.items).as("nothing is evicted for loaded items").hasSize(KEYS);
         assertThat(fixture.cache.hasFreeMemory(2000)).as("nor for the next writes").isTrue();
     }
 
     private static double[] shares(double periodic) {
-        double[] shares = new double[PenaltyRanges.MOST];
+        double[] shares = new double[PenaltyRanges.MAX_CLASSES];
         shares[PERIODIC] = periodic;
         shares[STEADY] = 1 - periodic;
         return shares;
@@ -293,16 +293,16 @@ class DemandControllerTest extends ValleyHarness {
     }
 
     /**
-     * Its group is held to what all of its classes have together: that is what is given back, and what a load has to be
-     * below.
+     * Its group is limited to the share of all of its classes together: that is what is evicted, and what a load must
+     * stay below.
      */
     @Test
     void aWokenClassHasTheShareOfItsGroup() {
         fixture.close();
         fixture = open(config().withEvictionPolicy(EvictionPolicy.ALLKEYS_PENALTY));
         ShardContext context = ((InMemoryCache) fixture.cache).context();
-        int other = PenaltyRanges.MOST - 1;
-        int[] groups = IntStream.range(0, PenaltyRanges.MOST).toArray();
+        int other = PenaltyRanges.MAX_CLASSES - 1;
+        int[] groups = IntStream.range(0, PenaltyRanges.MAX_CLASSES).toArray();
         groups[other] = PERIODIC;
         context.shares(shares(0.75), groups);
         toTheValley();
@@ -334,12 +334,12 @@ class DemandControllerTest extends ValleyHarness {
         fixture.cache.maintain();
         int unusedClass = other - 1;
         for (int i = 0; fixture.cache.admitLoaded(unusedClass, 100_000); i++) {
-            assertThat(i).as("values, while there is room for what has no share").isLessThan(10_000);
+            assertThat(i).as("values, while there is memory beyond the shares").isLessThan(10_000);
             assertThat(fixture.cache.admit(2000)).isTrue();
             set(other, "yet more " + i, value);
         }
         assertThat(fixture.cache.admitLoaded(PERIODIC, 200_000)).as("its group is over its share").isFalse();
-        context.shares(divided, IntStream.range(0, PenaltyRanges.MOST).toArray());
+        context.shares(divided, IntStream.range(0, PenaltyRanges.MAX_CLASSES).toArray());
         assertThat(fixture.cache.admitLoaded(PERIODIC, 200_000)).as("alone it is below").isTrue();
     }
 }

@@ -32,7 +32,7 @@ final class PartitionControllerTest {
     private static final int VALUE_BYTES = 200;
     private static final int CHEAP_MILLIS = 1;
     private static final int DEAR_MILLIS = 10;
-    private static final PenaltyRanges RANGES = new PenaltyRanges(PenaltyRanges.MOST);
+    private static final PenaltyRanges RANGES = new PenaltyRanges(PenaltyRanges.MAX_CLASSES);
     private static final int CHEAP = RANGES.classOf(1000 * CHEAP_MILLIS);
     private static final int DEAR = RANGES.classOf(1000 * DEAR_MILLIS);
     /** Keys of each kind: all items together would take twice the memory. */
@@ -46,7 +46,7 @@ final class PartitionControllerTest {
     private CacheFixture open(EvictionPolicy policy, int floorPercent) {
         return new CacheFixture(Cache.open(CacheConfig.defaults(MEMORY).withShards(4).withHashSeed(7)
                 .withEvictionSamples(10).withTicker(ticker).withEvictionPolicy(policy)
-                .withPenalties(new PenaltySettings(false, PenaltyRanges.MOST, floorPercent))
+                .withPenalties(new PenaltySettings(false, PenaltyRanges.MAX_CLASSES, floorPercent))
                 .withCurves(new CurveSettings(false, 20_000))));
     }
 
@@ -106,8 +106,8 @@ final class PartitionControllerTest {
     @Test
     void aFloorIsKept() {
         double[] without = cheapShares(0);
-        double[] with = cheapShares(PenaltySettings.MOST_FLOOR_PERCENT);
-        double floor = PenaltySettings.MOST_FLOOR_PERCENT / 100.0;
+        double[] with = cheapShares(PenaltySettings.MAX_FLOOR_PERCENT);
+        double floor = PenaltySettings.MAX_FLOOR_PERCENT / 100.0;
         assertThat(without[0]).as("suggested").isLessThan(floor / 2);
         assertThat(with[0]).as("suggested").isBetween(floor * 0.99, floor * 2);
         assertThat(with[1]).as("what they have").isGreaterThan(floor * 0.9);
@@ -140,8 +140,8 @@ final class PartitionControllerTest {
     }
 
     /**
-     * Among so many small ones a sample of items hardly ever has one of these, and a segment's first items tell nothing
-     * of them.
+     * Among so many small items, a sample hardly ever contains a large one, and a segment's first items are not
+     * representative.
      */
     @ParameterizedTest
     @ValueSource(ints = {3_000, 12_000, 40_000})
@@ -182,8 +182,8 @@ final class PartitionControllerTest {
     }
 
     /**
-     * More than half of the items, and a twentieth of the bytes: a line through all items would leave nobody else to
-     * go, and nothing to be gained.
+     * More than half of the items, and a twentieth of the bytes: a threshold through all items would leave nothing else
+     * to evict, and nothing to gain.
      */
     @Test
     void manySmallItemsOverTheirShareEvictOthersToo() {
@@ -199,8 +199,8 @@ final class PartitionControllerTest {
     }
 
     /**
-     * A loop of dear keys that has just begun anew: most of its reads were first ones, and none of the next is. Cheap
-     * keys are asked for nine times as often.
+     * A loop of expensive keys that has just started: most of its reads were first ones, and none of the next is. Cheap
+     * keys are requested nine times as often.
      */
     @Test
     void memoryIsPartitionedByTheForecast() {
@@ -225,28 +225,25 @@ final class PartitionControllerTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 4})
     void aClassWithRisingCostKeepsItsMemory(int oneDeleteIn) {
-        // Of what was deleted nobody knows what it was: so it takes until keys that were evicted are missed, and a
-        // window ends.
+        // The class of deleted keys is unknown: so it takes until evicted keys are missed, and a window ends.
         int learnt = oneDeleteIn == 0 ? READS : READS + READS / 3;
         double before = 0;
-        double most = 0;
+        double max = 0;
         try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_PENALTY, 0)) {
             SplittableRandom random = new SplittableRandom(5);
             for (int i = 0; i < 2 * READS; i++) {
                 readOrDelete(fixture, random, i, oneDeleteIn);
                 double suggested = report(fixture, CHEAP).suggestedShare();
                 before = i < READS ? suggested : before;
-                most = i < learnt ? 0 : Math.max(most, suggested);
+                max = i < learnt ? 0 : Math.max(max, suggested);
             }
-            assertThat(most).as("suggested for cheap keys, at any time after that").isLessThan(before + 0.02);
+            assertThat(max).as("suggested for cheap keys, at any time after that").isLessThan(before + 0.02);
             assertThat(report(fixture, CHEAP).suggestedShare()).as("in the end").isLessThan(before / 2);
             assertThat(suggested(fixture)).isCloseTo(1, within(1e-9));
         }
     }
 
-    /**
-     * What the dear keys have they have with those of the class before, of which nothing is left and nothing is read.
-     */
+    /** The expensive keys' share comes from their group with the class before, which has no items and no reads left. */
     @Test
     void aGroupKeepsItsShareWithoutTheFirstOfItsClasses() {
         try (CacheFixture fixture = open(EvictionPolicy.ALLKEYS_PENALTY, 0)) {
@@ -292,7 +289,7 @@ final class PartitionControllerTest {
     private CacheFixture openOneShard(EvictionPolicy policy) {
         return new CacheFixture(Cache.open(CacheConfig.defaults(MEMORY).withShards(1).withSegmentSizeBytes(64 << 10)
                 .withHashSeed(7).withTicker(ticker).withEvictionPolicy(policy)
-                .withPenalties(new PenaltySettings(false, PenaltyRanges.MOST, 0))
+                .withPenalties(new PenaltySettings(false, PenaltyRanges.MAX_CLASSES, 0))
                 .withCurves(new CurveSettings(false, 20_000))));
     }
 
@@ -367,7 +364,7 @@ final class PartitionControllerTest {
             }
             if (policy == EvictionPolicy.ALLKEYS_PENALTY) {
                 ClassReport cheap = Objects.requireNonNull(fixture.cache.penalties()).classes().get(HINTED_CHEAP);
-                // Of two equal curves one may have two thirds at nearly the same cost: the optimum is flat.
+                // With equal curves, one class may have two thirds at nearly the same cost: the optimum is flat.
                 assertThat(cheap.suggestedShare()).isBetween(0.25, 0.75);
                 assertThat(cheap.share()).isCloseTo(cheap.suggestedShare(), within(0.05));
             }

@@ -20,8 +20,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 abstract class PenaltyHarness {
     static final int MIB = 1 << 20;
-    static final PenaltySettings TRACKED = new PenaltySettings(true, PenaltyRanges.MOST, 0);
-    static final PenaltyRanges RANGES = new PenaltyRanges(PenaltyRanges.MOST);
+    static final PenaltySettings TRACKED = new PenaltySettings(true, PenaltyRanges.MAX_CLASSES, 0);
+    static final PenaltyRanges RANGES = new PenaltyRanges(PenaltyRanges.MAX_CLASSES);
     static final byte[] NAME = CacheFixture.bytes("a key");
 
     final ManualTicker ticker = new ManualTicker();

@@ -21,14 +21,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Tests the memory of penalty tracking and access recording, and when it is charged. Confined to the test's thread. */
 final class PenaltyMemoryTest extends PenaltyHarness {
-    /** Of a class, when its times are as long as they get. */
-    private static final long MOST_HISTOGRAM_BYTES = 94 << 10;
+    /** The memory of a class whose histograms are as long as they get. */
+    private static final long MAX_HISTOGRAM_BYTES = 94 << 10;
 
     /** The paper's Table 3 has 25.08 MB at a set of 10 GB, 0.24 %. */
     @Test
     void trackingTakesAtMostAFourHundredthOfTenGigabytes() {
         long memory = 10L << 30;
-        long histograms = PenaltyRanges.MOST * MOST_HISTOGRAM_BYTES;
+        long histograms = PenaltyRanges.MAX_CLASSES * MAX_HISTOGRAM_BYTES;
         try (CacheFixture fixture = open(CacheConfig.defaults(memory).withTicker(ticker).withPenalties(TRACKED)
                 .withCurves(new CurveSettings(true, CurveSettings.USUAL_WINDOW)))) {
             fixture.maintainFully();
@@ -70,13 +70,13 @@ final class PenaltyMemoryTest extends PenaltyHarness {
             fixture.cache.reconfigure(fixture.cache.config().withCurves(new CurveSettings(true, 10_000)));
             read(fixture, 20_000);
             read(fixture, 20_000);
-            long least = recorderBytes(fixture);
+            long min = recorderBytes(fixture);
             long used = fixture.cache.stats().usedBytes();
             for (int key = 0; key < keys; key++) {
                 fixture.get(0, CacheFixture.bytes("once" + key));
             }
             fixture.cache.maintain();
-            long more = recorderBytes(fixture) - least;
+            long more = recorderBytes(fixture) - min;
             assertThat(more).as("of one histogram").isBetween(2000L, 8000L);
             assertThat(fixture.cache.stats().usedBytes() - used).isEqualTo(more);
         }
@@ -115,18 +115,18 @@ final class PenaltyMemoryTest extends PenaltyHarness {
             cache.reconfigure(cache.config().withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU));
             assertThat(cache.penalties()).isNull();
             assertThat(cache.curve(MemoryCurve.ALL_CLASSES)).isNull();
-            assertThat(classOf(fixture, NAME)).as("of nobody is known what it costs").isZero();
+            assertThat(classOf(fixture, NAME)).as("no class has a known cost").isZero();
             fixture.delete(0, NAME);
             fixture.cache.returnFreeMemorySoon();
             fixture.maintainFully();
             assertThat(cache.stats().chargedBytes()).isLessThanOrEqualTo(charged + 10_000);
             assertThat(cache.stats().usedBytes()).isLessThanOrEqualTo(used + 10_000);
             cache.reconfigure(cache.config().withPenalties(TRACKED));
-            assertThat(report(cache).measured()).as("begins anew").isZero();
+            assertThat(report(cache).measured()).as("starts over").isZero();
         }
     }
 
-    /** Nobody who sets a setting waits for room to be made. */
+    /** A thread that changes a setting does not wait for memory to be reclaimed. */
     @Test
     void inAFullCacheMaintenanceAllocatesTheTables() {
         try (CacheFixture fixture = open(config(8 * MIB).withPenalties(PenaltySettings.OFF)
@@ -144,7 +144,7 @@ final class PenaltyMemoryTest extends PenaltyHarness {
         }
     }
 
-    /** Tables are in proportion: in the smallest memories there is room for items all the same. */
+    /** Tables are in proportion: even the smallest memories have space for items. */
     @ParameterizedTest
     @EnumSource(value = EvictionPolicy.class, names = {"ALLKEYS_LRU", "ALLKEYS_PENALTY", "ALLKEYS_HYPERBOLIC"})
     void withLittleMemoryNoWriteIsRefused(EvictionPolicy policy) {

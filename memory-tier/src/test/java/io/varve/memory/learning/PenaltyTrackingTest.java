@@ -30,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Tests the penalties that a cache measures, and the classes of its items. Confined to the test's thread. */
 final class PenaltyTrackingTest extends PenaltyHarness {
-    /** Writes over everything else until a key has gone. */
+    /** Writes over everything else until a key is evicted. */
     private static void evict(CacheFixture fixture, byte[] name) {
         for (int i = 0; fixture.expireAt(0, name) != null; i++) {
             set(fixture, CacheFixture.bytes("other " + i), 500);
@@ -56,7 +56,7 @@ final class PenaltyTrackingTest extends PenaltyHarness {
             ClassReport first = report.classes().get(0);
             assertThat(first.penaltyMicros()).isNaN();
             assertThat(first.suggestedShare()).isNaN();
-            assertThat(first.misses()).as("the writes have told whose they were").isZero();
+            assertThat(first.misses()).as("moved to the classes that the writes named").isZero();
             assertThat(first.writes()).isEqualTo(1);
             int fast = RANGES.classOf(1000);
             assertThat(report.classes().get(fast).writes()).isEqualTo(1);
@@ -71,10 +71,7 @@ final class PenaltyTrackingTest extends PenaltyHarness {
         }
     }
 
-    /**
-     * Each client that meets at a key of which nobody knows the class misses an item of the class that the fill then
-     * tells.
-     */
+    /** Each client that misses a key of unknown class misses an item of the class that the fill then names. */
     @Test
     void allMissesThatAWriteEndsCountForItsClass() {
         try (CacheFixture fixture = open(config(8 * MIB))) {
@@ -165,12 +162,12 @@ final class PenaltyTrackingTest extends PenaltyHarness {
             assertThat(report(fixture.cache).measured()).as("no fill has followed the miss").isEqualTo(measured);
             byte[] other = CacheFixture.bytes("another key");
             assertThat(fixture.restore(0, other, ItemType.STRING, 0, new byte[100], 0, Item.NEVER, 0, known)).isTrue();
-            assertThat(classOf(fixture, other)).as("told by the tier below").isEqualTo(known);
+            assertThat(classOf(fixture, other)).as("reported by the secondary tier").isEqualTo(known);
             assertThat(fixture.cache.checkIntegrity()).isEmpty();
         }
     }
 
-    /** Before a restart there may have been more of them, and nobody tracked them when it came back. */
+    /** Before a restart there may have been more classes, and tracking may have been off when the item returned. */
     @Test
     void aRestoredClassIsLimitedToExistingClasses() {
         try (CacheFixture fixture = open(config(8 * MIB).withPenalties(new PenaltySettings(false, 4, 0)))) {
@@ -183,8 +180,8 @@ final class PenaltyTrackingTest extends PenaltyHarness {
     }
 
     /**
-     * What remembers classes has leaves for sixteen, and errs: one key in some hundred seemed to be of a class from 2
-     * to 15, and could not be renamed.
+     * The table of remembered classes has leaves for sixteen, and errs: one key in some hundred seemed to be of a class
+     * from 2 to 15, and could not be renamed.
      */
     @Test
     void aRememberedClassIsLimitedToExistingClasses() {
@@ -202,7 +199,7 @@ final class PenaltyTrackingTest extends PenaltyHarness {
         }
     }
 
-    /** It runs again when there is room, and finds its miss where it was. */
+    /** It runs again once there is memory, and finds its miss unchanged. */
     @Test
     void aRefusedWriteIsNotCounted() {
         try (CacheFixture fixture = open(config(2 * MIB))) {
@@ -263,7 +260,7 @@ final class PenaltyTrackingTest extends PenaltyHarness {
                     // Others fill before it, and what is remembered of it may be forgotten, or another's.
                     for (int other = 0; other < 3; other++) {
                         byte[] between = CacheFixture.bytes("k" + random.nextInt(20_000));
-                        fixture.session.writesInto(random.nextInt(1, PenaltyRanges.MOST));
+                        fixture.session.writesInto(random.nextInt(1, PenaltyRanges.MAX_CLASSES));
                         set(fixture, between, 100);
                     }
                     fixture.session.writesInto(CacheSession.AUTOMATIC);
@@ -311,7 +308,7 @@ final class PenaltyTrackingTest extends PenaltyHarness {
                 assertThat(fixture.cache.checkIntegrity()).isEmpty();
             }
             ValueRun run = Objects.requireNonNull(
-                    fixture.cache.newRun(fixture.session.headRoom(NAME.length), fixture.cache.runThresholdBytes()));
+                    fixture.cache.newRun(fixture.session.headroom(NAME.length), fixture.cache.runThresholdBytes()));
             fixture.putRun(0, NAME, run, Item.NEVER);
             assertThat(classOf(fixture, NAME)).as("as a run").isEqualTo(11);
             assertThat(report(fixture.cache, 11).bytes()).isGreaterThan(fixture.cache.runThresholdBytes());
@@ -370,7 +367,7 @@ final class PenaltyTrackingTest extends PenaltyHarness {
         }
     }
 
-    /** Nodes that are so large that they lie in no segment are met where large items are looked for that may go. */
+    /** Nodes that are too large for a segment are found where large items are sampled for eviction. */
     @Test
     void largeNodesHaveTheClassOfTheirCollection() {
         try (CollectionsFixture fixture = new CollectionsFixture(
@@ -418,7 +415,7 @@ final class PenaltyTrackingTest extends PenaltyHarness {
     @Test
     void aClassHasThePresentCostOfItsKeys() {
         CacheConfig config = config(2 * MIB).withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU)
-                .withCurves(new CurveSettings(false, CurveSettings.LEAST_WINDOW));
+                .withCurves(new CurveSettings(false, CurveSettings.MIN_WINDOW));
         try (CacheFixture fixture = open(config)) {
             int before = RANGES.classOf(1000);
             int after = RANGES.classOf(2000);
@@ -440,7 +437,7 @@ final class PenaltyTrackingTest extends PenaltyHarness {
     }
 
     private void endPeriod(CacheFixture fixture) {
-        for (int i = 0; i < CurveSettings.LEAST_WINDOW; i++) {
+        for (int i = 0; i < CurveSettings.MIN_WINDOW; i++) {
             fixture.get(0, CacheFixture.bytes("asked for, and nowhere"));
         }
         ticker.advanceMillis(200);
@@ -451,7 +448,7 @@ final class PenaltyTrackingTest extends PenaltyHarness {
     @Test
     void missCosts_arePublishedAtTheEndOfAPeriod() {
         CacheConfig config = config(8 * MIB).withEvictionPolicy(EvictionPolicy.ALLKEYS_HYPERBOLIC)
-                .withCurves(new CurveSettings(false, CurveSettings.LEAST_WINDOW));
+                .withCurves(new CurveSettings(false, CurveSettings.MIN_WINDOW));
         try (CacheFixture fixture = open(config)) {
             ShardContext context = ((InMemoryCache) fixture.cache).context();
             fill(fixture, NAME, 40);
@@ -459,7 +456,7 @@ final class PenaltyTrackingTest extends PenaltyHarness {
             ticker.advanceMillis(200);
             fixture.cache.maintain();
             assertThat(context.missMicros()).isNull();
-            for (int i = 0; i < CurveSettings.LEAST_WINDOW; i++) {
+            for (int i = 0; i < CurveSettings.MIN_WINDOW; i++) {
                 fixture.get(0, NAME);
             }
             ticker.advanceMillis(200);

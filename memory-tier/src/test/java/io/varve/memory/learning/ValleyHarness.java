@@ -81,7 +81,7 @@ public abstract class ValleyHarness {
         return CacheConfig.defaults(8 << 20).withShards(4).withSegmentSizeBytes(16 << 10).withMaxOpenSegments(2)
                 .withHashSeed(11)
                 .withTicker(ticker).withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU)
-                .withPenalties(new PenaltySettings(true, PenaltyRanges.MOST, 0)).withDemand(SETTINGS);
+                .withPenalties(new PenaltySettings(true, PenaltyRanges.MAX_CLASSES, 0)).withDemand(SETTINGS);
     }
 
     public final CacheFixture open(CacheConfig config) {
@@ -100,7 +100,7 @@ public abstract class ValleyHarness {
         return "key " + penaltyClass + " " + number;
     }
 
-    /** As a server does: what is below comes up before anything is done with its key. */
+    /** As a server does: an item on flash is fetched before its key is used. */
     public final byte @Nullable [] get(String key) {
         bringUp(key);
         return fixture.get(0, CacheFixture.bytes(key));
@@ -136,7 +136,7 @@ public abstract class ValleyHarness {
         }
     }
 
-    /** A slot in which the keys of the periodic class are asked for so often, and the others once each. */
+    /** A slot in which the keys of the periodic class are requested this often, and the others once each. */
     public final void slot(int times) {
         for (int i = 0; i < KEYS; i++) {
             for (int time = 0; time < times; time++) {

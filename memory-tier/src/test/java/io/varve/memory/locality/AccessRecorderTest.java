@@ -47,8 +47,9 @@ class AccessRecorderTest {
         }
 
         /**
-         * Some are misses in a memory that is small: a read of nothing, and the write after it. @return whether the
-         * recorder was told which access it was, but for some reads of nothing
+         * Some are misses in a small memory: a read that finds nothing, and the write after it.
+         *
+         * @return whether the recorder was given the access, except some reads that find nothing
          */
         boolean read(AccessProbe probe, int key, boolean found) {
             synchronized (locks[key % LOCKS]) {
@@ -111,7 +112,7 @@ class AccessRecorderTest {
         }
     }
 
-    /** While several threads tell, others ask, give up and forget nothing: no wait is lost and none counted twice. */
+    /** Several threads record while others query and drop followed keys: no pending sample is lost or counted twice. */
     @ParameterizedTest
     @ValueSource(ints = {2, 4})
     void severalThreadsReportConcurrently(int threads) throws InterruptedException, ExecutionException {
@@ -136,7 +137,7 @@ class AccessRecorderTest {
         tasks.add(() -> {
             for (int i = 0; i < 200; i++) {
                 recorder.curve(0);
-                recorder.giveUp(new long[] {Long.MAX_VALUE}, () -> {});
+                recorder.stopFollowingOlder(new long[] {Long.MAX_VALUE}, () -> {});
                 recorder.removeAll(1L << 62, 63);
             }
             return 0L;
@@ -147,7 +148,7 @@ class AccessRecorderTest {
                 reported += done.get();
             }
         }
-        assertThat(recorder.accesses()).as("but for what each probe has not told yet")
+        assertThat(recorder.accesses()).as("except what each probe has not reported yet")
                 .isBetween(reported - threads * 200L, reported);
         assertThat(recorder.checkIntegrity()).isEmpty();
         assertThat(recorder.followedKeys()).as("one in a hundred of those that are waited for: as many as keys")
@@ -169,7 +170,7 @@ class AccessRecorderTest {
         int rounds = 400;
         List<Callable<Void>> tasks = new ArrayList<>();
         for (int thread = 0; thread < threads; thread++) {
-            // Of keys of its own, whose slots lie among those of others.
+            // This thread has its own keys, whose slots lie among those of others.
             int first = thread * keys;
             tasks.add(() -> {
                 AccessProbe probe = recorder.newProbe();
@@ -194,8 +195,8 @@ class AccessRecorderTest {
     }
 
     /**
-     * Of items of many sizes one in some is weighed: that tells how many bytes were accessed, and so how fast items
-     * sink.
+     * With items of many sizes, a sample of them is measured: it estimates how many bytes were accessed, and so how
+     * fast items sink.
      */
     @Test
     void sampledSizesEstimateTheTotal() {

@@ -42,7 +42,7 @@ class ClassDemotionTest extends ValleyHarness {
         fixture.maintainFully();
         assertThat(secondary.items).hasSize(KEYS);
         assertThat(report().dumping()).isFalse();
-        assertThat(report().givenUp()).isZero();
+        assertThat(report().abandoned()).isZero();
         assertThat(fixture.cache.stats().evicted()).isZero();
     }
 
@@ -53,7 +53,7 @@ class ClassDemotionTest extends ValleyHarness {
         endSlot();
         endSlot();
         assertThat(report().dumping()).isFalse();
-        assertThat(report().classes().get(PERIODIC).givenUp()).isOne();
+        assertThat(report().classes().get(PERIODIC).abandoned()).isOne();
         assertThat(report().classes().get(PERIODIC).dumped()).as("it wakes as others do").isTrue();
         secondary.capacity = KEYS;
         endSlot();
@@ -85,8 +85,8 @@ class ClassDemotionTest extends ValleyHarness {
                 ticker.advanceMillis(SLOT_MILLIS);
                 assertThat(fixture.cache.maintain()).isNotNegative();
             }
-            assertThat(report().dumping()).as("there is room for the rest, if nobody has it").isTrue();
-            assertThat(report().givenUp()).isZero();
+            assertThat(report().dumping()).as("there is space for the rest").isTrue();
+            assertThat(report().abandoned()).isZero();
         });
         fixture.maintainFully();
         assertThat(secondary.items).hasSize(KEYS);
@@ -115,7 +115,7 @@ class ClassDemotionTest extends ValleyHarness {
         secondary.capacity = Integer.MAX_VALUE;
         endSlot();
         assertThat(report().dumping()).isFalse();
-        // What came up once the walk had passed it stays up.
+        // Items that returned after the cursor had passed them stay in memory.
         assertThat(secondary.items.size()).isBetween(expected.size() - 4, expected.size());
         set(PERIODIC, demoted.get(5), "newer");
         expected.put(demoted.get(5), "newer");
@@ -145,7 +145,7 @@ class ClassDemotionTest extends ValleyHarness {
         fixture = open(config());
     }
 
-    /** What pressure may not drive out might not come up again, or be let go below. */
+    /** Items that pressure may not evict might not return, or be dropped on flash. */
     @ParameterizedTest
     @EnumSource(value = EvictionPolicy.class, names = {"NOEVICTION", "VOLATILE_LRU"})
     void itemsThatThePolicyProtectsStay(EvictionPolicy policy) {
@@ -182,7 +182,7 @@ class ClassDemotionTest extends ValleyHarness {
         assertThat(report().dumping()).isFalse();
         assertThat(secondary.items).hasSize(KEYS / 2 - MISSES);
         slots(2, 0);
-        assertThat(report().dumps()).as("the valley goes on").isOne();
+        assertThat(report().dumps()).as("the valley continues").isOne();
         slot(0);
         assertThat(report().dumps()).isEqualTo(2);
         assertThat(secondary.items).hasSize(KEYS);
@@ -213,7 +213,7 @@ class ClassDemotionTest extends ValleyHarness {
         int[] turns = new int[1];
         int rounds = 0;
         int before;
-        int most = 0;
+        int max = 0;
         for (int slot = 0; report().dumps() == 0; slot++) {
             assertThat(slot).isLessThan(4 * PHASE);
             for (int i = 0; i < KEYS && slot / PHASE % 2 == 0; i++) {
@@ -231,11 +231,11 @@ class ClassDemotionTest extends ValleyHarness {
             turns[0] = 0;
             assertThat(fixture.cache.maintain(() -> turns[0]++)).isNotNegative();
             assertThat(turns[0]).isPositive();
-            most = Math.max(most, secondary.items.size() - before);
+            max = Math.max(max, secondary.items.size() - before);
             rounds++;
         } while (report().dumping() && rounds < 1000);
         assertThat(secondary.items).hasSize(KEYS);
         assertThat(rounds).isGreaterThan(KEYS / 10);
-        assertThat(most).isBetween(1, 10);
+        assertThat(max).isBetween(1, 10);
     }
 }

@@ -21,8 +21,8 @@ import static org.assertj.core.api.Assertions.within;
 class KeyspaceStatsTest {
     private static final int PERIOD_MILLIS = (int) (KeyspaceStats.PERIOD_NANOS / 1_000_000);
 
-    /** So many items are looked at in vain in all databases of a shard together. */
-    private static final long MOST_LOOKS = 4096;
+    /** Maximum number of items examined in vain in all databases of a shard together. */
+    private static final long MAX_CLOCK_READS = 4096;
 
     private final ManualTicker ticker = new ManualTicker();
 
@@ -103,8 +103,8 @@ class KeyspaceStatsTest {
     }
 
     /**
-     * What is looked at by time are hashes whose fields have times and their keys none, but for one key in each
-     * database: it is looked for among them, and not until it is found.
+     * Most items examined by time are hashes whose fields have times and whose keys have none, except one key in each
+     * database: the search for it among them is limited.
      */
     @Test
     void samplingExpiringKeysReadsFewHashes() {
@@ -132,9 +132,9 @@ class KeyspaceStatsTest {
             before = LiveRanges.checks();
             fixture.maintainFully();
             long accesses = LiveRanges.checks() - before - idle;
-            // Of those that are drawn a few thousand are looked at, with a few accesses each; to find all would take
-            // some sixty thousand a database.
-            assertThat(accesses).isBetween(MOST_LOOKS / 2, MOST_LOOKS * 20);
+            // A few thousand of the sampled ones are examined, with a few accesses each; finding all would take some
+            // sixty thousand per database.
+            assertThat(accesses).isBetween(MAX_CLOCK_READS / 2, MAX_CLOCK_READS * 20);
         }
     }
 

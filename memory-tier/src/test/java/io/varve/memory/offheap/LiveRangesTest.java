@@ -91,7 +91,7 @@ class LiveRangesTest {
         }
     }
 
-    /** What is live stays so to who reads while others come and go around it; what is not is refused. */
+    /** A live range stays live to its reader while others come and go around it; an invalid one is refused. */
     @Test
     void rangesOfOtherThreadsDoNotInterfere() throws Exception {
         long mine = START + 16L * (MANY / 2 + 1);

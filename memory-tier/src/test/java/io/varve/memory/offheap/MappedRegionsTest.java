@@ -55,7 +55,7 @@ class MappedRegionsTest extends RegionsContractTest {
         assertThat(budget.chargedBytes()).isEqualTo(bytes);
         assertThat(regions.discardRetired()).isZero();
         regions.retire(third, bytes, budget, bytes);
-        assertThat(budget.chargedBytes()).as("there is room for a little again").isZero();
+        assertThat(budget.chargedBytes()).as("there is memory for a little again").isZero();
         regions.discardRetired();
     }
 

@@ -16,10 +16,10 @@ class MemoryBudgetTest {
         assertThat(budget.tryCharge(41)).isFalse();
         assertThat(budget.chargedBytes()).isEqualTo(60);
         assertThat(budget.tryCharge(40)).isTrue();
-        assertThat(budget.leftBytes()).isZero();
+        assertThat(budget.availableBytes()).isZero();
         assertThat(budget.tryCharge(1)).isFalse();
         budget.release(50);
-        assertThat(budget.leftBytes()).isEqualTo(50);
+        assertThat(budget.availableBytes()).isEqualTo(50);
     }
 
     @Test
@@ -34,12 +34,12 @@ class MemoryBudgetTest {
     void anUnconditionalChargeExceedsTheLimitAndALoweredLimitLeavesANegativeRest() {
         MemoryBudget budget = new MemoryBudget(100);
         budget.charge(150);
-        assertThat(budget.leftBytes()).isEqualTo(-50);
+        assertThat(budget.availableBytes()).isEqualTo(-50);
         assertThat(budget.tryCharge(1)).isFalse();
         budget.limit(200);
         assertThat(budget.tryCharge(50)).isTrue();
         budget.limit(20);
-        assertThat(budget.leftBytes()).isEqualTo(-180);
+        assertThat(budget.availableBytes()).isEqualTo(-180);
         assertThat(budget.limitBytes()).isEqualTo(20);
     }
 
@@ -63,14 +63,14 @@ class MemoryBudgetTest {
     void concurrentChargesNeverExceedTheLimit() throws InterruptedException {
         MemoryBudget budget = new MemoryBudget(1000);
         AtomicLong held = new AtomicLong();
-        AtomicLong most = new AtomicLong();
+        AtomicLong max = new AtomicLong();
         Thread[] threads = new Thread[4];
         for (int t = 0; t < threads.length; t++) {
             threads[t] = new Thread(() -> {
                 for (int i = 0; i < 20_000; i++) {
                     long bytes = 1L + i % 400;
                     if (budget.tryCharge(bytes)) {
-                        most.accumulateAndGet(held.addAndGet(bytes), Math::max);
+                        max.accumulateAndGet(held.addAndGet(bytes), Math::max);
                         held.addAndGet(-bytes);
                         budget.release(bytes);
                     }
@@ -81,7 +81,7 @@ class MemoryBudgetTest {
         for (Thread thread : threads) {
             thread.join();
         }
-        assertThat(most.get()).isBetween(1L, 1000L);
+        assertThat(max.get()).isBetween(1L, 1000L);
         assertThat(budget.chargedBytes()).isZero();
     }
 }

@@ -6,9 +6,7 @@ import java.util.function.LongPredicate;
 public final class RefusingRegions {
     private RefusingRegions() {}
 
-    /**
-     * @param refuses asked with the bytes of each range of address space that is to be taken from the system
-     */
+    /** @param refuses called with the bytes of each range of address space to be taken from the system */
     public static Regions of(LongPredicate refuses) {
         return new Regions(true, bytes -> refuses.test(bytes) ? 0 : NativeCalls.map(bytes));
     }

@@ -35,14 +35,14 @@ class MissMonitorTest {
 
     /** Writes a key, which ends its miss, if any. */
     private static long write(MissMonitor monitor, long hash) {
-        long waited = monitor.waited(hash);
+        long waited = monitor.missAgeMicros(hash);
         monitor.end();
         return waited;
     }
 
     /** The number of these keys whose misses wait for a write. */
     private static long waiting(MissMonitor monitor, long... hashes) {
-        return LongStream.of(hashes).filter(hash -> monitor.waited(hash) != NONE).count();
+        return LongStream.of(hashes).filter(hash -> monitor.missAgeMicros(hash) != NONE).count();
     }
 
     @Test
@@ -81,7 +81,7 @@ class MissMonitorTest {
     }
 
     @Test
-    void aMissBeyondTheScaleStartsAnew() {
+    void aMissBeyondTheScaleStartsOver() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
             monitor.missed(1, 0);
             ticker.advance(655_350);
@@ -110,7 +110,7 @@ class MissMonitorTest {
         }
     }
 
-    /** Twice as many misses as there is room for, none of which comes back, and then some that do. */
+    /** Twice as many misses as fit, none of which is requested again, and then some that are. */
     @Test
     void missesWithoutWritesLeaveSpaceForOthers() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
@@ -146,7 +146,9 @@ class MissMonitorTest {
         }
     }
 
-    /** Against a map without bounds: with room for all it tells the same, and without it what it tells is right. */
+    /**
+     * Against a map without bounds: with enough space the answers are equal, and without it every answer is correct.
+     */
     @Test
     void itAgreesWithAMap() {
         for (int keys : new int[] {30, 3000}) {
@@ -210,32 +212,32 @@ class MissMonitorTest {
         assertThat(budget.chargedBytes()).isZero();
     }
 
-    /** A write may be refused memory after it has looked, and be tried again. */
+    /** A write may be refused memory after it has read the age, and be retried. */
     @Test
     void readingTheAgeDoesNotEndTheMiss() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
-            assertThat(monitor.waited(1)).isEqualTo(NONE);
+            assertThat(monitor.missAgeMicros(1)).isEqualTo(NONE);
             monitor.missed(1, 15);
             monitor.missed(2, 3);
             monitor.missed(1, 15);
             ticker.advance(20);
-            assertThat(monitor.waited(1)).isEqualTo(20);
-            assertThat(monitor.missedAs()).isEqualTo(15);
+            assertThat(monitor.missAgeMicros(1)).isEqualTo(20);
+            assertThat(monitor.missClass()).isEqualTo(15);
             assertThat(monitor.misses()).isEqualTo(2);
             ticker.advance(5);
-            assertThat(monitor.waited(2)).isEqualTo(25);
-            assertThat(monitor.missedAs()).isEqualTo(3);
+            assertThat(monitor.missAgeMicros(2)).isEqualTo(25);
+            assertThat(monitor.missClass()).isEqualTo(3);
             assertThat(monitor.misses()).isEqualTo(1);
             assertThat(waiting(monitor, 1, 2)).isEqualTo(2);
             assertThat(write(monitor, 1)).isEqualTo(25);
-            assertThat(monitor.missedAs()).isEqualTo(15);
-            assertThat(monitor.waited(1)).isEqualTo(NONE);
+            assertThat(monitor.missClass()).isEqualTo(15);
+            assertThat(monitor.missAgeMicros(1)).isEqualTo(NONE);
             assertThat(waiting(monitor, 1, 2)).isEqualTo(1);
         }
     }
 
     /**
-     * What was remembered of a key may be forgotten between two misses, or be taken for another's: then those before
+     * The remembered class of a key may be forgotten between two misses, or be another key's: then the earlier misses
      * stay where they were counted.
      */
     @Test
@@ -247,13 +249,13 @@ class MissMonitorTest {
             }
             monitor.missed(1, 0);
             monitor.missed(1, 0);
-            assertThat(monitor.waited(1)).as("the fill began with the first").isEqualTo(50);
+            assertThat(monitor.missAgeMicros(1)).as("the fill began with the first").isEqualTo(50);
             assertThat(monitor.misses()).isEqualTo(2);
-            assertThat(monitor.missedAs()).isZero();
+            assertThat(monitor.missClass()).isZero();
         }
     }
 
-    /** A key that is asked for once an hour, and then written. */
+    /** A key that is requested once an hour, and then written. */
     @Test
     void missesTooOldForAWriteAreNotCounted() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
@@ -262,27 +264,27 @@ class MissMonitorTest {
                 ticker.advance(11 * SECOND);
             }
             monitor.missed(1, 3);
-            assertThat(monitor.waited(1)).isZero();
+            assertThat(monitor.missAgeMicros(1)).isZero();
             assertThat(monitor.misses()).isEqualTo(1);
         }
     }
 
-    /** Those from before the wait begins anew have been counted for the same class. */
+    /** Misses from before the measurement restarts were counted for the same class. */
     @Test
     void missesOfAKeyAreCountedUpToSixteen() {
         try (MissMonitor monitor = open(BYTES, 10 * SECOND)) {
             for (int misses = 1; misses <= 40; misses++) {
                 monitor.missed(1, 5);
                 ticker.advance(misses % 3 == 0 ? SECOND : 10);
-                assertThat(monitor.waited(1)).isPositive();
+                assertThat(monitor.missAgeMicros(1)).isPositive();
                 assertThat(monitor.misses()).isEqualTo(Math.min(misses, 16));
-                assertThat(monitor.missedAs()).isEqualTo(5);
+                assertThat(monitor.missClass()).isEqualTo(5);
             }
             monitor.end();
             monitor.missed(1, 6);
-            assertThat(monitor.waited(1)).isZero();
+            assertThat(monitor.missAgeMicros(1)).isZero();
             assertThat(monitor.misses()).isEqualTo(1);
-            assertThat(monitor.missedAs()).isEqualTo(6);
+            assertThat(monitor.missClass()).isEqualTo(6);
         }
     }
 
@@ -293,13 +295,13 @@ class MissMonitorTest {
         long miss = MissLayout.miss((1 << MissLayout.TAG_BITS) - 1, 5, 16, MissLayout.TIME_MASK);
         assertThat(MissLayout.tagOf(miss)).isEqualTo((1 << MissLayout.TAG_BITS) - 1);
         assertThat(MissLayout.age(miss, MissLayout.TIME_MASK + 5)).isEqualTo(5);
-        assertThat(MissLayout.missedAs(miss)).isEqualTo(5);
+        assertThat(MissLayout.missClass(miss)).isEqualTo(5);
         assertThat(MissLayout.count(miss)).isEqualTo(16);
         assertThat(MissLayout.miss(1, 0, 1, 0)).isNotEqualTo(MissLayout.EMPTY);
         long other = MissLayout.miss(1, MissLayout.CLASS_MASK, 2, 0);
         assertThat(MissLayout.count(other)).isEqualTo(2);
         assertThat(MissLayout.tagOf(other)).isEqualTo(1);
-        assertThat(MissLayout.missedAs(other)).isEqualTo(MissLayout.CLASS_MASK);
+        assertThat(MissLayout.missClass(other)).isEqualTo(MissLayout.CLASS_MASK);
         assertThat(MissLayout.age(other, 0)).isZero();
     }
 }

@@ -23,7 +23,7 @@ class RememberedClassesTest {
     /** Two generations of so many lines. */
     private static final long BYTES = 2L * LINES << ClassTree.LINE_SHIFT;
     private static final long CAPACITY = (long) LINES * RememberedClasses.ADDITIONS_A_LINE;
-    /** What is promised: of keys that are here, and of others. */
+    /** The specified error rates: of present keys, and of others. */
     private static final double ERROR = 0.01;
 
     private final Regions regions = new Regions();
@@ -120,9 +120,9 @@ class RememberedClassesTest {
     }
 
     /**
-     * Both generations full, with keys of all classes, of the two that make the fewest and the most additions, or
-     * mostly of the one that is told wrongly most easily: no class is told wrongly, and no stranger passes for a key,
-     * more often than is promised. Chance is given four standard deviations.
+     * Both generations are full, with keys of all classes, of the two that make the fewest and the most additions, or
+     * mostly of the class with the most errors: neither a wrong class nor a false positive is more frequent than
+     * specified. Chance is given four standard deviations.
      */
     @ParameterizedTest
     @ValueSource(strings = {"all", "first and last", "mostly the first", "neighbours"})
@@ -179,16 +179,14 @@ class RememberedClassesTest {
         return ERROR + 4 * Math.sqrt(ERROR * (1 - ERROR) / trials);
     }
 
-    /**
-     * Against a map: with room to spare all that was evicted is told as it was, or higher where there were two classes.
-     */
+    /** Against a map: with enough space every evicted key returns its class, or the higher one if there were two. */
     @Test
     void itAgreesWithAMap() {
         for (long seed = 1; seed <= 3; seed++) {
             SplittableRandom random = new SplittableRandom(seed);
             Map<Integer, Integer> highest = new HashMap<>();
             int wrong = 0;
-            int asked = 0;
+            int requested = 0;
             try (RememberedClasses classes = open()) {
                 for (int i = 0; i < 4000; i++) {
                     int key = random.nextInt(1000);
@@ -197,7 +195,7 @@ class RememberedClassesTest {
                         classes.remember(hash(key), itsClass);
                         highest.merge(key, itsClass, Math::max);
                     } else {
-                        asked++;
+                        requested++;
                         int remembered = classes.classOf(hash(key));
                         Integer expected = highest.get(key);
                         wrong += remembered == (expected == null ? NONE : expected) ? 0 : 1;
@@ -207,7 +205,7 @@ class RememberedClassesTest {
                     }
                 }
             }
-            assertThat((double) wrong / asked).as("seed %d", seed).isLessThan(ERROR);
+            assertThat((double) wrong / requested).as("seed %d", seed).isLessThan(ERROR);
         }
     }
 
@@ -227,7 +225,7 @@ class RememberedClassesTest {
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("4096");
     }
 
-    /** As many keys as the documentation tells, in all of the paper's memory. */
+    /** As many keys as the documentation states, in all of the paper's memory. */
     @Test
     void sixteenMebibytesRememberAMillionKeysAndMore() {
         long lines = RememberedClasses.DEFAULT_BYTES / 2 >>> ClassTree.LINE_SHIFT;

@@ -31,7 +31,7 @@ class LargeItemsTest {
 
     @AfterEach
     void noMemoryIsLeft() {
-        // What takes long to give back is charged until it is.
+        // Memory that takes long to release is charged until then.
         regions.discardRetired();
         assertThat(items.count()).isZero();
         assertThat(items.chargedBytes()).isZero();
@@ -137,7 +137,7 @@ class LargeItemsTest {
         assertThatThrownBy(run::retain).isInstanceOf(IllegalStateException.class);
     }
 
-    /** Each of the shard's is drawn, none of another's, whoever else came and went. */
+    /** Each item of the shard is sampled, none of another's, whatever is added and removed. */
     @Test
     void sampling_returnsItemsOfTheShard() {
         SplittableRandom random = new SplittableRandom(4);
@@ -259,7 +259,7 @@ class LargeItemsTest {
         assertThat(faults).hasValue(0);
     }
 
-    private LargeRun allocate(int headRoom, int valueLength) {
-        return requireNonNull(items.allocate(headRoom, valueLength), "refused");
+    private LargeRun allocate(int headroom, int valueLength) {
+        return requireNonNull(items.allocate(headroom, valueLength), "refused");
     }
 }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** Tests how the pool hands out segments, charges them and returns their memory. */
+/** Tests how the pool allocates segments, charges them and returns their memory. */
 class SegmentPoolTest {
     private static final int SIZE = 8192;
 
@@ -140,7 +140,7 @@ class SegmentPoolTest {
         free(8);
         assertThat(pool.returnMemory(1)).isEqualTo(SIZE);
         assertThat(pool.returnMemory(2 * SIZE + 1)).isEqualTo(3L * SIZE);
-        assertThat(budget.leftBytes()).isEqualTo(4L * SIZE);
+        assertThat(budget.availableBytes()).isEqualTo(4L * SIZE);
         assertThat(pool.returnMemory(Long.MAX_VALUE / 2)).isEqualTo(4L * SIZE);
         assertThat(pool.returnMemory(SIZE)).isZero();
         assertThat(pool.bytes()).isEqualTo(12L * SIZE);
@@ -164,7 +164,7 @@ class SegmentPoolTest {
         assertThat(Memory.getLong(pool.segmentAddress(id) + SIZE / 2 - 8)).isNotZero();
     }
 
-    /** The system takes long for megabytes, and who asks for a segment holds a lock. */
+    /** The system takes long for megabytes, and the allocating thread holds a lock. */
     @Test
     void aSmallExtentTakesALargeFreeSegmentOnlyIfNecessary() {
         int large = 8 << 20;
@@ -213,7 +213,7 @@ class SegmentPoolTest {
             parts += few.bytes() == (parts + 1L) * SIZE ? 1 : 0;
         }
         assertThat(parts).as("small ones while addresses are plenty").isGreaterThan(5);
-        assertThat(budget.leftBytes()).isLessThan(segment);
+        assertThat(budget.availableBytes()).isLessThan(segment);
         few.close();
     }
 

@@ -123,7 +123,7 @@ class SegmentsModelTest {
         } catch (CacheFullException full) {
             assertThat(shard.usedBytes() + shard.liveBytes() + shard.segmentCount() + shard.bytesWritten())
                     .as("nothing changed").isEqualTo(before);
-            assertThat(budget.leftBytes()).as("refused only when full").isLessThan(segmentBytes);
+            assertThat(budget.availableBytes()).as("refused only when full").isLessThan(segmentBytes);
             assertThat(pool().segmentsFree()).as("refused only when full").isZero();
             refusals++;
             relieve(shard);
@@ -134,7 +134,7 @@ class SegmentsModelTest {
             kill();
         }
         writeItem(location, value, fields, expireAt);
-        shard.born(location, size, expireAt, now);
+        shard.itemWritten(location, size, expireAt, now);
         remember(new Expected(location, shard, value, expireAt, size));
     }
 
@@ -173,7 +173,7 @@ class SegmentsModelTest {
         }
         int place = random.nextInt(locations.size());
         Expected expected = expected(locations.get(place));
-        expected.owner.died(expected.location);
+        expected.owner.itemRemoved(expected.location);
         forget(place);
     }
 
@@ -237,7 +237,7 @@ class SegmentsModelTest {
         }
     }
 
-    /** Moves what lives in a segment, and evicts it where there is no room, or leaves it half done. */
+    /** Moves live items out of a segment, evicts them if there is no memory, or aborts half-way. */
     private void clean(Segments shard, int id, boolean mayAbort) {
         assertThat(shard.state(id)).isEqualTo(SegmentState.SEALED);
         shard.cleaning().begin(id);
@@ -269,14 +269,14 @@ class SegmentsModelTest {
                 long to = shard.appendMoved(size, lifetimeClass(expected.expireAt), now);
                 assertThat(Location.segment(to)).as("the segment under cleaning gets nothing").isNotEqualTo(id);
                 Memory.copy(pool().address(from), pool().address(to), size);
-                shard.born(to, size, expected.expireAt, shard.meanWrittenAtMillis(id));
+                shard.itemWritten(to, size, expected.expireAt, shard.meanWrittenAtMillis(id));
                 remember(new Expected(to, shard, expected.value, expected.expireAt, size));
                 moved++;
             } catch (CacheFullException full) {
                 refusals++;
             }
         }
-        shard.died(from);
+        shard.itemRemoved(from);
     }
 
     private void relieve(Segments shard) {
@@ -314,8 +314,8 @@ class SegmentsModelTest {
                 kill();
             }
             writeItem(location, value, false, Item.NEVER);
-            shard.born(location, size, Item.NEVER, now);
-            shard.died(location);
+            shard.itemWritten(location, size, Item.NEVER, now);
+            shard.itemRemoved(location);
         } catch (CacheFullException full) {
             refusals++;
         }

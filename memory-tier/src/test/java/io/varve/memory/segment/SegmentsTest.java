@@ -160,9 +160,9 @@ class SegmentsTest {
         segments.penaltyClass(one.get(1), 0);
         assertThat(segments.cleaning().classBytes(fullest, classes)).isEqualTo(2 * QUARTER);
         assertThat(segments.cleaning().classBytes(Location.segment(third.get(0)), classes)).isZero();
-        third.stream().limit(3).forEach(segments::died);
+        third.stream().limit(3).forEach(segments::itemRemoved);
         assertThat(segments.cleaning().fullestOf(classes)).as("what is dead is the cleaner's").isEqualTo(fullest);
-        segments.died(other.get(1));
+        segments.itemRemoved(other.get(1));
         assertThat(segments.cleaning().classBytes(fullest, classes)).isEqualTo(QUARTER);
         classes[0] = true;
         assertThat(segments.cleaning().classBytes(fullest, classes)).isEqualTo(3 * QUARTER);
@@ -185,7 +185,7 @@ class SegmentsTest {
         assertThat(pool.segmentsInUse()).isEqualTo(2);
         for (long location : first) {
             assertThat(segments.freedWhole()).isZero();
-            segments.died(location);
+            segments.itemRemoved(location);
         }
         assertThat(segments.freedWhole()).isEqualTo(1);
         assertThat(pool.segmentsInUse()).isEqualTo(1);
@@ -196,9 +196,9 @@ class SegmentsTest {
     void anOpenSegmentWithoutLiveItemsIsFilledFromItsStart() {
         long first = write(QUARTER, Item.NEVER);
         long second = write(QUARTER, Item.NEVER);
-        segments.died(first);
+        segments.itemRemoved(first);
         assertThat(segments.deadBytes()).isEqualTo(QUARTER);
-        segments.died(second);
+        segments.itemRemoved(second);
         assertThat(segments.usedBytes()).isZero();
         assertThat(write(QUARTER, Item.NEVER)).isEqualTo(first);
         assertThat(pool.segmentsInUse()).isEqualTo(1);
@@ -208,7 +208,7 @@ class SegmentsTest {
     void theDeadTailOfAnOpenSegmentIsReused() {
         write(QUARTER, Item.NEVER);
         long second = write(QUARTER, Item.NEVER);
-        segments.died(second);
+        segments.itemRemoved(second);
         assertThat(segments.deadBytes()).isZero();
         assertThat(write(100, Item.NEVER)).isEqualTo(second);
     }
@@ -217,9 +217,9 @@ class SegmentsTest {
     void anAppendedItemIsNotFreedBeforeItIsBorn() {
         long old = write(QUARTER, Item.NEVER);
         long location = segments.append(QUARTER, Segments.DEFAULT_CLASS, NOW);
-        segments.died(old);
+        segments.itemRemoved(old);
         writeItem(location, QUARTER, Item.NEVER);
-        segments.born(location, QUARTER, Item.NEVER, NOW);
+        segments.itemWritten(location, QUARTER, Item.NEVER, NOW);
         assertThat(segments.append(QUARTER, Segments.DEFAULT_CLASS, NOW)).isGreaterThan(location);
         createAndRemove(segments, pool, location + QUARTER, QUARTER);
         assertThat(segments.liveBytes()).isEqualTo(QUARTER);
@@ -247,7 +247,7 @@ class SegmentsTest {
         assertThat(segments.openSegments().count()).isEqualTo(HEADS);
     }
 
-    /** A head in which nothing lives any more is too small for the next item: sealed, it would never be freed. */
+    /** An empty open segment that is too small for the next item: if it were sealed, it would never be freed. */
     @Test
     void anEmptyOpenSegmentThatIsTooSmallIsFreed() {
         MemoryBudget large = new MemoryBudget(64 << 20);
@@ -272,8 +272,8 @@ class SegmentsTest {
         fourItems(NOW + 60_000);
         List<Long> own = fourItems(NOW + 60_000);
         fourItems(NOW + 60_000);
-        segments.died(own.get(0));
-        segments.died(own.get(1));
+        segments.itemRemoved(own.get(0));
+        segments.itemRemoved(own.get(1));
         int id = Location.segment(own.get(2));
         assertThat(segments.cleaning().mostProfitable(CleanerPolicy.MODIFIED, NOW, 0.25, true)).isEqualTo(id);
         long late = NOW + 59_000;
@@ -296,7 +296,7 @@ class SegmentsTest {
 
     @Test
     void anEmptyOpenSegmentReturnsToThePool() {
-        segments.died(write(QUARTER, Item.NEVER));
+        segments.itemRemoved(write(QUARTER, Item.NEVER));
         assertThat(pool.segmentsInUse()).isEqualTo(1);
         assertThat(segments.closeIdleSegments(NOW + Segments.IDLE_MILLIS)).isEqualTo(1);
         assertThat(pool.segmentsInUse()).isZero();
@@ -304,7 +304,7 @@ class SegmentsTest {
 
     @Test
     void emptyOpenSegmentsAreFreedOnRequest() {
-        segments.died(write(QUARTER, Item.NEVER));
+        segments.itemRemoved(write(QUARTER, Item.NEVER));
         assertThat(segments.closeIdleSegments(NOW)).isZero();
         segments.freeEmptyOpenSegments();
         assertThat(pool.segmentsInUse()).isZero();
@@ -323,7 +323,8 @@ class SegmentsTest {
                 .isSameAs(CacheFullException.INSTANCE);
         assertThat(segments.usedBytes()).isEqualTo(used);
         assertThat(segments.openSegments().count()).isEqualTo(2);
-        assertThat(Location.segment(write(QUARTER, Item.NEVER))).as("another class's head has room").isEqualTo(1);
+        assertThat(Location.segment(write(QUARTER, Item.NEVER))).as("another class's open segment has space")
+                .isEqualTo(1);
     }
 
     @Test
@@ -348,7 +349,7 @@ class SegmentsTest {
         for (int grown = 0; grown < SEGMENT_BYTES; grown += QUARTER + 10) {
             long location = write(QUARTER, Item.NEVER);
             if (!segments.extendTail(location, QUARTER + 10, shortClass)) {
-                segments.died(location);
+                segments.itemRemoved(location);
                 location = write(QUARTER, Item.NEVER);
                 assertThat(segments.extendTail(location, QUARTER + 10, shortClass)).isTrue();
             }
@@ -370,12 +371,12 @@ class SegmentsTest {
         LargeRun run = requireNonNull(pool.largeItems().allocate(size - capacity, capacity));
         long location = pool.largeItems().adopt(run, run.address() - (size - capacity), 0);
         ItemLayout.write(pool.address(location), ItemType.STRING, 0, 0, 2, capacity, capacity, true, 0);
-        segments.born(location, size, Item.NEVER, NOW);
+        segments.itemWritten(location, size, Item.NEVER, NOW);
         assertThat(segments.liveBytes()).isEqualTo(size).isEqualTo(segments.usedBytes());
         assertThat(segments.liveItems()).isEqualTo(1);
         assertThat(segments.extendTail(location, size + 10)).isFalse();
         segments.expiryChanged(location, Item.NEVER, NOW + 1, NOW);
-        segments.died(location);
+        segments.itemRemoved(location);
         assertThat(segments.liveBytes()).isZero();
         assertThat(segments.largeItems()).isZero();
         assertThat(pool.largeItems().count()).isZero();
@@ -393,7 +394,7 @@ class SegmentsTest {
         for (long at = segments.cleaning().nextLive(id, next); at != Location.NONE; at = segments.cleaning()
                 .nextLive(id, next)) {
             next = segments.cleaning().after(at);
-            segments.died(at);
+            segments.itemRemoved(at);
             items++;
         }
         assertThat(items).isEqualTo(3);
@@ -407,7 +408,7 @@ class SegmentsTest {
     void abortedCleaningOfAnEmptySegmentFreesIt() {
         int id = fill(Item.NEVER, 3);
         segments.cleaning().begin(id);
-        segments.died(segments.cleaning().nextLive(id, SegmentCleaning.firstOf(id)));
+        segments.itemRemoved(segments.cleaning().nextLive(id, SegmentCleaning.firstOf(id)));
         segments.cleaning().abort(id);
         assertThat(segments.state(id)).isEqualTo(SegmentState.FREE);
     }
@@ -422,7 +423,7 @@ class SegmentsTest {
             long location = shard.append(size, Segments.DEFAULT_CLASS, NOW);
             int capacity = size - 2 - 12;
             ItemLayout.write(largest.address(location), ItemType.STRING, 0, 0, 2, 0, capacity, false, 0);
-            shard.born(location, size, Item.NEVER, NOW);
+            shard.itemWritten(location, size, Item.NEVER, NOW);
             int id = Location.segment(location);
             assertThat(shard.cleaning().nextLive(id, SegmentCleaning.firstOf(id))).isEqualTo(location);
             assertThat(shard.cleaning().nextLive(id, shard.cleaning().after(location))).isEqualTo(Location.NONE);
@@ -476,7 +477,7 @@ class SegmentsTest {
         List<Long> locations = fourItems(expireAtMillis);
         segments.closeOpenSegments();
         for (int i = 0; i < dead; i++) {
-            segments.died(locations.get(i));
+            segments.itemRemoved(locations.get(i));
         }
         return Location.segment(locations.getFirst());
     }
@@ -493,15 +494,15 @@ class SegmentsTest {
         int lifetimeClass = Segments.lifetimeClass(expireAtMillis == Item.NEVER ? Item.NEVER : expireAtMillis - NOW);
         long location = segments.append(size, lifetimeClass, NOW);
         writeItem(location, size, expireAtMillis);
-        segments.born(location, size, expireAtMillis, NOW);
+        segments.itemWritten(location, size, expireAtMillis, NOW);
         return location;
     }
 
     /** Writes the item that was appended last, and removes it. */
     private static void createAndRemove(Segments shard, SegmentPool pool, long location, int size) {
         writeItem(pool, location, size, Item.NEVER);
-        shard.born(location, size, Item.NEVER, NOW);
-        shard.died(location);
+        shard.itemWritten(location, size, Item.NEVER, NOW);
+        shard.itemRemoved(location);
     }
 
     private void writeItem(long location, int size, long expireAtMillis) {

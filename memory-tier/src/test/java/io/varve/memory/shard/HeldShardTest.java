@@ -86,7 +86,7 @@ class HeldShardTest {
         }
     }
 
-    /** Who holds a shard may wait for who changes the settings. */
+    /** The holder of a shard may wait for the thread that changes the settings. */
     @Test
     void penaltiesAreTrackedInTheOtherShardAtOnceAndInTheHeldShardSoon() throws InterruptedException {
         try (CacheFixture fixture = new CacheFixture(cache)) {
@@ -113,7 +113,7 @@ class HeldShardTest {
         }
     }
 
-    /** The end of tracking has not come to it when tracking begins anew. */
+    /** The shard has not seen the end of tracking when tracking restarts. */
     @Test
     void countsFromBeforeARestartOfTrackingAreForgotten() throws InterruptedException {
         try (CacheFixture fixture = new CacheFixture(cache)) {
@@ -132,9 +132,7 @@ class HeldShardTest {
         }
     }
 
-    /**
-     * Nothing is measured there yet, but what is known of a key stays known, and a client that names a class is heard.
-     */
+    /** Nothing is measured there yet, but a known class of a key stays known, and a client's hint takes effect. */
     @Test
     void classesStayUntilTrackingBeginsInTheShard() throws InterruptedException {
         cache.close();

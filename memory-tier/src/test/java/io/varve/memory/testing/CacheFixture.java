@@ -90,7 +90,7 @@ public final class CacheFixture implements AutoCloseable {
         }
     }
 
-    /** Looks at an item that is there, under its lock. */
+    /** Reads a present item, under its lock. */
     public void withItem(int database, byte[] name, Consumer<Item> look) {
         now();
         bind(database, name);

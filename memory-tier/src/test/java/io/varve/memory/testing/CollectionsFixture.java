@@ -164,7 +164,7 @@ public final class CollectionsFixture implements AutoCloseable {
         });
     }
 
-    /** What a hash has, or null. */
+    /** The fields of a hash, or null. */
     public @Nullable Map<String, String> hash(String name) {
         HashTree tree = new HashTree();
         bind(name);
@@ -184,7 +184,7 @@ public final class CollectionsFixture implements AutoCloseable {
         }
     }
 
-    /** What a sorted set has, or null. */
+    /** The members of a sorted set, or null. */
     public @Nullable List<String> sortedSet(String name) {
         SortedSetTree tree = new SortedSetTree();
         bind(name);
@@ -258,7 +258,7 @@ public final class CollectionsFixture implements AutoCloseable {
         assertThat(cache.stats().datasetBytes()).isZero();
     }
 
-    /** Of a hash that {@link #makeHash} has made, or one like it. */
+    /** Checks a hash that {@link #makeHash} has made, or one like it. */
     public void assertHash(String name, int fields, int valueBytes) {
         Map<String, String> all = Objects.requireNonNull(hash(name));
         assertThat(all).hasSize(fields);

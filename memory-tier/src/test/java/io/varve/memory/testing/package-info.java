@@ -1,3 +1,3 @@
-/** What tests of the memory tier share: a cache on a clock of its own, chosen keys, and collections. */
+/** Test support of the memory tier: a cache on a simulated clock, chosen keys, and collections. */
 @org.jspecify.annotations.NullMarked
 package io.varve.memory.testing;

@@ -1,14 +1,13 @@
 package io.varve.server.acl;
 
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.EnumMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
-/** The most recent denials, and a counter for each reason. Guarded by {@code this}: denials are rare. */
+import io.varve.server.log.BoundedLog;
+
+/** The most recent denials, and a counter for each reason. Thread-safe by locks: denials are rare. */
 public final class AclLog {
     /** The context of a denial: a command that was not queued, or one that was queued or should have been. */
     public static final String TOP_LEVEL = "toplevel";
@@ -40,9 +39,8 @@ public final class AclLog {
         }
     }
 
-    private final ArrayDeque<Entry> entries = new ArrayDeque<>();
+    private final BoundedLog<Entry> entries = new BoundedLog<>();
     private final Map<Denial, LongAdder> counts = new EnumMap<>(Denial.class);
-    private long nextId;
 
     AclLog() {
         for (Denial reason : Denial.values()) {
@@ -61,42 +59,30 @@ public final class AclLog {
         return java.util.Objects.requireNonNull(counts.get(reason));
     }
 
+    /** Synchronized, so that two threads do not add the same denial twice. */
     private synchronized void addEntry(Denial reason, String context, String object, String user, String client,
             long nowMillis, long maxEntries) {
-        int seen = 0;
-        for (Iterator<Entry> i = entries.iterator(); i.hasNext() && seen < SEARCHED_ENTRIES; seen++) {
-            Entry known = i.next();
-            if (known.isSame(reason, context, object, user, nowMillis)) {
-                i.remove();
-                entries.addFirst(new Entry(known.id, known.count + 1, reason, context, object, user, client,
+        boolean isKnown = entries.update(SEARCHED_ENTRIES,
+                known -> known.isSame(reason, context, object, user, nowMillis),
+                known -> new Entry(known.id, known.count + 1, reason, context, object, user, client,
                         known.createdMillis, nowMillis));
-                return;
-            }
+        if (!isKnown) {
+            entries.add(id -> new Entry(id, 1, reason, context, object, user, client, nowMillis, nowMillis),
+                    maxEntries);
         }
-        entries.addFirst(new Entry(nextId++, 1, reason, context, object, user, client, nowMillis, nowMillis));
-        trim(maxEntries);
     }
 
-    synchronized void trim(long maxEntries) {
-        while (entries.size() > maxEntries) {
-            entries.removeLast();
-        }
+    void trim(long maxEntries) {
+        entries.trim(maxEntries);
     }
 
     /** The latest entries first; at most {@code count}. */
-    public synchronized List<Entry> latest(long count) {
-        List<Entry> result = new ArrayList<>();
-        for (Entry entry : entries) {
-            if (result.size() >= count) {
-                break;
-            }
-            result.add(entry);
-        }
-        return result;
+    public List<Entry> latest(long count) {
+        return entries.latest(count);
     }
 
-    public synchronized void reset() {
-        entries.clear();
+    public void reset() {
+        entries.reset();
     }
 
     /** Number of denials for this reason. */

@@ -19,7 +19,7 @@ final class DemandLines {
             return;
         }
         out.field("demand_slots", report.slots()).field("demand_dumps", report.dumps())
-                .field("demand_dumps_given_up", report.givenUp()).field("demand_loads", report.wakes())
+                .field("demand_dumps_given_up", report.abandoned()).field("demand_loads", report.wakes())
                 .field("demand_dumping", report.dumping() ? 1 : 0)
                 .field("demand_dumped_items", report.dumpedItems());
         for (int i = 0; i < report.classes().size(); i++) {

@@ -57,13 +57,13 @@ public final class InfoReport {
     }
 
     /**
-     * Reads no item, regardless of their number, unless {@link #EXACT} asks for it.
+     * Reads no item, regardless of their number, unless {@link #EXACT} requests it.
      *
-     * @param asked sections in lower case; none: the default ones. Unknown ones are ignored
+     * @param requested sections in lower case; none: the default ones. Unknown ones are ignored
      */
-    public String write(List<String> asked) {
+    public String write(List<String> requested) {
         List<String> wanted = new ArrayList<>();
-        for (String section : asked.isEmpty() ? List.of("default") : asked) {
+        for (String section : requested.isEmpty() ? List.of("default") : requested) {
             switch (section) {
                 case "default" -> wanted.addAll(DEFAULT_SECTIONS);
                 case "all", "everything" -> wanted.addAll(ALL_SECTIONS);
@@ -72,7 +72,9 @@ public final class InfoReport {
         }
         StringBuilder out = new StringBuilder(4096);
         CacheStats stats = source.cache().stats();
-        long expired = asked.contains(EXACT) ? source.cache().countExpiredUnreclaimed() : stats.expiredUnreclaimed();
+        long expired = requested.contains(EXACT)
+                ? source.cache().countExpiredUnreclaimed()
+                : stats.expiredUnreclaimed();
         for (String section : ALL_SECTIONS) {
             if (wanted.contains(section)) {
                 section(new InfoSection(out), section, stats, expired);
@@ -378,7 +380,7 @@ public final class InfoReport {
     private void flash(InfoSection out, FlashTierStats stats) {
         out.field("flash_dir", source.config().text("flash-dir"))
                 .field("flash_policy", source.config().text("flash-policy"))
-                .field("flash_items", stats.items()).field("flash_max_items", stats.mostItems())
+                .field("flash_items", stats.items()).field("flash_max_items", stats.maxItems())
                 .field("flash_bytes", stats.fileBytes()).field("flash_hits", stats.hits())
                 .field("flash_misses", stats.misses()).field("flash_promotions", stats.promotions())
                 .field("flash_loaded", stats.loaded()).field("flash_loading", stats.loading() ? 1 : 0)
@@ -395,7 +397,7 @@ public final class InfoReport {
                 .field("flash_bytes_written_per_byte_requested",
                         Decimals.of(ratio(stats.deviceBytes(), stats.bytesRead()), 2))
                 .field("flash_read_p50_us", stats.readP50Micros()).field("flash_read_p99_us", stats.readP99Micros())
-                .field("flash_complete", stats.complete() ? 1 : 0).field("flash_given_up", stats.givenUp())
+                .field("flash_complete", stats.complete() ? 1 : 0).field("flash_given_up", stats.invalidations())
                 .field("flash_status", stats.failing() ? "takes nothing" : "ok");
     }
 }

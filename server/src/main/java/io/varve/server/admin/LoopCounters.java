@@ -99,7 +99,7 @@ public final class LoopCounters {
     }
 
     /** Restores the count of changes before commands run again. */
-    public void takeBackChanges(long before) {
+    public void restoreChanges(long before) {
         changes.setOpaque(before);
     }
 

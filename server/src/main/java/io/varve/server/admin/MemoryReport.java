@@ -12,7 +12,7 @@ import io.varve.server.config.MemoryUnits;
 /** Formats the text of MEMORY DOCTOR and MEMORY MALLOC-STATS. Immutable: static methods only. */
 public final class MemoryReport {
     /** Below this size ratios are meaningless. */
-    private static final long LEAST_BYTES = 5L << 20;
+    private static final long MIN_BYTES = 5L << 20;
     /** Minimum loss that is worth a remark. */
     private static final long WORTH_BYTES = 10L << 20;
     private static final double HIGH_PEAK = 1.5;
@@ -27,7 +27,7 @@ public final class MemoryReport {
 
     /** Lists the problems and their remedies, or reports that there are none. */
     public static String diagnosis(MemoryFigures figures, int clients) {
-        if (figures.usedBytes() < LEAST_BYTES) {
+        if (figures.usedBytes() < MIN_BYTES) {
             return "Too little memory is in use (" + MemoryUnits.human(figures.usedBytes())
                     + ") for meaningful ratios. Try again when the server holds more data.\n";
         }

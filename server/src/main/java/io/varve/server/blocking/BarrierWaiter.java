@@ -18,8 +18,8 @@ public final class BarrierWaiter {
     }
 
     private final Kind kind;
-    private @Nullable Runnable again;
-    private @Nullable KeyQueue behind;
+    private @Nullable Runnable onRetry;
+    private @Nullable KeyQueue blockingQueue;
 
     public BarrierWaiter(Kind kind) {
         this.kind = kind;
@@ -31,23 +31,23 @@ public final class BarrierWaiter {
 
     /** The queue whose reservation the command waits for; null if there is none. */
     @Nullable
-    KeyQueue behind() {
-        return behind;
+    KeyQueue blockingQueue() {
+        return blockingQueue;
     }
 
-    void behind(@Nullable KeyQueue queue) {
-        behind = queue;
+    void blockingQueue(@Nullable KeyQueue queue) {
+        blockingQueue = queue;
     }
 
     /** Sets the action that runs once, when a retry may succeed. */
-    void again(@Nullable Runnable action) {
-        again = action;
+    void onRetry(@Nullable Runnable action) {
+        onRetry = action;
     }
 
     void wake() {
-        Runnable action = again;
+        Runnable action = onRetry;
         if (action != null) {
-            again = null;
+            onRetry = null;
             action.run();
         }
     }

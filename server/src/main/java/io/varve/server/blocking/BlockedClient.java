@@ -28,12 +28,12 @@ public final class BlockedClient {
     private final @Nullable HeapKey target;
     private final List<KeyQueue> queues = new ArrayList<>(1);
     /** The queues whose keys are reserved for this client, in the order of the reservations. */
-    private final ArrayDeque<KeyQueue> calls = new ArrayDeque<>(2);
+    private final ArrayDeque<KeyQueue> pendingChecks = new ArrayDeque<>(2);
     private @Nullable Runnable wakeUp;
     private @Nullable End end;
     /** Position in all queues: smaller than that of every later client. */
     private long order;
-    private boolean left;
+    private boolean ended;
     private boolean deferred;
 
     /**
@@ -94,8 +94,8 @@ public final class BlockedClient {
         return queues;
     }
 
-    ArrayDeque<KeyQueue> calls() {
-        return calls;
+    ArrayDeque<KeyQueue> pendingChecks() {
+        return pendingChecks;
     }
 
     void onWake(Runnable action) {
@@ -127,11 +127,11 @@ public final class BlockedClient {
         deferred = value;
     }
 
-    boolean hasLeft() {
-        return left;
+    boolean hasEnded() {
+        return ended;
     }
 
-    void markLeft() {
-        left = true;
+    void markEnded() {
+        ended = true;
     }
 }

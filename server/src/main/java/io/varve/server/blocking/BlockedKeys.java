@@ -22,26 +22,26 @@ import org.jspecify.annotations.Nullable;
  * closed.
  *
  * <p>A woken client re-runs its own command. When an awaited key changes, whatever the cause, the first client of its
- * queue is <em>called</em> under the lock of the key's shard. Its event loop re-runs the command, which takes an
+ * queue is <em>woken</em> under the lock of the key's shard. Its event loop re-runs the command, which takes an
  * element or keeps waiting in its old place. Until then, the key is <em>reserved</em> for it. Commands of other clients
- * wait ({@link #behind}) if they name the key, or a key into which a client of that queue moves its result. So no other
- * client gets between the writer and the blocked client, and no element is taken for a client that has disconnected. If
- * the client takes less than everything, or the key has another type, the next client is called under the same shard
- * lock.
+ * wait ({@link #runWhenReleased}) if they name the key, or a key into which a client of that queue moves its result. So
+ * no other client gets between the writer and the blocked client, and no element is taken for a client that has
+ * disconnected. If the client takes less than everything, or the key has another type, the next client is woken under
+ * the same shard lock.
  *
  * <p>If clients relate keys (they wait for several, or move their result), the keys are served in the order of their
  * changes, as in Redis ({@link WakeOrder}). A key that changes while an earlier one is reserved is <em>due</em>: its
- * first client is called afterwards.
+ * first client is woken afterwards.
  *
  * <p>Commands that read keys without naming them wait at a {@link Barrier} until no key is reserved.
  *
  * <pre>
- *   waits --change of a key--> called --took something, timed out, disconnected--> left
+ *   waits --change of a key--> woken  --took something, timed out, disconnected--> left
  *     ^                          |
  *     +------found nothing-------+
  * </pre>
  *
- * <p>INVARIANT: while no client is called for a key, the key holds nothing that a client in its queue waits for, except
+ * <p>INVARIANT: while no client is woken for a key, the key holds nothing that a client in its queue waits for, except
  * for clients that were {@link #defer deferred}.
  */
 public final class BlockedKeys implements ChangeListener {
@@ -50,9 +50,9 @@ public final class BlockedKeys implements ChangeListener {
     private final KeyCounters counters = new KeyCounters();
     private final Map<HeapKey, KeyQueue> queues = new HashMap<>();
     private final MoveGraph moves = new MoveGraph(queues);
-    /** The keys for which a client was called. */
+    /** The keys for which a client was woken. */
     private final TreeMap<WakeOrder, KeyQueue> reserved = new TreeMap<>();
-    /** The keys that wait for earlier reservations to end before a client is called. */
+    /** The keys that wait for earlier reservations to end before a client is woken. */
     private final TreeMap<WakeOrder, KeyQueue> due = new TreeMap<>();
     private final WakeSequence wakeSequence = new WakeSequence();
     private final Barrier barrier = new Barrier();
@@ -75,8 +75,8 @@ public final class BlockedKeys implements ChangeListener {
         /** The client is not waiting. */
         NOT_WAITING,
         /**
-         * The client was called. It has to re-run its command before it is known whether it keeps waiting
-         * ({@link #behind(BlockedClient, Runnable)}).
+         * The client was woken. It has to re-run its command before it is known whether it keeps waiting
+         * ({@link #runWhenReleased(BlockedClient, Runnable)}).
          */
         CALLED
     }
@@ -109,102 +109,102 @@ public final class BlockedKeys implements ChangeListener {
     }
 
     /**
-     * Sets the action that runs when the client is called or its wait ends. It runs at once if that has happened
+     * Sets the action that runs when the client is woken or its wait ends. It runs at once if that has happened
      * already.
      */
     public synchronized void onWake(BlockedClient blocked, Runnable action) {
         blocked.onWake(action);
-        if (!blocked.calls().isEmpty() || blocked.end() != null) {
+        if (!blocked.pendingChecks().isEmpty() || blocked.end() != null) {
             action.run();
         }
     }
 
     /**
-     * Number of the first key that the client was called for and has not checked yet; -1 if there is none. Also puts a
+     * Number of the first key that the client was woken for and has not checked yet; -1 if there is none. Also puts a
      * deferred client back into its queues.
      */
-    public synchronized int nextCall(BlockedClient blocked) {
-        if (blocked.isDeferred() && blocked.end() == null && blocked.calls().isEmpty()) {
-            putBack(blocked);
+    public synchronized int nextKeyToCheck(BlockedClient blocked) {
+        if (blocked.isDeferred() && blocked.end() == null && blocked.pendingChecks().isEmpty()) {
+            requeue(blocked);
         }
-        KeyQueue queue = blocked.calls().peekFirst();
+        KeyQueue queue = blocked.pendingChecks().peekFirst();
         return queue == null ? -1 : blocked.keys().indexOf(queue.key());
     }
 
     /**
-     * The client has checked the key of {@link #nextCall} and found nothing for it.
+     * The client has checked the key of {@link #nextKeyToCheck} and found nothing for it.
      *
      * @param found the key's type; null if the key does not exist
      */
-    public synchronized void keepWaiting(BlockedClient blocked, @Nullable ItemType found) {
-        KeyQueue queue = blocked.calls().removeFirst();
+    public synchronized void resumeWaiting(BlockedClient blocked, @Nullable ItemType found) {
+        KeyQueue queue = blocked.pendingChecks().removeFirst();
         if (queue.takeChanged()) {
-            callFirst(queue);
+            reserveForFirst(queue);
         } else {
             BlockedClient next = found == null || found == blocked.type() ? null : queue.first(found);
-            call(queue, next);
+            reserveFor(queue, next);
         }
     }
 
     /**
      * Defers a client that could not re-run its command because memory had no space for its keys. The client keeps its
-     * place, but the clients behind it are called instead until {@link #retryDeferred} lets it retry.
+     * place, but the clients behind it are woken instead until {@link #retryDeferred} lets it retry.
      */
     public synchronized void defer(BlockedClient blocked) {
         if (!blocked.isDeferred()) {
             blocked.deferred(true);
             blocked.queues().forEach(queue -> queue.defer(blocked));
         }
-        while (!blocked.calls().isEmpty()) {
-            KeyQueue queue = blocked.calls().removeFirst();
+        while (!blocked.pendingChecks().isEmpty()) {
+            KeyQueue queue = blocked.pendingChecks().removeFirst();
             queue.takeChanged();
-            callFirst(queue);
+            reserveForFirst(queue);
         }
     }
 
     /** Makes a deferred client retry if it still waits. @return whether that wakes its command */
     public synchronized boolean retryDeferred(BlockedClient blocked) {
-        boolean waiting = !blocked.hasLeft() && blocked.end() == null && blocked.calls().isEmpty();
+        boolean waiting = !blocked.hasEnded() && blocked.end() == null && blocked.pendingChecks().isEmpty();
         if (waiting) {
             blocked.wake();
         }
         return waiting;
     }
 
-    /** A deferred client can check its keys again. They may hold something for which no client was called. */
-    private void putBack(BlockedClient blocked) {
+    /** A deferred client can check its keys again. They may hold something for which no client was woken. */
+    private void requeue(BlockedClient blocked) {
         blocked.deferred(false);
-        blocked.queues().forEach(queue -> queue.putBack(blocked));
+        blocked.queues().forEach(queue -> queue.requeue(blocked));
         blocked.queues().forEach(this::changed);
     }
 
     /**
      * Removes a client whose wait is over.
      *
-     * @param nothingLeft whether it was called and has left nothing in the key of {@link #nextCall}
+     * @param keyEmptied whether it was woken and has left nothing in the key of {@link #nextKeyToCheck}
      */
-    public synchronized void removeClient(BlockedClient blocked, boolean nothingLeft) {
-        if (blocked.hasLeft()) {
+    public synchronized void removeClient(BlockedClient blocked, boolean keyEmptied) {
+        if (blocked.hasEnded()) {
             return;
         }
-        blocked.markLeft();
-        KeyQueue emptied = nothingLeft ? blocked.calls().peekFirst() : null;
+        blocked.markEnded();
+        KeyQueue emptied = keyEmptied ? blocked.pendingChecks().peekFirst() : null;
         for (KeyQueue queue : blocked.queues()) {
             queue.remove(blocked);
         }
         for (KeyQueue queue : blocked.queues()) {
-            if (blocked.equals(queue.called())) {
-                // The next called client sees this change too.
+            if (blocked.equals(queue.reservedFor())) {
+                // The next woken client sees this change too.
                 if (queue.takeChanged() || !queue.equals(emptied)) {
-                    callFirst(queue);
+                    reserveForFirst(queue);
                 } else {
-                    call(queue, null);
+                    reserveFor(queue, null);
                 }
             } else {
                 removeIfUnused(queue);
             }
         }
-        blocked.calls().clear();
+        blocked.pendingChecks().clear();
         HeapKey target = blocked.target();
         if (target != null) {
             counters.remove(target);
@@ -215,16 +215,16 @@ public final class BlockedKeys implements ChangeListener {
     // --- any thread
 
     /** Why the wait is over; null if it is not. */
-    public synchronized BlockedClient.@Nullable End endOf(BlockedClient blocked) {
+    public synchronized BlockedClient.@Nullable End endReason(BlockedClient blocked) {
         return blocked.end();
     }
 
-    /** Ends the wait, unless the client was called: then its re-run command decides. */
+    /** Ends the wait, unless the client was woken: then its re-run command decides. */
     public synchronized Unblocking end(BlockedClient blocked, BlockedClient.End why) {
-        if (blocked.hasLeft() || blocked.end() != null) {
+        if (blocked.hasEnded() || blocked.end() != null) {
             return Unblocking.NOT_WAITING;
         }
-        if (!blocked.calls().isEmpty()) {
+        if (!blocked.pendingChecks().isEmpty()) {
             return Unblocking.CALLED;
         }
         blocked.end(why);
@@ -232,15 +232,15 @@ public final class BlockedKeys implements ChangeListener {
         return Unblocking.ENDED;
     }
 
-    /** Runs the action after the client has checked the keys it was called for, at once if it was not called. */
-    public synchronized void behind(BlockedClient blocked, Runnable action) {
-        KeyQueue queue = blocked.calls().peekFirst();
+    /** Runs the action after the client has checked the keys it was woken for, at once if it was not called. */
+    public synchronized void runWhenReleased(BlockedClient blocked, Runnable action) {
+        KeyQueue queue = blocked.pendingChecks().peekFirst();
         if (queue == null) {
             action.run();
         } else {
             BarrierWaiter barrierWaiter = new BarrierWaiter(BarrierWaiter.Kind.READ);
-            barrierWaiter.again(action);
-            queue.addBehind(barrierWaiter);
+            barrierWaiter.onRetry(action);
+            queue.addWaiter(barrierWaiter);
         }
     }
 
@@ -257,7 +257,7 @@ public final class BlockedKeys implements ChangeListener {
      * another client, or if the key is awaited while the barrier is closed.
      */
     public boolean isDelayed(Key key) {
-        if (!anyDelayed || !counters.mayHold(key.database(), key.address(), key.length())) {
+        if (!anyDelayed || !counters.mightContain(key.database(), key.address(), key.length())) {
             return false;
         }
         HeapKey name = HeapKey.of(key.database(), key.address(), key.length());
@@ -272,17 +272,17 @@ public final class BlockedKeys implements ChangeListener {
      * @param barrierWaiter must not have a place yet
      * @return whether it has a place, which it keeps until it leaves
      */
-    public boolean behind(Key key, BarrierWaiter barrierWaiter, Runnable action) {
+    public boolean runWhenReleased(Key key, BarrierWaiter barrierWaiter, Runnable action) {
         HeapKey name = HeapKey.of(key.database(), key.address(), key.length());
         synchronized (this) {
             KeyQueue queue = reservationOf(name);
             if (queue != null) {
-                barrierWaiter.again(action);
-                queue.addBehind(barrierWaiter);
+                barrierWaiter.onRetry(action);
+                queue.addWaiter(barrierWaiter);
                 return true;
             }
             if (isBehindBarrier(name)) {
-                barrierWaiter.again(action);
+                barrierWaiter.onRetry(action);
                 barrier.delay(barrierWaiter);
                 return true;
             }
@@ -303,7 +303,7 @@ public final class BlockedKeys implements ChangeListener {
      */
     public synchronized boolean admits(BarrierWaiter barrierWaiter, Runnable again) {
         boolean admitted = barrier.admits(barrierWaiter, reserved.isEmpty());
-        barrierWaiter.again(admitted ? null : again);
+        barrierWaiter.onRetry(admitted ? null : again);
         note();
         return admitted;
     }
@@ -313,10 +313,10 @@ public final class BlockedKeys implements ChangeListener {
      * {@link #admits admitted}, or changes keys.
      */
     public synchronized void removeWaiter(BarrierWaiter barrierWaiter) {
-        barrierWaiter.again(null);
-        KeyQueue queue = barrierWaiter.behind();
+        barrierWaiter.onRetry(null);
+        KeyQueue queue = barrierWaiter.blockingQueue();
         if (queue != null) {
-            queue.removeBehind(barrierWaiter);
+            queue.removeWaiter(barrierWaiter);
         }
         barrier.remove(barrierWaiter, reserved.isEmpty());
         note();
@@ -372,7 +372,7 @@ public final class BlockedKeys implements ChangeListener {
 
     /** Groups the changes of a re-run command under the cause that woke it. */
     public synchronized void beginCause(BlockedClient woken) {
-        WakeOrder wakeOrder = Objects.requireNonNull(woken.calls().getFirst().wakeOrder(),
+        WakeOrder wakeOrder = Objects.requireNonNull(woken.pendingChecks().getFirst().wakeOrder(),
                 "a wake sequence for a woken client");
         wakeSequence.beginCause(wakeOrder);
     }
@@ -384,7 +384,7 @@ public final class BlockedKeys implements ChangeListener {
 
     @Override
     public void changed(Change change, int shard, long sequence, int database, long keyAddress, int keyLength) {
-        if (change != Change.SET || database < 0 || !counters.mayHold(database, keyAddress, keyLength)) {
+        if (change != Change.SET || database < 0 || !counters.mightContain(database, keyAddress, keyLength)) {
             return;
         }
         HeapKey name = HeapKey.of(database, keyAddress, keyLength);
@@ -412,7 +412,7 @@ public final class BlockedKeys implements ChangeListener {
     }
 
     private void changed(KeyQueue queue) {
-        if (queue.called() != null) {
+        if (queue.reservedFor() != null) {
             queue.noteChange();
         } else if (!queue.isDue()) {
             if (isRelatedToReserved(queue)) {
@@ -421,7 +421,7 @@ public final class BlockedKeys implements ChangeListener {
                 queue.wakeOrder(wakeOrder);
                 due.put(wakeOrder, queue);
             } else {
-                callFirst(queue);
+                reserveForFirst(queue);
             }
         }
     }
@@ -432,13 +432,13 @@ public final class BlockedKeys implements ChangeListener {
                 || reservedSourceOf(queue.key()) != null || moves.leadsToAny(queue, this::isReserved);
     }
 
-    private void callFirst(KeyQueue queue) {
-        call(queue, queue.first());
+    private void reserveForFirst(KeyQueue queue) {
+        reserveFor(queue, queue.first());
     }
 
     /** Reserves the key for another client, or for none: then the commands behind it resume. */
-    private void call(KeyQueue queue, @Nullable BlockedClient blocked) {
-        queue.called(blocked);
+    private void reserveFor(KeyQueue queue, @Nullable BlockedClient blocked) {
+        queue.reservedFor(blocked);
         if (blocked != null) {
             WakeOrder wakeOrder = queue.wakeOrder();
             if (wakeOrder == null) {
@@ -447,10 +447,10 @@ public final class BlockedKeys implements ChangeListener {
             }
             reserved.put(wakeOrder, queue);
             anyDelayed = true;
-            blocked.calls().add(queue);
+            blocked.pendingChecks().add(queue);
             blocked.wake();
         } else if (queue.wakeOrder() != null && reserved.remove(queue.wakeOrder()) != null) {
-            kept(queue);
+            endReservation(queue);
         }
     }
 
@@ -459,22 +459,22 @@ public final class BlockedKeys implements ChangeListener {
      * all its clients, and there may be many thousands of such keys. The loop handles them one after the other, because
      * recursion would be too deep.
      */
-    private void kept(KeyQueue first) {
-        ArrayDeque<KeyQueue> kept = new ArrayDeque<>(List.of(first));
-        while (!kept.isEmpty()) {
-            KeyQueue queue = kept.remove();
+    private void endReservation(KeyQueue first) {
+        ArrayDeque<KeyQueue> released = new ArrayDeque<>(List.of(first));
+        while (!released.isEmpty()) {
+            KeyQueue queue = released.remove();
             queue.wakeOrder(null);
             while (isNextDue()) {
                 KeyQueue next = due.pollFirstEntry().getValue();
                 next.due(false);
                 if (next.first() == null) {
-                    kept.add(next);
+                    released.add(next);
                 } else {
-                    callFirst(next);
+                    reserveForFirst(next);
                 }
             }
             note();
-            queue.wakeBehind();
+            queue.wakeWaiters();
             removeIfUnused(queue);
         }
         if (reserved.isEmpty()) {

@@ -14,23 +14,23 @@ import org.jspecify.annotations.Nullable;
 /** The clients that wait for one key. Guarded by the lock of {@link BlockedKeys}. */
 final class KeyQueue {
     private final HeapKey key;
-    /** Clients that may be called, in order of arrival; deferred clients are not among them. */
+    /** Clients that may be woken, in order of arrival; deferred clients are not among them. */
     private final TreeMap<Long, BlockedClient> ready = new TreeMap<>();
     private int deferredCount;
     /** The keys into which clients of this queue move their result, each with its number of clients. Usually empty. */
     private Map<HeapKey, Integer> targets = Map.of();
     /** Number of clients that relate the key to others. */
     private int relating;
-    /** The client that was called for the key and has not re-run its command; null if there is none. */
-    private @Nullable BlockedClient called;
-    /** Whether a client is to be called once the earlier reservations have ended. */
+    /** The client that was woken for the key and has not re-run its command; null if there is none. */
+    private @Nullable BlockedClient reservedFor;
+    /** Whether a client is to be woken once the earlier reservations have ended. */
     private boolean due;
     /** When the key is served; null while it is not reserved. */
     private @Nullable WakeOrder wakeOrder;
-    /** Whether the key has changed since the call. */
+    /** Whether the key has changed since the wake-up. */
     private boolean changed;
     /** Commands that wait for the reservation of this key to end. */
-    private final Set<BarrierWaiter> behind = new LinkedHashSet<>(2);
+    private final Set<BarrierWaiter> waiters = new LinkedHashSet<>(2);
 
     KeyQueue(HeapKey key) {
         this.key = key;
@@ -69,14 +69,14 @@ final class KeyQueue {
         }
     }
 
-    /** Keeps a client of this queue from being called until {@link #putBack}. */
+    /** Keeps a client of this queue from being woken until {@link #requeue}. */
     void defer(BlockedClient blocked) {
         ready.remove(blocked.order());
         deferredCount++;
     }
 
     /** Gives a deferred client its old place back. */
-    void putBack(BlockedClient blocked) {
+    void requeue(BlockedClient blocked) {
         ready.put(blocked.order(), blocked);
         deferredCount--;
     }
@@ -90,13 +90,13 @@ final class KeyQueue {
         return ready.isEmpty() && deferredCount == 0;
     }
 
-    /** The earliest client that may be called; null if there is none. */
+    /** The earliest client that may be woken; null if there is none. */
     @Nullable
     BlockedClient first() {
         return ready.isEmpty() ? null : ready.firstEntry().getValue();
     }
 
-    /** The earliest callable client that waits for this type; null if there is none. */
+    /** The earliest client that can be woken and that waits for this type; null if there is none. */
     @Nullable
     BlockedClient first(ItemType type) {
         for (BlockedClient blocked : ready.values()) {
@@ -113,7 +113,7 @@ final class KeyQueue {
 
     /** Whether other commands must not use the key. */
     boolean isReserved() {
-        return called != null || due;
+        return reservedFor != null || due;
     }
 
     boolean isDue() {
@@ -134,12 +134,12 @@ final class KeyQueue {
     }
 
     @Nullable
-    BlockedClient called() {
-        return called;
+    BlockedClient reservedFor() {
+        return reservedFor;
     }
 
-    void called(@Nullable BlockedClient blocked) {
-        called = blocked;
+    void reservedFor(@Nullable BlockedClient blocked) {
+        reservedFor = blocked;
     }
 
     void noteChange() {
@@ -152,21 +152,21 @@ final class KeyQueue {
         return was;
     }
 
-    void addBehind(BarrierWaiter barrierWaiter) {
-        behind.add(barrierWaiter);
-        barrierWaiter.behind(this);
+    void addWaiter(BarrierWaiter barrierWaiter) {
+        waiters.add(barrierWaiter);
+        barrierWaiter.blockingQueue(this);
     }
 
-    void removeBehind(BarrierWaiter barrierWaiter) {
-        behind.remove(barrierWaiter);
-        barrierWaiter.behind(null);
+    void removeWaiter(BarrierWaiter barrierWaiter) {
+        waiters.remove(barrierWaiter);
+        barrierWaiter.blockingQueue(null);
     }
 
     /** Resumes all commands that wait for the reservation. */
-    void wakeBehind() {
-        if (!behind.isEmpty()) {
-            List<BarrierWaiter> all = List.copyOf(behind);
-            all.forEach(this::removeBehind);
+    void wakeWaiters() {
+        if (!waiters.isEmpty()) {
+            List<BarrierWaiter> all = List.copyOf(waiters);
+            all.forEach(this::removeWaiter);
             all.forEach(BarrierWaiter::wake);
         }
     }

@@ -100,15 +100,15 @@ public abstract sealed class CallArguments implements Arguments permits CommandC
      * Takes over the run in which a large argument arrived. Null if the argument is in the read buffer, or if fewer
      * bytes are free in front of it. The caller releases the run.
      *
-     * @param headRoom bytes needed in front of it, for header and key
+     * @param headroom bytes needed in front of it, for header and key
      */
-    public final @Nullable ValueRun takeRun(int argumentIndex, int headRoom) {
-        return batch.takeRun(firstArgument + argumentIndex, headRoom);
+    public final @Nullable ValueRun takeRun(int argumentIndex, int headroom) {
+        return batch.takeRun(firstArgument + argumentIndex, headroom);
     }
 
     /** Undoes {@link #takeRun} and passes the caller's reference to the run back. */
-    public final void giveRunBack(int argumentIndex, ValueRun run) {
-        batch.giveRunBack(firstArgument + argumentIndex, run);
+    public final void returnRun(int argumentIndex, ValueRun run) {
+        batch.returnRun(firstArgument + argumentIndex, run);
     }
 
     /**

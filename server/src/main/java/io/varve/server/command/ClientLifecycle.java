@@ -52,8 +52,8 @@ public final class ClientLifecycle {
     }
 
     /** Maximum number of clients: {@code maxclients}, or fewer if the heap is too small. */
-    public long mostClients() {
-        return Math.min(config.get().number("maxclients"), RequestHeapBudget.mostConnections());
+    public long maxClients() {
+        return Math.min(config.get().number("maxclients"), RequestHeapBudget.maxConnections());
     }
 
     /** The detector of HTTP requests. */
@@ -94,14 +94,14 @@ public final class ClientLifecycle {
     /**
      * Ends the client's wait for keys, if it waits. On its event loop.
      *
-     * @param nothingLeft see {@link BlockedKeys#removeClient}
+     * @param keyEmptied see {@link BlockedKeys#removeClient}
      */
-    public void stopWaiting(Client client, boolean nothingLeft) {
+    public void stopWaiting(Client client, boolean keyEmptied) {
         BlockedClient blocked = client.waitState().blockedClient();
         if (blocked != null) {
             client.waitState().blockedClient(null);
-            blockedKeys.removeClient(blocked, nothingLeft);
-            argumentMemory.give(blocked.heapBytes());
+            blockedKeys.removeClient(blocked, keyEmptied);
+            argumentMemory.release(blocked.heapBytes());
         }
     }
 
@@ -111,7 +111,7 @@ public final class ClientLifecycle {
         if (tracker != null) {
             client.tracker(null);
             notifications.tracking().end(tracker);
-            argumentMemory.give(tracker.charged());
+            argumentMemory.release(tracker.charged());
         }
     }
 

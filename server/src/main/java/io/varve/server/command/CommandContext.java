@@ -7,6 +7,7 @@ import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
+import io.varve.memory.item.ValueRun;
 import io.varve.memory.shard.ShardSet;
 import io.varve.server.acl.AccessRequest;
 import io.varve.server.acl.User;
@@ -29,6 +30,9 @@ import org.jspecify.annotations.Nullable;
  * command.
  */
 public final class CommandContext extends CallArguments {
+    /** Values up to this size are copied into the reply, whether they are in a run or not. */
+    private static final int COPIED_VALUE_BYTES = 16 << 10;
+
     private final Cache cache;
     private final CacheSession session;
     private final ServerState server;
@@ -115,6 +119,23 @@ public final class CommandContext extends CallArguments {
         return java.util.Objects.requireNonNull(reply);
     }
 
+    /** Replies an item's value; a large one is sent from its run without a copy. */
+    public void replyValue(Item item) {
+        replyValue(item, item.valueAddress(), item.valueLength());
+    }
+
+    /** Replies a part of an item's value, from the address on. */
+    public void replyValue(Item item, long address, int length) {
+        if (length > COPIED_VALUE_BYTES) {
+            ValueRun run = session.runOf(item);
+            if (run != null) {
+                reply().bigBulk(run, address, length);
+                return;
+            }
+        }
+        reply().bulk(address, length);
+    }
+
     /** The client's logical database. */
     public int database() {
         return client().database();
@@ -145,21 +166,21 @@ public final class CommandContext extends CallArguments {
     }
 
     /** Re-runs the command, which has changed nothing, after the wait; the handler returns without a reply. */
-    public void runAgainAfter(ParkedCommand wait) {
+    public void retryAfter(ParkedCommand wait) {
         parked = wait;
     }
 
     /**
-     * Re-runs the command after the caller ends the wait with {@link ParkedCommand#again}. CLIENT LIST and INFO do not
+     * Re-runs the command after the caller ends the wait with {@link ParkedCommand#resume}. CLIENT LIST and INFO do not
      * show the wait. The command keeps its place at the barrier.
      */
-    public ParkedCommand runAgain() {
+    public ParkedCommand parkForRetry() {
         BarrierWaiter had = takeBarrierPlace();
         if (had != null) {
             client().waitState().barrierPlace(had);
         }
         ParkedCommand wait = ParkedCommand.hidden();
-        runAgainAfter(wait);
+        retryAfter(wait);
         return wait;
     }
 
@@ -180,11 +201,11 @@ public final class CommandContext extends CallArguments {
 
     /** Returns and clears the parking that the last command requested; null if there is none. */
     public @Nullable ParkedCommand takeParkedCommand() {
-        ParkedCommand asked = parked;
-        if (asked != null) {
+        ParkedCommand taken = parked;
+        if (taken != null) {
             parked = null;
         }
-        return asked;
+        return taken;
     }
 
     /** Starts an empty transaction for the client (MULTI); null if the heap budget is exhausted. */
@@ -284,15 +305,15 @@ public final class CommandContext extends CallArguments {
      * @throws KeyNotResidentException if a key has to be fetched: the handler propagates it and is re-run
      */
     public void requireAllFetched() {
-        if (keyFetcher != null && keyFetcher.hasOthers()) {
+        if (keyFetcher != null && keyFetcher.hasRecordedKeys()) {
             throw new KeyNotResidentException();
         }
     }
 
     /** Discards the keys recorded for fetching, because the command does not need them. */
-    public void dropOtherKeys() {
+    public void discardOtherKeys() {
         if (keyFetcher != null) {
-            keyFetcher.dropOthers();
+            keyFetcher.discardRecordedKeys();
         }
     }
 
@@ -323,7 +344,7 @@ public final class CommandContext extends CallArguments {
     }
 
     /** The key that {@link #keyInDatabase} bound last, or that a command names in another database. */
-    public Key keyElsewhere() {
+    public Key keyInOtherDatabase() {
         return spareKey;
     }
 

@@ -8,35 +8,35 @@ import io.varve.server.resp.RequestHeapBudget;
  */
 public final class HeapReservation {
     private final RequestHeapBudget memory;
-    private long taken;
-    private boolean over;
+    private long reserved;
+    private boolean ended;
 
     public HeapReservation(RequestHeapBudget memory) {
         this.memory = memory;
     }
 
     /** @return whether the bytes were reserved; false if the budget is exhausted or the client has disconnected */
-    public synchronized boolean take(long bytes) {
-        if (over || !memory.take(bytes)) {
+    public synchronized boolean reserve(long bytes) {
+        if (ended || !memory.reserve(bytes)) {
             return false;
         }
-        taken += bytes;
+        reserved += bytes;
         return true;
     }
 
     /** Releases a part. */
-    public synchronized void give(long bytes) {
-        if (!over) {
-            taken -= bytes;
-            memory.give(bytes);
+    public synchronized void release(long bytes) {
+        if (!ended) {
+            reserved -= bytes;
+            memory.release(bytes);
         }
     }
 
     /** Releases the rest and refuses further reservations. Without effect the second time. */
     public synchronized void end() {
-        if (!over) {
-            over = true;
-            memory.give(taken);
+        if (!ended) {
+            ended = true;
+            memory.release(reserved);
         }
     }
 }

@@ -30,7 +30,8 @@ public final class ConfigReader {
     private static final int MAX_INCLUDE_DEPTH = 16;
     private static final String HIDDEN = "(hidden)";
     /** Settings whose value may consist of several words. */
-    private static final Set<String> MANY_WORDS = Set.of("latency-tracking-info-percentiles", "tls-protocols");
+    private static final Set<String> MULTI_VALUE_SETTINGS = Set.of("latency-tracking-info-percentiles",
+            "tls-protocols");
 
     private final List<Problem> problems = new ArrayList<>();
     /** Files that are currently being read: none of them may be included again. */
@@ -213,7 +214,7 @@ public final class ConfigReader {
         if (values.isEmpty()) {
             throw new ConfigException(name + ": needs a value: " + setting.allowed());
         }
-        if (values.size() > 1 && !takesManyWords(setting)) {
+        if (values.size() > 1 && !takesSeveralValues(setting)) {
             throw new ConfigException(name + " " + (setting.isSecret() ? HIDDEN : shown(values))
                     + ": takes one value: " + setting.allowed());
         }
@@ -226,10 +227,10 @@ public final class ConfigReader {
         origins.put(setting.name(), new Origin(position, where.isEmpty() ? "--" : where + ": ", name));
     }
 
-    private static boolean takesManyWords(Setting setting) {
+    private static boolean takesSeveralValues(Setting setting) {
         return switch (setting.kind()) {
             case SAVE, BUFFER_LIMITS, ADDRESSES -> true;
-            case TEXT -> setting.inert() || MANY_WORDS.contains(setting.name());
+            case TEXT -> setting.inert() || MULTI_VALUE_SETTINGS.contains(setting.name());
             default -> false;
         };
     }

@@ -36,19 +36,19 @@ public record MemoryPlan(long limitBytes, long heapBytes, long directBytes, long
      * Memory of the process beside a full cache in any case, including the pages of the program's files that it
      * executes.
      */
-    private static final long LEAST_BYTES = 104 * MB;
-    private static final long LEAST_BYTES_OF_SMALL = 80 * MB;
+    private static final long MIN_BYTES = 104 * MB;
+    private static final long MIN_SMALL_HEAP_BYTES = 80 * MB;
     /** Under a larger limit, pooled connection buffers take no more than this, and code hardly does. */
-    private static final long MOST_DIRECT_BYTES = 64 * MB;
-    private static final long MOST_CODE_BYTES = 48 * MB;
+    private static final long MAX_DIRECT_BYTES = 64 * MB;
+    private static final long MAX_CODE_BYTES = 48 * MB;
     /** The default leaves one part of this many free, for the system's page cache of the program's files. */
     private static final int MARGIN_PART = 16;
     /** The minimum of the default, whatever the limit: one part of this many. */
-    private static final int LEAST_PART = 8;
+    private static final int MIN_PART = 8;
     /** From this limit on, memory restricts neither the number of event loops nor maxmemory. */
     private static final long MUCH_BYTES = 1024 * MB;
     private static final long BYTES_PER_EVENT_LOOP = 64 * MB;
-    private static final int MOST_EVENT_LOOPS = 128;
+    private static final int MAX_EVENT_LOOPS = 128;
 
     /** Read once: the limits of the JVM do not change. */
     private static final MemoryPlan OF_THIS_PROCESS = read();
@@ -63,8 +63,8 @@ public record MemoryPlan(long limitBytes, long heapBytes, long directBytes, long
         long heap = bytes(options, "MaxHeapSize");
         long direct = bytes(options, "MaxDirectMemorySize"); // 0: as much as the heap
         return new MemoryPlan(MachineMemory.totalBytes(), heap,
-                Math.min(MOST_DIRECT_BYTES, direct == 0 ? heap : direct),
-                Math.min(MOST_CODE_BYTES, bytes(options, "ReservedCodeCacheSize")));
+                Math.min(MAX_DIRECT_BYTES, direct == 0 ? heap : direct),
+                Math.min(MAX_CODE_BYTES, bytes(options, "ReservedCodeCacheSize")));
     }
 
     private static long bytes(HotSpotDiagnosticMXBean options, String name) {
@@ -79,12 +79,12 @@ public record MemoryPlan(long limitBytes, long heapBytes, long directBytes, long
     /** The value of {@code maxmemory 0}: half of the limit, or less if the JVM and the page cache need more. */
     public long defaultMaxMemoryBytes() {
         long left = limitBytes - jvmBytes() - limitBytes / MARGIN_PART;
-        return Math.max(Math.min(limitBytes / 2, left), limitBytes / LEAST_PART);
+        return Math.max(Math.min(limitBytes / 2, left), limitBytes / MIN_PART);
     }
 
     /** One event loop per processor, but fewer if memory is small: each has its own stacks and buffers. */
-    public int mostEventLoops() {
-        int loops = Math.min(MOST_EVENT_LOOPS, Runtime.getRuntime().availableProcessors());
+    public int maxEventLoops() {
+        int loops = Math.min(MAX_EVENT_LOOPS, Runtime.getRuntime().availableProcessors());
         return limitBytes >= MUCH_BYTES ? loops : Math.min(loops, (int) Math.max(2, limitBytes / BYTES_PER_EVENT_LOOP));
     }
 
@@ -92,22 +92,22 @@ public record MemoryPlan(long limitBytes, long heapBytes, long directBytes, long
      * Maximum of maxmemory: the limit, but in a small container the limit less the minimum needs of the process. Above
      * it the system would kill the process, or the process would only re-read its files.
      */
-    public long mostMaxMemoryBytes() {
+    public long highestMaxMemoryBytes() {
         if (limitBytes >= MUCH_BYTES) {
             return limitBytes;
         }
-        long least = limitBytes < SMALL_BYTES ? LEAST_BYTES_OF_SMALL : LEAST_BYTES;
-        return Math.max(limitBytes - least, limitBytes / LEAST_PART);
+        long min = limitBytes < SMALL_BYTES ? MIN_SMALL_HEAP_BYTES : MIN_BYTES;
+        return Math.max(limitBytes - min, limitBytes / MIN_PART);
     }
 
     /** @throws ConfigException in one line, if maxmemory is above its maximum */
     void require(long maxMemoryBytes) {
-        long most = mostMaxMemoryBytes();
-        if (maxMemoryBytes > most) {
+        long max = highestMaxMemoryBytes();
+        if (maxMemoryBytes > max) {
             throw new ConfigException("maxmemory " + maxMemoryBytes + ": allowed is at most "
-                    + (most == limitBytes
+                    + (max == limitBytes
                             ? "the memory of this machine or container, " + limitBytes + " bytes"
-                            : most + " bytes (" + MemoryUnits.human(most) + "), because the JVM needs the rest of the "
+                            : max + " bytes (" + MemoryUnits.human(max) + "), because the JVM needs the rest of the "
                                     + MemoryUnits.human(limitBytes) + " that this machine or container has"));
         }
     }
@@ -119,12 +119,12 @@ public record MemoryPlan(long limitBytes, long heapBytes, long directBytes, long
 
     /** The log line about a maxmemory that does not fit, with a suitable value. */
     public String warning(long maxMemoryBytes) {
-        long most = limitBytes - jvmBytes();
+        long max = limitBytes - jvmBytes();
         return "maxmemory " + maxMemoryBytes + " (" + MemoryUnits.human(maxMemoryBytes) + ") and "
                 + MemoryUnits.human(jvmBytes()) + " for the JVM are more than the " + MemoryUnits.human(limitBytes)
                 + " that this machine or container has: the system may kill the process. "
-                + (most > 0
-                        ? "It can be at most " + most + " (" + MemoryUnits.human(most) + ")"
+                + (max > 0
+                        ? "It can be at most " + max + " (" + MemoryUnits.human(max) + ")"
                         : "Use a larger machine or container");
     }
 }

@@ -29,7 +29,7 @@ public final class ServerConfig {
      * Maximum size of a listpack. It is searched and moved as a whole, under its shard's lock: this size takes about 50
      * µs for each element of a command.
      */
-    private static final long MOST_LISTPACK_BYTES = 256 << 10;
+    private static final long MAX_LISTPACK_BYTES = 256 << 10;
     private static final int LISTPACK_PART_OF_MAXMEMORY = 64;
 
     private final Map<String, String> values;
@@ -372,7 +372,7 @@ public final class ServerConfig {
     /** Maximum bytes of a listpack beyond {@link #staysPacked}; 0 unless one of Redis's limits is raised. */
     private long listpackBytes(String entries, String valueBytes) {
         return isRaised(entries) || isRaised(valueBytes)
-                ? Math.min(MOST_LISTPACK_BYTES, maxMemoryBytes / LISTPACK_PART_OF_MAXMEMORY)
+                ? Math.min(MAX_LISTPACK_BYTES, maxMemoryBytes / LISTPACK_PART_OF_MAXMEMORY)
                 : 0;
     }
 

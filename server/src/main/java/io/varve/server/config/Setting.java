@@ -58,8 +58,8 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
     }
 
     private static final int OCTAL_RADIX = 8;
-    private static final int MOST_PERCENT = 100;
-    private static final int MOST_ADDRESSES = 16;
+    private static final int MAX_PERCENT = 100;
+    private static final int MAX_ADDRESSES = 16;
     private static final Set<String> SECRETS = Set.of("requirepass", "masterauth", "masteruser", "tls-key-file-pass",
             "tls-client-key-file-pass");
 
@@ -123,7 +123,7 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
             case TEXT -> "any text";
             case DIRECTORY -> "a directory";
             case FILE -> "a file name";
-            case ADDRESSES -> "up to " + MOST_ADDRESSES + " addresses";
+            case ADDRESSES -> "up to " + MAX_ADDRESSES + " addresses";
             case OCTAL -> "octal digits from " + minimum + " to " + Long.toString(maximum, OCTAL_RADIX);
             case AUTO_INTEGER -> "auto or a number from " + minimum + " to " + maximum;
             case AUTO_MEMORY -> "auto or an amount of memory from " + minimum + " to " + maximum + " bytes";
@@ -158,7 +158,7 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
 
     private static String addresses(String value) {
         String trimmed = value.strip();
-        if (trimmed.split("\\s+").length > MOST_ADDRESSES) {
+        if (trimmed.split("\\s+").length > MAX_ADDRESSES) {
             throw new ConfigException("Too many bind addresses specified.");
         }
         return trimmed;
@@ -212,7 +212,7 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
             throw new ConfigException("argument must be a memory or percent value");
         }
         int percent = Integer.parseInt(digits);
-        if (percent > MOST_PERCENT) {
+        if (percent > MAX_PERCENT) {
             throw new ConfigException("percentage argument must be less or equal to 100");
         }
         return percent + "%";

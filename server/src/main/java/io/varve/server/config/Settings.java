@@ -119,7 +119,7 @@ public final class Settings {
     }
 
     private static void ours() {
-        integer("io-threads", Integer.toString(MemoryPlan.ofThisProcess().mostEventLoops()), 1, 128,
+        integer("io-threads", Integer.toString(MemoryPlan.ofThisProcess().maxEventLoops()), 1, 128,
                 FIXED);
         integer("io-thread-slice-us", "100", 0, 100_000, FIXED);
         choice("transport", "auto", FIXED, List.of("auto", "epoll", "io_uring", "nio"));
@@ -133,14 +133,14 @@ public final class Settings {
         integer("expire-cycle-ms", "100", 1, 60_000, CHANGEABLE);
         bool("touch-ahead", "yes", CHANGEABLE);
         bool("mrc-tracking", "no", CHANGEABLE);
-        integer("mrc-window", Long.toString(CurveSettings.USUAL_WINDOW), CurveSettings.LEAST_WINDOW, MAX, CHANGEABLE);
+        integer("mrc-window", Long.toString(CurveSettings.USUAL_WINDOW), CurveSettings.MIN_WINDOW, MAX, CHANGEABLE);
         bool("penalty-tracking", "no", CHANGEABLE);
-        integer("penalty-classes", Integer.toString(PenaltyRanges.MOST), 1, PenaltyRanges.MOST, FIXED);
-        integer("penalty-floor", "0", 0, PenaltySettings.MOST_FLOOR_PERCENT, CHANGEABLE);
+        integer("penalty-classes", Integer.toString(PenaltyRanges.MAX_CLASSES), 1, PenaltyRanges.MAX_CLASSES, FIXED);
+        integer("penalty-floor", "0", 0, PenaltySettings.MAX_FLOOR_PERCENT, CHANGEABLE);
         demand();
-        integer("packed-max-entries", Integer.toString(CollectionTree.MOST_PACKED_ENTRIES), 0, Integer.MAX_VALUE,
+        integer("packed-max-entries", Integer.toString(CollectionTree.MAX_PACKED_ENTRIES), 0, Integer.MAX_VALUE,
                 CHANGEABLE);
-        memory("packed-max-bytes", Integer.toString(CollectionTree.MOST_PACKED_BYTES), 0, Integer.MAX_VALUE,
+        memory("packed-max-bytes", Integer.toString(CollectionTree.MAX_PACKED_BYTES), 0, Integer.MAX_VALUE,
                 CHANGEABLE);
     }
 

@@ -52,7 +52,7 @@ final class UnsupportedValues {
     private static boolean isSupervised(String setting) {
         return switch (setting) {
             case "systemd", "upstart" -> true;
-            case "auto" -> Supervisor.of(setting, System.getenv()).isThere();
+            case "auto" -> Supervisor.of(setting, System.getenv()).isPresent();
             default -> false;
         };
     }

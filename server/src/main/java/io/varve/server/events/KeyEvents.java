@@ -180,10 +180,10 @@ public final class KeyEvents implements ChangeListener {
 
     /** Queues an event that was selected when it occurred, whatever is selected at this moment. */
     void note(KeyEvent what, int database, long address, int length) {
-        if (!channels.isAnyListenedTo()) {
+        if (!channels.hasSubscribers()) {
             return;
         }
-        if (memory.takePiece(EVENT_HEAP_BYTES + HeapKey.heapBytes(length))) {
+        if (memory.reservePiece(EVENT_HEAP_BYTES + HeapKey.heapBytes(length))) {
             noted.add(new Happened(what, HeapKey.of(database, address, length), toKeyspace, toKeyevent));
         } else {
             lost = true;
@@ -212,7 +212,7 @@ public final class KeyEvents implements ChangeListener {
     private void publishNoted() {
         if (lost) {
             lost = false;
-            severance.disconnect(channels.listenersTo(KeyEvents::mayHearOfKeys));
+            severance.disconnect(channels.listenersTo(KeyEvents::canReceiveKeyEvents));
         }
         for (Happened next = noted.poll(); next != null; next = noted.poll()) {
             HeapKey key = next.key();
@@ -225,7 +225,7 @@ public final class KeyEvents implements ChangeListener {
                     publish(KEYEVENT + key.database() + BEHIND_DATABASE + next.what().text(), key.bytes());
                 }
             } finally {
-                memory.give(next.heapBytes());
+                memory.release(next.heapBytes());
             }
         }
     }
@@ -233,14 +233,14 @@ public final class KeyEvents implements ChangeListener {
     private void dropNoted() {
         lost = false;
         for (Happened next = noted.poll(); next != null; next = noted.poll()) {
-            memory.give(next.heapBytes());
+            memory.release(next.heapBytes());
         }
     }
 
     private void publish(String channel, byte[] content) {
         byte[] text = channel.getBytes(StandardCharsets.ISO_8859_1);
         Name name = Name.of(text);
-        Predicate<Name> matches = pattern -> mayHearOfKeys(SubscriptionType.PATTERN, pattern)
+        Predicate<Name> matches = pattern -> canReceiveKeyEvents(SubscriptionType.PATTERN, pattern)
                 && matcher.test(pattern, text);
         if (channels.publish(SubscriptionType.CHANNEL, name, Content.of(content), matches) == Channels.REFUSED) {
             severance.disconnect(channels.listenersTo((scope, listenedTo) -> scope == SubscriptionType.CHANNEL
@@ -250,7 +250,7 @@ public final class KeyEvents implements ChangeListener {
     }
 
     /** Whether a name is such a channel, or a pattern may match one: most begin with another letter. */
-    private static boolean mayHearOfKeys(SubscriptionType scope, Name name) {
+    private static boolean canReceiveKeyEvents(SubscriptionType scope, Name name) {
         if (scope == SubscriptionType.SHARD_CHANNEL || name.length() == 0) {
             return false;
         }

@@ -54,19 +54,19 @@ public record GeoArea(double longitude, double latitude, double radius, double w
                 / Math.cos(GeoDistance.radians(side)));
     }
 
-    double leastLatitude() {
+    double minLatitude() {
         return latitude - latitudeReach();
     }
 
-    double mostLatitude() {
+    double maxLatitude() {
         return latitude + latitudeReach();
     }
 
-    double leastLongitude() {
+    double minLongitude() {
         return longitude - longitudeReach();
     }
 
-    double mostLongitude() {
+    double maxLongitude() {
         return longitude + longitudeReach();
     }
 }

@@ -10,12 +10,12 @@ package io.varve.server.geo;
  * C converts it.
  */
 public final class GeoHash {
-    public static final double LEAST_LONGITUDE = -180;
-    public static final double MOST_LONGITUDE = 180;
-    public static final double LEAST_LATITUDE = -85.05112878;
-    public static final double MOST_LATITUDE = 85.05112878;
+    public static final double MIN_LONGITUDE = -180;
+    public static final double MAX_LONGITUDE = 180;
+    public static final double MIN_LATITUDE = -85.05112878;
+    public static final double MAX_LATITUDE = 85.05112878;
     /** Number of bisections in a score. */
-    public static final int MOST_STEPS = 26;
+    public static final int MAX_STEPS = 26;
 
     private static final String ALPHABET = "0123456789bcdefghjkmnpqrstuvwxyz";
     private static final int LETTER_BITS = 5;
@@ -27,21 +27,21 @@ public final class GeoHash {
     private GeoHash() {}
 
     public static boolean isOnTheMap(double longitude, double latitude) {
-        return longitude >= LEAST_LONGITUDE && longitude <= MOST_LONGITUDE && latitude >= LEAST_LATITUDE
-                && latitude <= MOST_LATITUDE;
+        return longitude >= MIN_LONGITUDE && longitude <= MAX_LONGITUDE && latitude >= MIN_LATITUDE
+                && latitude <= MAX_LATITUDE;
     }
 
     // --- to a number
 
     /** The number of the grid cell that contains the place. */
     public static long encode(double longitude, double latitude, int step) {
-        return encode(longitude, latitude, LEAST_LATITUDE, MOST_LATITUDE, step);
+        return encode(longitude, latitude, MIN_LATITUDE, MAX_LATITUDE, step);
     }
 
-    private static long encode(double longitude, double latitude, double leastLatitude, double mostLatitude,
+    private static long encode(double longitude, double latitude, double minLatitude, double maxLatitude,
             int step) {
-        double latitudePart = (latitude - leastLatitude) / (mostLatitude - leastLatitude);
-        double longitudePart = (longitude - LEAST_LONGITUDE) / (MOST_LONGITUDE - LEAST_LONGITUDE);
+        double latitudePart = (latitude - minLatitude) / (maxLatitude - minLatitude);
+        double longitudePart = (longitude - MIN_LONGITUDE) / (MAX_LONGITUDE - MIN_LONGITUDE);
         return interleaved((long) (latitudePart * (1L << step)), (long) (longitudePart * (1L << step)));
     }
 
@@ -79,43 +79,43 @@ public final class GeoHash {
 
     /** The longitude of the cell's centre. */
     public static double longitude(long bits) {
-        double middle = (longitudeFrom(bits, MOST_STEPS) + longitudeTo(bits, MOST_STEPS)) / 2;
-        return Math.max(LEAST_LONGITUDE, Math.min(MOST_LONGITUDE, middle));
+        double middle = (longitudeFrom(bits, MAX_STEPS) + longitudeTo(bits, MAX_STEPS)) / 2;
+        return Math.max(MIN_LONGITUDE, Math.min(MAX_LONGITUDE, middle));
     }
 
     /** The latitude of the cell's centre. */
     public static double latitude(long bits) {
-        double middle = (latitudeFrom(bits, MOST_STEPS) + latitudeTo(bits, MOST_STEPS)) / 2;
-        return Math.max(LEAST_LATITUDE, Math.min(MOST_LATITUDE, middle));
+        double middle = (latitudeFrom(bits, MAX_STEPS) + latitudeTo(bits, MAX_STEPS)) / 2;
+        return Math.max(MIN_LATITUDE, Math.min(MAX_LATITUDE, middle));
     }
 
     static double longitudeFrom(long bits, int step) {
-        return border(oddBits(bits), step, LEAST_LONGITUDE, MOST_LONGITUDE);
+        return border(oddBits(bits), step, MIN_LONGITUDE, MAX_LONGITUDE);
     }
 
     static double longitudeTo(long bits, int step) {
-        return border(oddBits(bits) + 1 & WHOLE_INT, step, LEAST_LONGITUDE, MOST_LONGITUDE);
+        return border(oddBits(bits) + 1 & WHOLE_INT, step, MIN_LONGITUDE, MAX_LONGITUDE);
     }
 
     static double latitudeFrom(long bits, int step) {
-        return border(evenBits(bits), step, LEAST_LATITUDE, MOST_LATITUDE);
+        return border(evenBits(bits), step, MIN_LATITUDE, MAX_LATITUDE);
     }
 
     static double latitudeTo(long bits, int step) {
-        return border(evenBits(bits) + 1 & WHOLE_INT, step, LEAST_LATITUDE, MOST_LATITUDE);
+        return border(evenBits(bits) + 1 & WHOLE_INT, step, MIN_LATITUDE, MAX_LATITUDE);
     }
 
-    private static double border(long stripe, int step, double least, double most) {
-        return least + (double) stripe / (1L << step) * (most - least);
+    private static double border(long stripe, int step, double min, double max) {
+        return min + (double) stripe / (1L << step) * (max - min);
     }
 
     // --- as text
 
     /** The eleven letters of the published geohash, whose latitudes reach the poles; the last one is always 0. */
     public static String text(long bits) {
-        long standard = encode(longitude(bits), latitude(bits), -STANDARD_LATITUDE, STANDARD_LATITUDE, MOST_STEPS);
+        long standard = encode(longitude(bits), latitude(bits), -STANDARD_LATITUDE, STANDARD_LATITUDE, MAX_STEPS);
         StringBuilder text = new StringBuilder(TEXT_LETTERS);
-        for (int shift = 2 * MOST_STEPS - LETTER_BITS; shift >= 0; shift -= LETTER_BITS) {
+        for (int shift = 2 * MAX_STEPS - LETTER_BITS; shift >= 0; shift -= LETTER_BITS) {
             text.append(ALPHABET.charAt((int) (standard >>> shift) & (1 << LETTER_BITS) - 1));
         }
         return text.append(ALPHABET.charAt(0)).toString();

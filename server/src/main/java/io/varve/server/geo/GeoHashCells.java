@@ -9,7 +9,7 @@ package io.varve.server.geo;
 public final class GeoHashCells {
     /** Half the equator on the square web map, metres. */
     private static final double HALF_MAP = 20037726.37;
-    private static final int SCORE_BITS = 2 * GeoHash.MOST_STEPS;
+    private static final int SCORE_BITS = 2 * GeoHash.MAX_STEPS;
     /** Above these latitudes cells are so narrow that larger ones are used. */
     private static final double NARROW_LATITUDE = 66;
     private static final double VERY_NARROW_LATITUDE = 80;
@@ -29,10 +29,10 @@ public final class GeoHashCells {
         }
         step = steps;
         long middle = GeoHash.encode(area.longitude(), area.latitude(), steps);
-        boolean north = steps < 2 || GeoHash.latitudeTo(middle, steps) <= area.mostLatitude();
-        boolean south = steps < 2 || GeoHash.latitudeFrom(middle, steps) >= area.leastLatitude();
-        boolean east = steps < 2 || GeoHash.longitudeTo(middle, steps) <= area.mostLongitude();
-        boolean west = steps < 2 || GeoHash.longitudeFrom(middle, steps) >= area.leastLongitude();
+        boolean north = steps < 2 || GeoHash.latitudeTo(middle, steps) <= area.maxLatitude();
+        boolean south = steps < 2 || GeoHash.latitudeFrom(middle, steps) >= area.minLatitude();
+        boolean east = steps < 2 || GeoHash.longitudeTo(middle, steps) <= area.maxLongitude();
+        boolean west = steps < 2 || GeoHash.longitudeFrom(middle, steps) >= area.minLongitude();
         int found = 0;
         int last = 0;
         for (int i = 0; i < EAST.length; i++) {
@@ -50,7 +50,7 @@ public final class GeoHashCells {
 
     private static int steps(double reach, double latitude) {
         if (reach == 0) {
-            return GeoHash.MOST_STEPS;
+            return GeoHash.MAX_STEPS;
         }
         int steps = 1;
         for (double doubled = reach; doubled < HALF_MAP; doubled *= 2) {
@@ -61,16 +61,16 @@ public final class GeoHashCells {
         if (fromEquator > NARROW_LATITUDE) {
             steps -= fromEquator > VERY_NARROW_LATITUDE ? 2 : 1;
         }
-        return Math.max(1, Math.min(GeoHash.MOST_STEPS, steps));
+        return Math.max(1, Math.min(GeoHash.MAX_STEPS, steps));
     }
 
     /** Whether the cells around the centre reach as far as the area in all four directions. */
     private static boolean isCovered(GeoArea area, int steps) {
         long middle = GeoHash.encode(area.longitude(), area.latitude(), steps);
-        return GeoHash.latitudeTo(neighbour(middle, 0, 1, steps), steps) >= area.mostLatitude()
-                && GeoHash.latitudeFrom(neighbour(middle, 0, -1, steps), steps) <= area.leastLatitude()
-                && GeoHash.longitudeTo(neighbour(middle, 1, 0, steps), steps) >= area.mostLongitude()
-                && GeoHash.longitudeFrom(neighbour(middle, -1, 0, steps), steps) <= area.leastLongitude();
+        return GeoHash.latitudeTo(neighbour(middle, 0, 1, steps), steps) >= area.maxLatitude()
+                && GeoHash.latitudeFrom(neighbour(middle, 0, -1, steps), steps) <= area.minLatitude()
+                && GeoHash.longitudeTo(neighbour(middle, 1, 0, steps), steps) >= area.maxLongitude()
+                && GeoHash.longitudeFrom(neighbour(middle, -1, 0, steps), steps) <= area.minLongitude();
     }
 
     /** The cell at an offset; the map wraps around in both directions. */
@@ -87,7 +87,7 @@ public final class GeoHashCells {
     }
 
     /** The least score in a cell. */
-    public double leastScore(int square) {
+    public double minScore(int square) {
         return (double) (squares[square] << SCORE_BITS - 2 * step);
     }
 

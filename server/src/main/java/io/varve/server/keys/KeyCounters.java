@@ -36,7 +36,7 @@ public final class KeyCounters {
      * Whether the key may be one of those that were added; false is certain. A key longer than all of them is ruled out
      * at once.
      */
-    public boolean mayHold(int database, long address, int length) {
+    public boolean mightContain(int database, long address, int length) {
         if (length > longest.get()) {
             return false;
         }

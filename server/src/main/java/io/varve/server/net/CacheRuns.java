@@ -57,15 +57,15 @@ final class CacheRuns implements LargeBulks {
 
     private @Nullable ValueRun open(Earlier earlier, int longestArgument, int length, Supplier<long[]> others) {
         Pinning pinning = pinnings.get();
-        int headRoom = pinning.session.headRoom(longestArgument);
-        long bytes = (long) headRoom + length;
+        int headroom = pinning.session.headroom(longestArgument);
+        long bytes = (long) headroom + length;
         if (!cache.hasFreeMemory(bytes)) {
             pinning.pin(earlier, others.get());
         }
         try {
-            ValueRun run = cache.newRun(headRoom, length);
+            ValueRun run = cache.newRun(headroom, length);
             if (run == null && cache.admit(bytes)) {
-                run = cache.newRun(headRoom, length);
+                run = cache.newRun(headroom, length);
             }
             return run;
         } finally {

@@ -37,7 +37,7 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
     /**
      * A larger limit of the JVM is not used, so that the process's memory beside maxmemory does not follow its heap.
      */
-    private static final long MOST_DIRECT_BYTES = 64L << 20;
+    private static final long MAX_DIRECT_BYTES = 64L << 20;
     /** Maximum size of a short-lived buffer. */
     private static final int SHORT_BYTES = 64 << 10;
     /** Smaller buffers are always pooled, since a run takes at least one page. */
@@ -85,7 +85,7 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
     /** @param directBytes maximum memory of the pools, by the JVM's limit */
     ConnectionBuffers(ByteBufAllocator pools, Cache cache, RequestHeapBudget heap, long directBytes) {
         super(true);
-        long direct = Math.min(MOST_DIRECT_BYTES, directBytes);
+        long direct = Math.min(MAX_DIRECT_BYTES, directBytes);
         pooledBytes = direct / 8 * 5;
         pooledWithMessagesBytes = direct / 32 * 23;
         lastPooledBytes = direct / 16 * 13;

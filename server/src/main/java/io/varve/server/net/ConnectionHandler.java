@@ -56,18 +56,18 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     private final @Nullable TlsWriteThrottle writeThrottle;
     private final Incoming incoming;
     private final LingeringClose lingeringClose;
-    private final Runnable nextTurn = this::turn;
+    private final Runnable batchTask = this::executeBatch;
     private @Nullable Worker worker;
     private @Nullable Client client;
-    /** Set before the client can subscribe to anything, and so before another thread can ask for it. */
+    /** Set before the client can subscribe to anything, and so before another thread can read it. */
     private @Nullable Outgoing outgoing;
 
     private final ParkedBatch parked;
     /** The command that the client waits for; the rest of its batch, possibly empty, is then {@link #parked}. */
     private @Nullable ParkedCommand waiting;
     private @Nullable ScheduledFuture<?> waitingEnds;
-    private boolean isInTurn;
-    private boolean turnScheduled;
+    private boolean isExecuting;
+    private boolean batchScheduled;
     private boolean closed;
     /** Counts reads, to detect activity. */
     private int reads;
@@ -99,7 +99,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     @Override
     public void channelActive(ChannelHandlerContext ctx) {
-        if (!server.lifecycle().clients().admit(server.lifecycle().mostClients())) {
+        if (!server.lifecycle().clients().admit(server.lifecycle().maxClients())) {
             refuse("ERR max number of clients reached");
             return;
         }
@@ -125,7 +125,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             out().end();
             server.lifecycle().disconnect(disconnecting);
         }
-        if (!isInTurn) {
+        if (!isExecuting) {
             releaseAll();
         }
     }
@@ -138,7 +138,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     private void endAndClose() {
         closed = true;
         channel.close();
-        if (!isInTurn) {
+        if (!isExecuting) {
             releaseAll();
         }
     }
@@ -157,11 +157,11 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         ParkedCommand ended = waiting;
         endWaiting();
         if (ended != null) {
-            ended.over();
+            ended.finish();
         }
         Batch dropped = parked.take();
         if (dropped != null) {
-            java.util.Objects.requireNonNull(worker).giveBack(dropped);
+            java.util.Objects.requireNonNull(worker).returnBatch(dropped);
         }
         incoming.close();
     }
@@ -213,28 +213,28 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         mine.dispatcher().counters().add(LoopCounters.Total.INPUT_BYTES, in.readableBytes());
         mine.dispatcher().counters().add(LoopCounters.Total.READS, 1);
         reads++;
-        if (parked.isThere() || isInTurn) {
-            incoming.receiveLate(in);
-            if (waiting != null && !isInTurn) {
+        if (parked.isPresent() || isExecuting) {
+            incoming.receiveWhileBusy(in);
+            if (waiting != null && !isExecuting) {
                 resume();
             }
             return;
         }
         incoming.receive(in);
-        if (!turnScheduled) {
-            turn();
+        if (!batchScheduled) {
+            executeBatch();
         }
     }
 
     // --- a turn
 
     /** Executes one batch, or the rest of one, and writes the replies. */
-    private void turn() {
-        turnScheduled = false;
+    private void executeBatch() {
+        batchScheduled = false;
         ParkedCommand parkedCommand = waiting;
         // A connection that is closed without a notification yet must not take anything that its client would not
         // receive.
-        if (closed || isInTurn || parkedCommand != null && !parkedCommand.answered() || !channel.isActive()) {
+        if (closed || isExecuting || parkedCommand != null && !parkedCommand.answered() || !channel.isActive()) {
             return;
         }
         Client me = java.util.Objects.requireNonNull(client);
@@ -242,10 +242,10 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             // The client was removed from the list, and its close is pending.
             return;
         }
-        isInTurn = true;
+        isExecuting = true;
         try {
             execute(me, java.util.Objects.requireNonNull(worker));
-            if (me.closing() || incoming.error() != null && !parked.isThere()) {
+            if (me.closing() || incoming.error() != null && !parked.isPresent()) {
                 closed = true;
                 out().end();
                 channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
@@ -256,7 +256,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             java.util.Objects.requireNonNull(worker).reply().close();
             failed(fatal);
         } finally {
-            isInTurn = false;
+            isExecuting = false;
         }
         if (closed) {
             releaseAll();
@@ -286,7 +286,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
                 try {
                     mine.dispatcher().answer(answered, me, reply);
                 } finally {
-                    answered.over();
+                    answered.finish();
                 }
             }
             if (fresh) {
@@ -304,12 +304,12 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             }
         } finally {
             if (!isKept) {
-                mine.giveBack(batch);
+                mine.returnBatch(batch);
                 incoming.executed();
             }
         }
         String error = incoming.error();
-        if (error != null && !parked.isThere() && !me.closing()) {
+        if (error != null && !parked.isPresent() && !me.closing()) {
             reply.error("ERR " + error);
             LOG.info("Connection {} is closed: {}", channel.remoteAddress(), error);
         }
@@ -329,7 +329,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     /** May be called by any thread. */
     private void wakeUp() {
         try {
-            channel.eventLoop().execute(nextTurn);
+            channel.eventLoop().execute(batchTask);
         } catch (RejectedExecutionException ended) {
             LOG.debug("Connection {} ended with its event loop", channel.remoteAddress(), ended);
         }
@@ -363,18 +363,18 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     /** Decides what happens next: another turn, a wait until the client reads, or a wait for more input. */
     private void resume() {
-        if (parked.isThere() ? !slimOrClose() : !compactOrClose()) {
+        if (parked.isPresent() ? !slimOrClose() : !compactOrClose()) {
             return;
         }
         boolean writable = channel.isWritable();
-        boolean work = parked.isThere() || incoming.hasMore();
+        boolean work = parked.isPresent() || incoming.hasMore();
         boolean isWaiting = waiting != null;
-        if (work && !isWaiting && writable && !turnScheduled) {
-            turnScheduled = true;
-            channel.eventLoop().execute(nextTurn);
+        if (work && !isWaiting && writable && !batchScheduled) {
+            batchScheduled = true;
+            channel.eventLoop().execute(batchTask);
         }
         // While the client waits, the connection reads a little input, which detects a close.
-        boolean read = writable && (isWaiting ? incoming.takesLate() : !work);
+        boolean read = writable && (isWaiting ? incoming.acceptsWhileBusy() : !work);
         if (channel.config().isAutoRead() != read) {
             channel.config().setAutoRead(read);
         }
@@ -409,10 +409,10 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         }
         Batch whole = parked.slim();
         if (whole != null) {
-            java.util.Objects.requireNonNull(worker).giveBack(whole);
+            java.util.Objects.requireNonNull(worker).returnBatch(whole);
             incoming.executed();
         }
-        if (parked.isOver()) {
+        if (parked.isEmpty()) {
             incoming.releaseIfDecoded();
         }
         if (!parked.charge()) {
@@ -426,7 +426,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     public void channelWritabilityChanged(ChannelHandlerContext ctx) {
         if (!closed && client != null && channel.isWritable()) {
             out().scheduleDelivery();
-            if (!isInTurn) {
+            if (!isExecuting) {
                 resume();
             }
         }
@@ -499,17 +499,17 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     @Override
     public long incomingBytes() {
-        return isAskedDuringTurn() ? incoming.bytesDuringTurn() : incoming.bytes();
+        return isReadWhileExecuting() ? incoming.bytesDuringBatch() : incoming.bytes();
     }
 
     @Override
     public long incomingCapacityBytes() {
-        return isAskedDuringTurn() ? incoming.capacityBytesDuringTurn() : incoming.capacityBytes();
+        return isReadWhileExecuting() ? incoming.capacityBytesDuringBatch() : incoming.capacityBytes();
     }
 
     /** Whether the client's own command makes the request: others receive the values of the last measurement. */
-    private boolean isAskedDuringTurn() {
-        return channel.eventLoop().inEventLoop() && isInTurn;
+    private boolean isReadWhileExecuting() {
+        return channel.eventLoop().inEventLoop() && isExecuting;
     }
 
     @Override

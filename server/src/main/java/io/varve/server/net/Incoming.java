@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Incoming {
     /** Maximum bytes decoded before other connections get a turn. */
-    private static final int TURN_BYTES = 64 << 10;
+    private static final int BATCH_BYTES = 64 << 10;
     /**
      * Up to this size, an incomplete request of known length gets a buffer of exactly that length; else the buffer
      * doubles.
@@ -40,7 +40,7 @@ final class Incoming {
     /** Bytes that arrived while a batch pointed into {@link #pending}, which must then not move. */
     private @Nullable ByteBuf late;
     private boolean moreToDecode;
-    /** Where in {@link #pending} the current batch begins; at most the reader index. */
+    /** Start of the current batch in {@link #pending}; at most the reader index. */
     private int batchFrom;
 
     private volatile long bytes;
@@ -71,13 +71,13 @@ final class Incoming {
     }
 
     /** Takes over bytes that arrive while a batch is executed or parked. */
-    void receiveLate(ByteBuf in) {
+    void receiveWhileBusy(ByteBuf in) {
         late = append(late, in);
     }
 
     /** Whether little enough arrived during the execution or parking of a batch to read more. */
-    boolean takesLate() {
-        return late == null || late.readableBytes() < TURN_BYTES;
+    boolean acceptsWhileBusy() {
+        return late == null || late.readableBytes() < BATCH_BYTES;
     }
 
     private ByteBuf append(@Nullable ByteBuf to, ByteBuf in) {
@@ -126,14 +126,14 @@ final class Incoming {
         batchFrom = from;
         int to = buffer.writerIndex();
         // Before authentication, one request at a time: after its AUTH other limits apply.
-        int turnBytes = authenticated ? TURN_BYTES : 1;
-        int reached = decoder.decode(buffer.memoryAddress(), from, to, turnBytes, batch);
+        int batchBytes = authenticated ? BATCH_BYTES : 1;
+        int reached = decoder.decode(buffer.memoryAddress(), from, to, batchBytes, batch);
         if (decoder.isFilling()) {
             buffer.writerIndex(reached + decoder.keepBytes());
         }
         buffer.readerIndex(reached);
         moreToDecode = buffer.isReadable() && decoder.error() == null && !decoder.isFilling()
-                && (batch.isFull() || reached - from >= turnBytes);
+                && (batch.isFull() || reached - from >= batchBytes);
     }
 
     /** Whether the available bytes allow further decoding. */
@@ -219,18 +219,18 @@ final class Incoming {
     /** Publishes the sizes for other threads. */
     void measure() {
         bytes = (pending == null ? 0L : pending.readableBytes()) + (late == null ? 0 : late.readableBytes());
-        capacityBytes = capacityBytesDuringTurn();
+        capacityBytes = capacityBytesDuringBatch();
     }
 
     /** Received bytes, including those that the batch in execution points into. Called on its event loop. */
-    long bytesDuringTurn() {
+    long bytesDuringBatch() {
         ByteBuf buffer = pending;
         return (buffer == null ? 0L : buffer.writerIndex() - Math.min(batchFrom, buffer.readerIndex()))
                 + (late == null ? 0 : late.readableBytes());
     }
 
     /** Capacity of the input buffers. Called on its event loop. */
-    long capacityBytesDuringTurn() {
+    long capacityBytesDuringBatch() {
         return (pending == null ? 0L : pending.capacity()) + (late == null ? 0 : late.capacity());
     }
 

@@ -57,7 +57,7 @@ public final class NetworkServer implements AutoCloseable {
     private final Transport transport;
     private final ConnectionBuffers allocator;
     private final Workers workers;
-    private final TlsLoans loans;
+    private final TlsHeapBudget tlsHeapBudget;
     private final TcpListeners plainListeners;
     private @Nullable TlsInitializer tls;
     private @Nullable TcpListeners tlsListeners;
@@ -65,11 +65,11 @@ public final class NetworkServer implements AutoCloseable {
     private boolean hasOtherThanPlain;
 
     private NetworkServer(ServerState server, CommandTable table, Transport transport, EventLoopGroup loops,
-            TlsLoans loans) {
+            TlsHeapBudget tlsHeapBudget) {
         this.server = server;
         acceptor = new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory("varve-accept", true),
                 transport.ioHandlers());
-        this.loans = loans;
+        this.tlsHeapBudget = tlsHeapBudget;
         this.transport = transport;
         this.loops = loops;
         allocator = new ConnectionBuffers(ByteBufAllocator.DEFAULT, server.cache(), server.argumentMemory());
@@ -83,11 +83,12 @@ public final class NetworkServer implements AutoCloseable {
      * @throws IOException if an address cannot be bound
      */
     public static NetworkServer start(ServerState server, CommandTable table) throws IOException {
-        return startWith(server, table, TlsLoans.of(server.argumentMemory()));
+        return startWith(server, table, TlsHeapBudget.of(server.argumentMemory()));
     }
 
-    /** @param loans heap budget of encrypted connections */
-    static NetworkServer startWith(ServerState server, CommandTable table, TlsLoans loans) throws IOException {
+    /** @param tlsHeapBudget heap budget of encrypted connections */
+    static NetworkServer startWith(ServerState server, CommandTable table, TlsHeapBudget tlsHeapBudget)
+            throws IOException {
         ServerConfig config = server.config();
         Transport.Choice choice = Transport.choose(config.text("transport"));
         int threads = config.intNumber("io-threads");
@@ -95,7 +96,7 @@ public final class NetworkServer implements AutoCloseable {
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(threads,
                 new LoopThreads(new TimeSlice(config.number("io-thread-slice-us"))), choice.transport().ioHandlers());
         server.telemetry().transport(choice.transport().settingName());
-        NetworkServer network = new NetworkServer(server, table, choice.transport(), loops, loans);
+        NetworkServer network = new NetworkServer(server, table, choice.transport(), loops, tlsHeapBudget);
         try {
             network.listen();
         } catch (IOException | RuntimeException failed) {
@@ -110,21 +111,21 @@ public final class NetworkServer implements AutoCloseable {
         // Registered before the first client can change a setting; it waits until all sockets are open.
         server.onConfig(this::prepare);
         String bind = config.text("bind");
-        int tlsWanted = config.intNumber("tls-port");
+        int tlsPort = config.intNumber("tls-port");
         Path socket = config.unixSocket();
-        if (tlsWanted != 0) {
-            TlsInitializer tlsInitializer = new TlsInitializer(config, loans);
+        if (tlsPort != 0) {
+            TlsInitializer tlsInitializer = new TlsInitializer(config, tlsHeapBudget);
             tls = tlsInitializer;
             server.onConfig(tlsInitializer::prepare);
             tlsListeners = new TcpListeners(tcpBootstrap(config, tlsInitializer), listening);
         }
-        hasOtherThanPlain = tlsWanted != 0 || socket != null;
+        hasOtherThanPlain = tlsPort != 0 || socket != null;
         // As in Redis, port 0 beside a tls-port or a unixsocket means none; alone it means any free port.
         if (config.intNumber("port") != 0 || !hasOtherThanPlain) {
             plainListeners.listen(bind, config.intNumber("port"));
         }
         if (tlsListeners != null) {
-            tlsListeners.listen(bind, tlsWanted);
+            tlsListeners.listen(bind, tlsPort);
         }
         if (socket != null) {
             ServerBootstrap bootstrap = bootstrap(config, transport.serverDomainChannel(), null);
@@ -171,11 +172,11 @@ public final class NetworkServer implements AutoCloseable {
         };
     }
 
-    private ConfigListener.Change preparePlain(String bind, int wanted, boolean asked) throws IOException {
+    private ConfigListener.Change preparePlain(String bind, int wanted, boolean requested) throws IOException {
         if (wanted != 0) {
             return plainListeners.prepare(bind, wanted);
         }
-        if (asked && !hasOtherThanPlain) {
+        if (requested && !hasOtherThanPlain) {
             throw ConfigException.about("port",
                     "argument must be between 1 and 65535 inclusive, because no other listener is enabled");
         }

@@ -34,7 +34,7 @@ final class Outgoing {
     /** Up to this size, messages wait for the channel. */
     private static final int MOVED_BYTES = 16 << 10;
     /** Maximum message bytes written before other connections get a turn. */
-    private static final int TURN_BYTES = 256 << 10;
+    private static final int BATCH_BYTES = 256 << 10;
     /** If there was no memory for a message, at least this much is reclaimed. */
     private static final long MIN_FREED_BYTES = 1 << 20;
 
@@ -208,7 +208,7 @@ final class Outgoing {
 
     private void writeSome(ReplyWriter reply) {
         boolean more = true;
-        while (more && reply.pendingBytes() < TURN_BYTES) {
+        while (more && reply.pendingBytes() < BATCH_BYTES) {
             more = subscriptions.writeNext(reply);
         }
     }

@@ -26,12 +26,12 @@ final class ParkedBatch {
         this.memory = memory;
     }
 
-    boolean isThere() {
+    boolean isPresent() {
         return batch != null;
     }
 
     /** Whether the parked batch has no more commands. */
-    boolean isOver() {
+    boolean isEmpty() {
         return Objects.requireNonNull(batch).commandCount() == 0;
     }
 
@@ -52,7 +52,7 @@ final class ParkedBatch {
         Batch taken = batch;
         batch = null;
         if (charged > 0) {
-            memory.give(charged);
+            memory.release(charged);
             charged = 0;
         }
         return taken;
@@ -79,7 +79,7 @@ final class ParkedBatch {
         if (charged > 0 || bytes <= 0) {
             return true;
         }
-        if (!memory.take(bytes)) {
+        if (!memory.reserve(bytes)) {
             return false;
         }
         charged = bytes;

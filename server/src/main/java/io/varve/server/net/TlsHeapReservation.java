@@ -14,13 +14,13 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class TlsHeapReservation implements Executor {
     private final Executor handshakes;
-    private final Runnable giveBack;
+    private final Runnable onRelease;
     /** Number of holders; the connection is the first. */
     private final AtomicInteger holders = new AtomicInteger(1);
 
-    TlsHeapReservation(Executor handshakes, Runnable giveBack) {
+    TlsHeapReservation(Executor handshakes, Runnable onRelease) {
         this.handshakes = handshakes;
-        this.giveBack = giveBack;
+        this.onRelease = onRelease;
     }
 
     /** Runs a task of the connection's handshake. */
@@ -50,7 +50,7 @@ final class TlsHeapReservation implements Executor {
     /** Called once by the connection, when it is closed. */
     void releaseAll() {
         if (holders.decrementAndGet() == 0) {
-            giveBack.run();
+            onRelease.run();
         }
     }
 }

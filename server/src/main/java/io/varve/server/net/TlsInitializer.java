@@ -28,23 +28,24 @@ final class TlsInitializer implements AutoCloseable {
     /** A signature takes a millisecond, in which an event loop serves a thousand requests. */
     private final ExecutorService handshakes = Executors.newFixedThreadPool(HANDSHAKE_THREADS,
             Thread.ofPlatform().daemon().name("varve-tls-", 0).factory());
-    private final TlsLoans loans;
+    private final TlsHeapBudget budget;
     private volatile TlsContext context;
 
     /**
-     * @param loans heap budget of the connections
+     * @param budget heap budget of the connections
      * @throws io.varve.server.config.ConfigException if the settings are invalid
      */
-    TlsInitializer(ServerConfig config, TlsLoans loans) {
+    TlsInitializer(ServerConfig config, TlsHeapBudget budget) {
         context = TlsContext.of(config);
-        this.loans = loans;
-        if (loans.most() < config.number("maxclients")) {
+        this.budget = budget;
+        if (budget.maxConnections() < config.number("maxclients")) {
             LOG.warn(
                     "tls-port {}: at most {} encrypted connections at a time (maxclients {}), because each needs"
                             + " {} KB of "
                             + "the heap of {} MB: a larger heap (-Xmx, with the launcher VARVE_JAVA_OPTS=-Xmx...)"
                             + " allows more",
-                    config.text("tls-port"), loans.most(), config.text("maxclients"), TlsLoans.BYTES >> 10,
+                    config.text("tls-port"), budget.maxConnections(), config.text("maxclients"),
+                    TlsHeapBudget.BYTES >> 10,
                     Runtime.getRuntime().maxMemory() >> 20);
         }
     }
@@ -61,7 +62,7 @@ final class TlsInitializer implements AutoCloseable {
     /** Adds the encryption. @return the handler that throttles replies; null if the heap budget is exhausted */
     @Nullable
     TlsWriteThrottle addTo(Channel channel) {
-        TlsHeapReservation reservation = loans.take(channel, handshakes);
+        TlsHeapReservation reservation = budget.reserve(channel, handshakes);
         if (reservation == null) {
             return null;
         }

@@ -19,7 +19,7 @@ import io.netty.util.concurrent.Future;
  */
 final class TlsWriteThrottle extends ChannelDuplexHandler {
     /** Maximum plain bytes that are being encrypted and sent. */
-    private static final int MOST_UNDERWAY_BYTES = 64 << 10;
+    private static final int MAX_IN_FLIGHT_BYTES = 64 << 10;
     /** Maximum bytes of a TLS record. */
     private static final int PIECE_BYTES = 16 << 10;
     private static final int HIGH_BYTES = 256 << 10;
@@ -63,7 +63,7 @@ final class TlsWriteThrottle extends ChannelDuplexHandler {
         pumping = true;
         boolean wrote = false;
         try {
-            while (underway < MOST_UNDERWAY_BYTES && !queue.isEmpty()) {
+            while (underway < MAX_IN_FLIGHT_BYTES && !queue.isEmpty()) {
                 writePiece(ctx);
                 wrote = true;
             }

@@ -29,14 +29,14 @@ enum Transport {
     /** The best available transport, or the requested one. */
     static Choice choose(String wanted) {
         for (Transport transport : values()) {
-            boolean asked = wanted.equals(transport.settingName);
-            if (!asked && !wanted.equals("auto")) {
+            boolean configured = wanted.equals(transport.settingName);
+            if (!configured && !wanted.equals("auto")) {
                 continue;
             }
             if (transport.isAvailable()) {
-                return new Choice(transport, asked ? "as configured" : "the best available");
+                return new Choice(transport, configured ? "as configured" : "the best available");
             }
-            if (asked) {
+            if (configured) {
                 return new Choice(NIO, wanted + " is not available: " + transport.unavailability());
             }
         }

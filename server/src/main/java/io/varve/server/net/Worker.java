@@ -44,13 +44,13 @@ final class Worker implements AutoCloseable {
         return received;
     }
 
-    /** Takes an empty batch, to be returned by {@link #giveBack}. */
+    /** Takes an empty batch, to be returned by {@link #returnBatch}. */
     Batch takeBatch() {
         Batch batch = spare.poll();
         return batch == null ? new Batch() : batch;
     }
 
-    void giveBack(Batch batch) {
+    void returnBatch(Batch batch) {
         batch.clear();
         if (spare.size() < SPARE_BATCHES && !batch.isSlim()) {
             spare.push(batch);

@@ -87,14 +87,14 @@ public final class Channels {
         // The arrays are read once: subscribers come and go concurrently.
         List<Subscriber[]> members = new ArrayList<>(all.size());
         long deliveries = 0;
-        boolean isHeard = false;
+        boolean hasMembers = false;
         for (Subscribers subscribers : all) {
             Subscriber[] now = subscribers.members();
             members.add(now);
             deliveries += now.length;
-            isHeard = isHeard || isAnyThere(now);
+            hasMembers = hasMembers || isAnyThere(now);
         }
-        if (!isHeard) {
+        if (!hasMembers) {
             return 0;
         }
         Message message = Message.of(channel, direct == null ? null : direct.name(), content, deliveries,
@@ -132,17 +132,17 @@ public final class Channels {
     }
 
     /** Whether there is any subscription to a channel or to a pattern of channels. */
-    public boolean isAnyListenedTo() {
+    public boolean hasSubscribers() {
         return !channels.isEmpty() || !patterns.isEmpty();
     }
 
     /** Whether so much is undelivered that publishers must wait. */
-    public boolean areBehind() {
+    public boolean isBacklogged() {
         return undelivered.isOverLimit();
     }
 
     /** Runs a callback once, on any thread, after enough messages have been delivered. */
-    public void whenDelivered(Runnable wake) {
+    public void onDelivered(Runnable wake) {
         undelivered.onDrained(wake);
     }
 
@@ -166,7 +166,7 @@ public final class Channels {
 
     /** Heap bytes of undelivered messages and of lines for monitors. */
     public long undeliveredBytes() {
-        return undelivered.takenBytes() + monitors.undeliveredBytes();
+        return undelivered.reservedBytes() + monitors.undeliveredBytes();
     }
 
     /**
@@ -196,29 +196,29 @@ public final class Channels {
      */
     @Nullable
     Subscribers join(SubscriptionType scope, Name name, Subscriber subscriber) {
-        if (!namesMemory.take(SUBSCRIPTION_HEAP_BYTES)) {
+        if (!namesMemory.reserve(SUBSCRIPTION_HEAP_BYTES)) {
             return null;
         }
-        Subscribers joined = of(scope).computeIfPresent(name, (_, there) -> there.joinedBy(subscriber));
+        Subscribers joined = of(scope).computeIfPresent(name, (_, there) -> there.add(subscriber));
         if (joined == null) {
             joined = joinNew(scope, name, subscriber);
         }
         if (joined == null) {
-            namesMemory.give(SUBSCRIPTION_HEAP_BYTES);
+            namesMemory.release(SUBSCRIPTION_HEAP_BYTES);
         }
         return joined;
     }
 
     private @Nullable Subscribers joinNew(SubscriptionType scope, Name name, Subscriber subscriber) {
-        if (!namesMemory.takePiece(heapBytes(name))) {
+        if (!namesMemory.reservePiece(heapBytes(name))) {
             return null;
         }
-        Subscribers fresh = new Subscribers(scope, name.kept());
+        Subscribers fresh = new Subscribers(scope, name.copy());
         Subscribers joined = of(scope).compute(fresh.name(),
-                (_, there) -> (there == null ? fresh : there).joinedBy(subscriber));
+                (_, there) -> (there == null ? fresh : there).add(subscriber));
         if (joined != fresh) {
             // Another thread has registered the name meanwhile.
-            namesMemory.give(heapBytes(name));
+            namesMemory.release(heapBytes(name));
         }
         return joined;
     }
@@ -229,8 +229,8 @@ public final class Channels {
      */
     void unsubscribe(Subscribers joined, Subscriber subscriber) {
         of(joined.scope()).computeIfPresent(joined.name(), (name, there) -> {
-            if (there.leftBy(subscriber)) {
-                namesMemory.give(heapBytes(name));
+            if (there.remove(subscriber)) {
+                namesMemory.release(heapBytes(name));
                 return null;
             }
             return there;
@@ -242,7 +242,7 @@ public final class Channels {
      * #join}.
      */
     void forget() {
-        namesMemory.give(SUBSCRIPTION_HEAP_BYTES);
+        namesMemory.release(SUBSCRIPTION_HEAP_BYTES);
     }
 
     private static long heapBytes(Name name) {

@@ -20,7 +20,7 @@ record Delivery(Message message, Subscribers to) implements OutboundMessage {
     }
 
     @Override
-    public boolean isWantedBy(Subscriptions client) {
+    public boolean isDeliverableTo(Subscriptions client) {
         return client.isTo(to);
     }
 

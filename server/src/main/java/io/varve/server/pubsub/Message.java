@@ -53,8 +53,8 @@ final class Message {
         bytes += known == null ? channel.length() : 0;
         bytes += content.run() == null ? content.length() : 0;
         long all = bytes + DELIVERY_BYTES * deliveries;
-        return undelivered.take(all)
-                ? new Message(known == null ? channel.kept() : known, content, deliveries, undelivered, bytes)
+        return undelivered.reserve(all)
+                ? new Message(known == null ? channel.copy() : known, content, deliveries, undelivered, bytes)
                 : null;
     }
 
@@ -80,9 +80,9 @@ final class Message {
 
     /** Ends a delivery, successful or not. */
     void delivered() {
-        undelivered.give(DELIVERY_BYTES);
+        undelivered.release(DELIVERY_BYTES);
         if (taken.decrementAndGet() == 0) {
-            undelivered.give(charged);
+            undelivered.release(charged);
             if (run != null) {
                 run.release();
                 undelivered.releaseRun(length);

@@ -51,7 +51,7 @@ public final class Monitors {
         }
 
         @Override
-        public boolean isWantedBy(Subscriptions client) {
+        public boolean isDeliverableTo(Subscriptions client) {
             return client.isMonitoring();
         }
 
@@ -63,7 +63,7 @@ public final class Monitors {
         @Override
         public void delivered() {
             if (outstanding.decrementAndGet() == 0) {
-                memory.give(charged);
+                memory.release(charged);
             }
         }
     }
@@ -85,7 +85,7 @@ public final class Monitors {
             return true;
         }
         long bytes = LINE_HEAP_BYTES + text.length() + (long) DELIVERY_HEAP_BYTES * now.length;
-        if (!memory.take(bytes)) {
+        if (!memory.reserve(bytes)) {
             return false;
         }
         Line line = new Line(text, memory, bytes, now.length);
@@ -99,7 +99,7 @@ public final class Monitors {
 
     /** Heap bytes of undelivered lines. */
     long undeliveredBytes() {
-        return memory.takenBytes();
+        return memory.reservedBytes();
     }
 
     /** Adds a subscriber that is not among them. */

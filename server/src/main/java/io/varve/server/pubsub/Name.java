@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * that it points at.
  *
  * <p>For a lookup it points at the argument ({@link #at}), so that nothing is copied however long it is. A name that is
- * kept has a copy ({@link #kept}).
+ * kept has a copy ({@link #copy}).
  */
 public final class Name implements Comparable<Name> {
     /** Constants of FNV-1a. */
@@ -49,7 +49,7 @@ public final class Name implements Comparable<Name> {
     }
 
     /** This name with bytes of its own. */
-    public Name kept() {
+    public Name copy() {
         return bytes == null ? new Name(Memory.toArray(address, length), 0, length, hash) : this;
     }
 
@@ -110,7 +110,7 @@ public final class Name implements Comparable<Name> {
 
     @Override
     public String toString() {
-        byte[] own = kept().bytes();
+        byte[] own = copy().bytes();
         return new String(own, java.nio.charset.StandardCharsets.ISO_8859_1);
     }
 }

@@ -8,7 +8,7 @@ public interface OutboundMessage {
     long wireBytes();
 
     /** Whether the client still wants it: messages of ended subscriptions are dropped. */
-    boolean isWantedBy(Subscriptions client);
+    boolean isDeliverableTo(Subscriptions client);
 
     /** @throws io.varve.server.resp.NoBufferException if there is no memory for it: a part may have been written */
     void writeTo(ReplyWriter reply);

@@ -33,7 +33,7 @@ final class Subscribers {
     }
 
     /** Adds a subscriber that is not among them. @return this */
-    Subscribers joinedBy(Subscriber subscriber) {
+    Subscribers add(Subscriber subscriber) {
         Subscriber[] before = members;
         Subscriber[] after = Arrays.copyOf(before, before.length + 1);
         after[before.length] = subscriber;
@@ -42,7 +42,7 @@ final class Subscribers {
     }
 
     /** Removes a subscriber if it is among them. @return whether none is left */
-    boolean leftBy(Subscriber subscriber) {
+    boolean remove(Subscriber subscriber) {
         Subscriber[] before = members;
         int place = Arrays.asList(before).indexOf(subscriber);
         if (place >= 0) {

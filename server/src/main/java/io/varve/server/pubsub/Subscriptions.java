@@ -43,7 +43,7 @@ public final class Subscriptions {
      * Guarded by {@code this}.
      */
     private boolean addressed;
-    private volatile boolean takesPushes;
+    private volatile boolean supportsPushes;
     private volatile boolean ended;
     /** Created with the first subscription: most clients never have one. */
     private volatile @Nullable Subscriber subscriber;
@@ -208,12 +208,12 @@ public final class Subscriptions {
     }
 
     /** Sets whether its protocol distinguishes pushes from replies. */
-    public void takesPushes(boolean value) {
-        takesPushes = value;
+    public void supportsPushes(boolean value) {
+        supportsPushes = value;
     }
 
-    public boolean takesPushes() {
-        return takesPushes;
+    public boolean supportsPushes() {
+        return supportsPushes;
     }
 
     /** Whether messages that were sent before one of its commands runs must be written before the reply. */
@@ -280,7 +280,7 @@ public final class Subscriptions {
         }
         Inbox inbox = mine.inbox();
         for (OutboundMessage next = inbox.first(); next != null; next = inbox.first()) {
-            boolean wanted = !mine.isDisconnected() && next.isWantedBy(this);
+            boolean wanted = !mine.isDisconnected() && next.isDeliverableTo(this);
             if (wanted) {
                 write(next, reply);
             }

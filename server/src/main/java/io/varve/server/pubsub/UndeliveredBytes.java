@@ -34,12 +34,12 @@ final class UndeliveredBytes {
     }
 
     /** @return whether the budget sufficed; if not, nothing is taken */
-    boolean take(long bytes) {
-        return memory.take(bytes);
+    boolean reserve(long bytes) {
+        return memory.reserve(bytes);
     }
 
-    void give(long bytes) {
-        memory.give(bytes);
+    void release(long bytes) {
+        memory.release(bytes);
         wakeIfDrained();
     }
 
@@ -53,13 +53,13 @@ final class UndeliveredBytes {
         wakeIfDrained();
     }
 
-    long takenBytes() {
-        return memory.takenBytes();
+    long reservedBytes() {
+        return memory.reservedBytes();
     }
 
     /** Whether publishers must wait. */
     boolean isOverLimit() {
-        return memory.takenBytes() > highBytes || runBytes.get() > maxRunBytes.getAsLong();
+        return memory.reservedBytes() > highBytes || runBytes.get() > maxRunBytes.getAsLong();
     }
 
     /** Runs a callback once, on any thread, when little is undelivered: immediately if that is so. */
@@ -69,7 +69,7 @@ final class UndeliveredBytes {
     }
 
     private void wakeIfDrained() {
-        if (!waiting.isEmpty() && memory.takenBytes() <= lowBytes && runBytes.get() <= maxRunBytes.getAsLong() / 2) {
+        if (!waiting.isEmpty() && memory.reservedBytes() <= lowBytes && runBytes.get() <= maxRunBytes.getAsLong() / 2) {
             for (Runnable next = waiting.poll(); next != null; next = waiting.poll()) {
                 next.run();
             }

@@ -11,7 +11,7 @@ import io.varve.memory.offheap.Memory;
  */
 final class Lzf {
     /** Three bytes of the compressed form expand to at most 264. */
-    static final int MOST_EXPANSION = 88;
+    static final int MAX_EXPANSION = 88;
 
     private Lzf() {}
 

@@ -128,7 +128,7 @@ final class PayloadInput {
     private void unpack() {
         long packed = readLength();
         long length = readLength();
-        require(packed <= left() && length <= LONGEST_TEXT && length <= packed * Lzf.MOST_EXPANSION);
+        require(packed <= left() && length <= LONGEST_TEXT && length <= packed * Lzf.MAX_EXPANSION);
         textLength = (int) length;
         text = memory.take(textLength);
         Lzf.unpack(skip(packed), (int) packed, text, textLength);

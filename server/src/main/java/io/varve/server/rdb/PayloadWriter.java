@@ -114,14 +114,14 @@ public final class PayloadWriter {
     /**
      * Begins a set of integers, which follow in ascending order.
      *
-     * @param least the first of them
+     * @param min the first of them
      * @param greatest the last of them
      */
-    public void integers(int count, long least, long greatest) {
+    public void integers(int count, long min, long greatest) {
         begin(PayloadLayout.SET_INTEGERS);
-        width = least >= Short.MIN_VALUE && greatest <= Short.MAX_VALUE
+        width = min >= Short.MIN_VALUE && greatest <= Short.MAX_VALUE
                 ? Short.BYTES
-                : least >= Integer.MIN_VALUE && greatest <= Integer.MAX_VALUE ? Integer.BYTES : Long.BYTES;
+                : min >= Integer.MIN_VALUE && greatest <= Integer.MAX_VALUE ? Integer.BYTES : Long.BYTES;
         putLength(2L * Integer.BYTES + (long) count * width);
         putInt(width);
         putInt(count);

@@ -12,7 +12,7 @@ import io.varve.memory.offheap.Memory;
  * @see DoubleText
  */
 public final class DoubleReader {
-    private static final int MOST_EXACT_DIGITS = 15;
+    private static final int MAX_EXACT_DIGITS = 15;
     private static final double[] EXACT_POWERS = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12,
             1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     /**
@@ -22,7 +22,7 @@ public final class DoubleReader {
     private static final int DECIDING_DIGITS = 800;
     private static final int DECIDING_HEX_DIGITS = 32;
     /** An exponent beyond this certainly means zero or infinity, whatever the kept digits are. */
-    private static final long MOST_EXPONENT = 100_000;
+    private static final long MAX_EXPONENT = 100_000;
 
     private DoubleReader() {}
 
@@ -238,7 +238,7 @@ public final class DoubleReader {
             if (digits > 0 || digit > 0) {
                 digits++;
             }
-            if (digits > MOST_EXACT_DIGITS) {
+            if (digits > MAX_EXACT_DIGITS) {
                 return byDigits(address, from, end, 10, 'e');
             }
             mantissa = mantissa * 10 + digit;
@@ -270,7 +270,7 @@ public final class DoubleReader {
 
     /** Copies the digits that can affect the value, and lets Java parse them, which rounds correctly too. */
     private static double byDigits(long address, int from, int end, int base, char letter) {
-        int most = base == 10 ? DECIDING_DIGITS : DECIDING_HEX_DIGITS;
+        int max = base == 10 ? DECIDING_DIGITS : DECIDING_HEX_DIGITS;
         StringBuilder digits = new StringBuilder(64);
         long leftOut = 0;
         long behindPoint = 0;
@@ -288,7 +288,7 @@ public final class DoubleReader {
                 break;
             }
             behindPoint += point ? 1 : 0;
-            if (digits.length() < most) {
+            if (digits.length() < max) {
                 if (digit > 0 || !digits.isEmpty()) {
                     digits.append((char) b);
                 }
@@ -306,7 +306,7 @@ public final class DoubleReader {
         }
         long shift = leftOut - behindPoint;
         long exponent = exponent(address, i, end) + (base == 10 ? shift : 4 * shift);
-        long cut = Math.max(-MOST_EXPONENT, Math.min(MOST_EXPONENT, exponent));
+        long cut = Math.max(-MAX_EXPONENT, Math.min(MAX_EXPONENT, exponent));
         return Double.parseDouble((base == 10 ? "" : "0x") + digits + letter + cut);
     }
 }

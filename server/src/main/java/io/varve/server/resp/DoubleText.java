@@ -23,7 +23,7 @@ public final class DoubleText {
     private static final long LIMIT = 100_000_000_000_000_000L;
     /** Integers below this have at most 17 digits, and no exponent. */
     private static final double MAX_INTEGER = 1e17;
-    private static final int LEAST_FIXED_EXPONENT = -4;
+    private static final int MIN_FIXED_EXPONENT = -4;
     private static final double MAX_FIXED = 1e14;
     private static final int DECIMALS = 10_000;
     private static final double LOG10_OF_2 = 0.30102999566398120;
@@ -32,16 +32,16 @@ public final class DoubleText {
     private static final int EXPONENT_BIAS = 1075;
     private static final int EXPONENT_MASK = 0x7FF;
 
-    private static final int LEAST_POWER = DIGITS - 1 - 309;
-    private static final int MOST_POWER = DIGITS - 1 + 324;
-    private static final int MOST_EXACT_POWER = 55;
+    private static final int MIN_POWER = DIGITS - 1 - 309;
+    private static final int MAX_POWER = DIGITS - 1 + 324;
+    private static final int MAX_EXACT_POWER = 55;
     private static final int POWER_BITS = 128;
-    private static final long[] POWER_HIGH = new long[MOST_POWER - LEAST_POWER + 1];
-    private static final long[] POWER_LOW = new long[MOST_POWER - LEAST_POWER + 1];
-    private static final int[] POWER_EXPONENT = new int[MOST_POWER - LEAST_POWER + 1];
+    private static final long[] POWER_HIGH = new long[MAX_POWER - MIN_POWER + 1];
+    private static final long[] POWER_LOW = new long[MAX_POWER - MIN_POWER + 1];
+    private static final int[] POWER_EXPONENT = new int[MAX_POWER - MIN_POWER + 1];
 
     static {
-        for (int power = LEAST_POWER; power <= MOST_POWER; power++) {
+        for (int power = MIN_POWER; power <= MAX_POWER; power++) {
             BigInteger ten = BigInteger.TEN.pow(Math.abs(power));
             int exponent;
             BigInteger mantissa;
@@ -54,9 +54,9 @@ public final class DoubleText {
                 mantissa = BigInteger.ONE.shiftLeft(-exponent).divide(ten);
             }
             assert mantissa.bitLength() == POWER_BITS : power;
-            POWER_HIGH[power - LEAST_POWER] = mantissa.shiftRight(Long.SIZE).longValue();
-            POWER_LOW[power - LEAST_POWER] = mantissa.longValue();
-            POWER_EXPONENT[power - LEAST_POWER] = exponent;
+            POWER_HIGH[power - MIN_POWER] = mantissa.shiftRight(Long.SIZE).longValue();
+            POWER_LOW[power - MIN_POWER] = mantissa.longValue();
+            POWER_EXPONENT[power - MIN_POWER] = exponent;
         }
     }
 
@@ -133,7 +133,7 @@ public final class DoubleText {
         int zeros = Long.numberOfLeadingZeros(mantissa);
         long m = mantissa << zeros;
         int power = DIGITS - 1 - exponent;
-        int index = power - LEAST_POWER;
+        int index = power - MIN_POWER;
         int shift = -(Math.max(biased, 1) - EXPONENT_BIAS - zeros + POWER_EXPONENT[index]) - 2 * Long.SIZE;
         long low = POWER_LOW[index];
         long high = POWER_HIGH[index];
@@ -155,7 +155,7 @@ public final class DoubleText {
     }
 
     private static boolean isExact(int power) {
-        return power >= 0 && power <= MOST_EXACT_POWER;
+        return power >= 0 && power <= MAX_EXACT_POWER;
     }
 
     static long exactDigits(double magnitude, int power) {
@@ -171,7 +171,7 @@ public final class DoubleText {
             significant /= 10;
             count--;
         }
-        if (exponent < LEAST_FIXED_EXPONENT || exponent >= DIGITS) {
+        if (exponent < MIN_FIXED_EXPONENT || exponent >= DIGITS) {
             return putExponent(putPointed(address, significant, count, 1), exponent);
         }
         if (exponent >= 0) {

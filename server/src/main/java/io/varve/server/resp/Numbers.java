@@ -17,7 +17,7 @@ public final class Numbers {
         }
     }
 
-    private static final int MOST_SMALL_DIGITS = 9;
+    private static final int MAX_SMALL_DIGITS = 9;
 
     private Numbers() {}
 
@@ -58,7 +58,7 @@ public final class Numbers {
 
     /** The value of one to nine digits in canonical form, the most common numbers; -1 for other bytes. */
     public static long smallNatural(long address, int length) {
-        if (length <= 0 || length > MOST_SMALL_DIGITS) {
+        if (length <= 0 || length > MAX_SMALL_DIGITS) {
             return -1;
         }
         int value = Memory.getByte(address) - '0';

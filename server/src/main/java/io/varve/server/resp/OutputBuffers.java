@@ -24,7 +24,7 @@ abstract sealed class OutputBuffers permits ReplyWriter {
     private static final int CHUNK_PART = 16;
     private static final int MAX_CHUNK_BYTES = 1 << 20;
     /** After a large value, output continues in the current chunk if this many bytes of it are free. */
-    private static final int LEAST_REST_BYTES = 64;
+    private static final int MIN_REST_BYTES = 64;
     static final int CRLF = '\n' << Byte.SIZE | '\r';
     static final int CRLF_BYTES = 2;
 
@@ -241,7 +241,7 @@ abstract sealed class OutputBuffers permits ReplyWriter {
     /** Ends a piece; further output uses the rest of the buffer. */
     final void cutBuffer() {
         ByteBuf current = buffer;
-        if (current == null || end - at < LEAST_REST_BYTES) {
+        if (current == null || end - at < MIN_REST_BYTES) {
             finishBuffer();
             return;
         }

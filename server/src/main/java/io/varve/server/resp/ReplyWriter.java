@@ -309,7 +309,7 @@ public final class ReplyWriter extends OutputBuffers {
      * @param longestBytes maximum size of one of its replies
      */
     public void reserveIntegers(int count, int longestBytes) {
-        // Each write, including the last one, asks for more than it uses.
+        // Each write, including the last one, reserves more than it uses.
         ensure((int) Math.min(Integer.MAX_VALUE / 2, 2 * HEADER_BYTES + (long) longestBytes * count));
     }
 

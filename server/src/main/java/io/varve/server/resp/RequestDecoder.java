@@ -164,7 +164,7 @@ public final class RequestDecoder {
     /** Called after the decoded requests were executed and the sink has released them. */
     public void executed() {
         if (chargedDecoded > 0) {
-            memory.give(chargedDecoded);
+            memory.release(chargedDecoded);
             chargedDecoded = 0;
         }
     }
@@ -338,7 +338,7 @@ public final class RequestDecoder {
         if (charged > 0) {
             // From here on only the sink holds the arguments, with exactly the memory that they need.
             long decoded = Math.min(charged, (long) count * SINK_BYTES);
-            memory.give(charged - decoded);
+            memory.release(charged - decoded);
             chargedDecoded += decoded;
             charged = 0;
         }
@@ -360,7 +360,7 @@ public final class RequestDecoder {
         }
         if (arguments.needsBlock()) {
             long bytes = (long) ArgumentTable.BLOCK_ENTRIES * ARGUMENT_BYTES;
-            if (!memory.take(bytes)) {
+            if (!memory.reserve(bytes)) {
                 refuse(length == IN_RUN);
                 return;
             }
@@ -387,7 +387,7 @@ public final class RequestDecoder {
             }
         }
         arguments.dropBlocks();
-        memory.give(charged);
+        memory.release(charged);
         charged = 0;
     }
 

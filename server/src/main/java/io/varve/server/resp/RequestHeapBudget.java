@@ -23,7 +23,7 @@ public final class RequestHeapBudget {
     private static final int CONNECTION_BYTES = 2 << 10;
 
     private final long limitBytes;
-    private final AtomicLong taken = new AtomicLong();
+    private final AtomicLong reserved = new AtomicLong();
 
     public RequestHeapBudget(long limitBytes) {
         this.limitBytes = limitBytes;
@@ -59,33 +59,33 @@ public final class RequestHeapBudget {
     }
 
     /** As many connections as fit in half of the heap beside the server: 20,000 in 96 MB. */
-    public static long mostConnections() {
-        return mostConnections(Runtime.getRuntime().maxMemory());
+    public static long maxConnections() {
+        return maxConnections(Runtime.getRuntime().maxMemory());
     }
 
-    static long mostConnections(long heapBytes) {
+    static long maxConnections(long heapBytes) {
         return Math.max(0, heapBytes - SERVER_BYTES) / 2 / CONNECTION_BYTES;
     }
 
     /** @return whether the budget sufficed; if not, nothing is taken */
-    public boolean take(long bytes) {
-        if (taken.addAndGet(bytes) <= limitBytes) {
+    public boolean reserve(long bytes) {
+        if (reserved.addAndGet(bytes) <= limitBytes) {
             return true;
         }
-        taken.addAndGet(-bytes);
+        reserved.addAndGet(-bytes);
         return false;
     }
 
     /**
-     * As {@link #take}, for something that a client sent in one piece and that is copied in one, such as a name. Called
-     * before the copy.
+     * As {@link #reserve}, for something that a client sent in one piece and that is copied in one, such as a name.
+     * Called before the copy.
      */
-    public boolean takePiece(long bytes) {
-        return bytes <= Math.max(SMALL_PIECE_BYTES, limitBytes / PIECE_PART) && take(bytes);
+    public boolean reservePiece(long bytes) {
+        return bytes <= Math.max(SMALL_PIECE_BYTES, limitBytes / PIECE_PART) && reserve(bytes);
     }
 
-    public void give(long bytes) {
-        taken.addAndGet(-bytes);
+    public void release(long bytes) {
+        reserved.addAndGet(-bytes);
     }
 
     /** The limit, bytes. */
@@ -94,7 +94,7 @@ public final class RequestHeapBudget {
     }
 
     /** Bytes in use. */
-    public long takenBytes() {
-        return taken.get();
+    public long reservedBytes() {
+        return reserved.get();
     }
 }

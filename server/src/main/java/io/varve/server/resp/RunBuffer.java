@@ -55,7 +55,7 @@ public final class RunBuffer extends UnpooledDirectByteBuf {
     }
 
     private static void take(RequestHeapBudget heap, ValueRun run) {
-        if (!heap.take(HEAP_BYTES)) {
+        if (!heap.reserve(HEAP_BYTES)) {
             run.release();
             throw NoBufferException.ofHeap();
         }
@@ -89,6 +89,6 @@ public final class RunBuffer extends UnpooledDirectByteBuf {
     protected void deallocate() {
         super.deallocate();
         run.release();
-        heap.give(HEAP_BYTES);
+        heap.release(HEAP_BYTES);
     }
 }

@@ -89,7 +89,7 @@ public final class Supervisor {
     }
 
     /** Whether there is a service manager that can be notified. */
-    public boolean isThere() {
+    public boolean isPresent() {
         return kind != Kind.NONE;
     }
 

@@ -17,7 +17,7 @@ record BrokenRedirection(long redirect, RequestHeapBudget memory) implements Out
 
     /** Queues it for a client, if the budget allows. */
     static void deliver(long redirect, Subscriptions to, RequestHeapBudget memory) {
-        if (memory.take(HEAP_BYTES)) {
+        if (memory.reserve(HEAP_BYTES)) {
             BrokenRedirection message = new BrokenRedirection(redirect, memory);
             if (!to.deliver(message)) {
                 message.delivered();
@@ -31,8 +31,8 @@ record BrokenRedirection(long redirect, RequestHeapBudget memory) implements Out
     }
 
     @Override
-    public boolean isWantedBy(Subscriptions client) {
-        return client.takesPushes();
+    public boolean isDeliverableTo(Subscriptions client) {
+        return client.supportsPushes();
     }
 
     @Override
@@ -44,6 +44,6 @@ record BrokenRedirection(long redirect, RequestHeapBudget memory) implements Out
 
     @Override
     public void delivered() {
-        memory.give(HEAP_BYTES);
+        memory.release(HEAP_BYTES);
     }
 }

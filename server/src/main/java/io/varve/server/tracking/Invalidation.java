@@ -41,7 +41,7 @@ final class Invalidation implements OutboundMessage {
      */
     static boolean deliver(byte[][] keys, Subscriptions to, boolean redirected, RequestHeapBudget memory) {
         Invalidation message = new Invalidation(keys, redirected, memory);
-        if (!memory.take(message.heapBytes())) {
+        if (!memory.reserve(message.heapBytes())) {
             return false;
         }
         if (!to.deliver(message)) {
@@ -56,7 +56,7 @@ final class Invalidation implements OutboundMessage {
      * subscription.
      */
     static boolean isReceivedBy(Subscriptions client, boolean redirected) {
-        return client.takesPushes() || redirected && client.isListening();
+        return client.supportsPushes() || redirected && client.isListening();
     }
 
     /** Writes the head of the message, before the keys, for a client that {@link #isReceivedBy can receive it}. */
@@ -81,7 +81,7 @@ final class Invalidation implements OutboundMessage {
     }
 
     @Override
-    public boolean isWantedBy(Subscriptions client) {
+    public boolean isDeliverableTo(Subscriptions client) {
         return isReceivedBy(client, redirected);
     }
 
@@ -96,6 +96,6 @@ final class Invalidation implements OutboundMessage {
 
     @Override
     public void delivered() {
-        memory.give(heapBytes());
+        memory.release(heapBytes());
     }
 }

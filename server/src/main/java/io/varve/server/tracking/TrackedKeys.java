@@ -34,7 +34,7 @@ final class TrackedKeys {
     private static final class Part {
         private LinkedHashMap<Name, TrackingClients> byName = new LinkedHashMap<>();
         /** The largest number of keys that its table has held. */
-        private int most;
+        private int maxSize;
         /** Pairs of a key and a client that may have cached it, and the heap bytes of the partition. */
         private long items;
         private long heapBytes;
@@ -42,9 +42,9 @@ final class TrackedKeys {
         private int unswept;
 
         void shrink() {
-            if (most > SMALL && byName.size() < most / SHRINK) {
+            if (maxSize > SMALL && byName.size() < maxSize / SHRINK) {
                 byName = new LinkedHashMap<>(byName);
-                most = byName.size();
+                maxSize = byName.size();
             }
         }
     }
@@ -60,7 +60,7 @@ final class TrackedKeys {
      * sweep.
      */
     private int sweepHand = PARTS;
-    private boolean sweepWanted;
+    private boolean sweepRequested;
 
     TrackedKeys(RequestHeapBudget memory) {
         this.memory = memory;
@@ -85,7 +85,7 @@ final class TrackedKeys {
         long sum = 0;
         for (Part part : parts) {
             synchronized (part) {
-                sum += part.most;
+                sum += part.maxSize;
             }
         }
         return sum;
@@ -110,18 +110,18 @@ final class TrackedKeys {
         TrackingClients trackingClients = TrackingClients.of(tracker);
         long bytes = heapBytes(length, trackingClients);
         // Reserved before the copy: a key may have half a gigabyte.
-        if (!memory.takePiece(bytes)) {
+        if (!memory.reservePiece(bytes)) {
             return false;
         }
         count(part, 1, 1, bytes);
         part.byName.put(Name.of(Memory.toArray(address, length)), trackingClients);
-        part.most = Math.max(part.most, part.byName.size());
+        part.maxSize = Math.max(part.maxSize, part.byName.size());
         return true;
     }
 
     private boolean addTo(Part part, TrackingClients trackingClients, Tracker tracker) {
         long more = trackingClients.heapBytesWithOneMore() - trackingClients.heapBytes();
-        if (!memory.take(more)) {
+        if (!memory.reserve(more)) {
             return false;
         }
         count(part, 0, 1, more);
@@ -161,7 +161,7 @@ final class TrackedKeys {
     private void removed(Part part, int length, TrackingClients trackingClients) {
         long bytes = heapBytes(length, trackingClients);
         count(part, -1, -(long) trackingClients.size(), -bytes);
-        memory.give(bytes);
+        memory.release(bytes);
         part.shrink();
     }
 
@@ -169,10 +169,10 @@ final class TrackedKeys {
     void clear() {
         for (Part part : parts) {
             synchronized (part) {
-                memory.give(part.heapBytes);
+                memory.release(part.heapBytes);
                 count(part, -part.byName.size(), -part.items, -part.heapBytes);
                 part.byName = new LinkedHashMap<>();
-                part.most = 0;
+                part.maxSize = 0;
                 part.unswept = 0;
             }
         }
@@ -183,7 +183,7 @@ final class TrackedKeys {
     /**
      * Evicts an old key, to limit the table.
      *
-     * @param evicted receives the key and the clients that may have cached it, before other threads see that it is gone
+     * @param evicted receives the key and the clients that may have cached it, before other threads see its removal
      * @return false if there is none
      */
     boolean evict(BiConsumer<Name, TrackingClients> evicted) {
@@ -204,18 +204,18 @@ final class TrackedKeys {
     // --- ended clients
 
     /** Requests a sweep because a client has ended. */
-    synchronized void wantSweep() {
-        sweepWanted = true;
+    synchronized void requestSweep() {
+        sweepRequested = true;
     }
 
     /** Continues to remove ended clients, over about this many pairs. */
-    synchronized void sweep(int most) {
-        if (sweepHand == PARTS && sweepWanted) {
-            sweepWanted = false;
+    synchronized void sweep(int max) {
+        if (sweepHand == PARTS && sweepRequested) {
+            sweepRequested = false;
             sweepHand = 0;
             beginPart();
         }
-        int left = most;
+        int left = max;
         while (sweepHand < PARTS && left > 0) {
             Part part = parts[sweepHand];
             synchronized (part) {
@@ -242,8 +242,8 @@ final class TrackedKeys {
      * Moves visited keys behind the others, so that all keep their order. @return the number of pairs that may still be
      * visited
      */
-    private int sweep(Part part, int most) {
-        int left = most;
+    private int sweep(Part part, int max) {
+        int left = max;
         while (part.unswept > 0 && left > 0) {
             Map.Entry<Name, TrackingClients> next = part.byName.pollFirstEntry();
             if (next == null) {
@@ -269,7 +269,7 @@ final class TrackedKeys {
         trackingClients.removeEnded();
         long fewerBytes = bytes - trackingClients.heapBytes();
         count(part, 0, (long) trackingClients.size() - size, -fewerBytes);
-        memory.give(fewerBytes);
+        memory.release(fewerBytes);
     }
 
     private static long heapBytes(int length, TrackingClients trackingClients) {

@@ -44,7 +44,7 @@ public final class Tracker {
         }
 
         @Override
-        public boolean isWantedBy(Subscriptions client) {
+        public boolean isDeliverableTo(Subscriptions client) {
             // ORDER: reset before it is written, so that later changes cause a new message.
             queued.set(false);
             return Invalidation.isReceivedBy(client, redirected);

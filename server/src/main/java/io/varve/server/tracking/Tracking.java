@@ -35,9 +35,9 @@ public final class Tracking implements ChangeListener {
     /** Heap bytes of a queued invalidation beside the key's bytes, including its place in a message. */
     private static final int NOTE_HEAP_BYTES = 160;
     /** Maximum key bytes of one broadcast, unless a single key is longer. */
-    private static final long MOST_BROADCAST_BYTES = 1L << 20;
+    private static final long MAX_BROADCAST_BYTES = 1L << 20;
     /** Maximum number of keys that are evicted for another one. */
-    private static final int MOST_EVICTED_FOR_ONE = 4;
+    private static final int MAX_EVICTED_PER_KEY = 4;
     /** Maximum number of pairs that are visited, and of keys that are evicted, at a time. */
     private static final int SWEEP_ITEMS = 2048;
 
@@ -123,7 +123,7 @@ public final class Tracking implements ChangeListener {
             RUNNING.remove();
         }
         prefixes = prefixes.without(tracker);
-        keys.wantSweep();
+        keys.requestSweep();
         if (trackers.isEmpty()) {
             cache.unsubscribe(this);
         }
@@ -171,7 +171,7 @@ public final class Tracking implements ChangeListener {
 
     void remember(Tracker tracker, Key key) {
         boolean added = keys.add(key.address(), key.length(), tracker);
-        for (int i = 0; !added && i < MOST_EVICTED_FOR_ONE && keys.evict(this::evicted); i++) {
+        for (int i = 0; !added && i < MAX_EVICTED_PER_KEY && keys.evict(this::evicted); i++) {
             added = keys.add(key.address(), key.length(), tracker);
         }
         if (!added) {
@@ -182,8 +182,8 @@ public final class Tracking implements ChangeListener {
     }
 
     private boolean isOverFull() {
-        long most = maxKeys;
-        return most > 0 && keys.keyCount() > most;
+        long max = maxKeys;
+        return max > 0 && keys.keyCount() > max;
     }
 
     private void evicted(Name key, TrackingClients readers) {
@@ -226,10 +226,10 @@ public final class Tracking implements ChangeListener {
             boolean broadcast) {
         // Reserved before the copy: a key may have half a gigabyte.
         long ownBytes = NOTE_HEAP_BYTES + (long) length;
-        if (!memory.takePiece(ownBytes)) {
+        if (!memory.reservePiece(ownBytes)) {
             miss(readers, broadcast);
-        } else if (!memory.take(Noted.heapBytesOf(readers))) {
-            memory.give(ownBytes);
+        } else if (!memory.reserve(Noted.heapBytesOf(readers))) {
+            memory.release(ownBytes);
             miss(readers, broadcast);
         } else {
             noted.add(new Noted(Memory.toArray(address, length), readers, by, broadcast));
@@ -237,7 +237,7 @@ public final class Tracking implements ChangeListener {
     }
 
     private void note(Noted evicted) {
-        if (memory.take(evicted.heapBytes())) {
+        if (memory.reserve(evicted.heapBytes())) {
             noted.add(evicted);
         } else {
             miss(evicted.readers, false);
@@ -294,16 +294,16 @@ public final class Tracking implements ChangeListener {
                 if (next.broadcast) {
                     gathered.add(next.key, next.by);
                 }
-                if (gathered.bytes() >= MOST_BROADCAST_BYTES) {
+                if (gathered.bytes() >= MAX_BROADCAST_BYTES) {
                     gathered.forEachMessage(this::send);
-                    memory.give(gatheredHeapBytes);
+                    memory.release(gatheredHeapBytes);
                     gatheredHeapBytes = 0;
                     gathered = new BroadcastKeys(prefixes);
                 }
             }
             gathered.forEachMessage(this::send);
         } finally {
-            memory.give(gatheredHeapBytes);
+            memory.release(gatheredHeapBytes);
         }
     }
 

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class TrackingClients {
     /** Up to this number the clients are in a plain array. */
-    private static final int MOST_IN_ROW = 8;
+    private static final int MAX_ARRAY_ENTRIES = 8;
     private static final int HEAP_BYTES = 24 + 16;
     private static final int PLACE_HEAP_BYTES = 8;
 
@@ -52,11 +52,11 @@ final class TrackingClients {
 
     private static int placesFor(int size) {
         int power = Integer.highestOneBit(2 * size - 1);
-        return size <= MOST_IN_ROW ? power : 2 * power;
+        return size <= MAX_ARRAY_ENTRIES ? power : 2 * power;
     }
 
     private boolean isRow() {
-        return places.length <= MOST_IN_ROW;
+        return places.length <= MAX_ARRAY_ENTRIES;
     }
 
     boolean contains(Tracker tracker) {

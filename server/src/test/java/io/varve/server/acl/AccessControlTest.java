@@ -52,9 +52,9 @@ class AccessControlTest {
             "+select;Zero +select;zero | off resetchannels -@all +select;Zero",
             "(+get ~a) ( +set ) | off resetchannels -@all (~a resetchannels -@all +get) (resetchannels -@all +set)",
             "on >abc ~* +@all (+get) reset | off sanitize-payload resetchannels -@all"})
-    void rulesAreToldAsTheyWereGivenEachThingOnce(String rules, String told) throws RuleException {
+    void rulesAreListedAsGivenWithoutRepetition(String rules, String reported) throws RuleException {
         control.set("u", List.of(plain(rules).split(" ")));
-        assertThat(control.lines()).containsExactly("user default on nopass ~* &* +@all", "user u " + plain(told));
+        assertThat(control.lines()).containsExactly("user default on nopass ~* &* +@all", "user u " + plain(reported));
     }
 
     /** A bar separates the columns above. */

@@ -59,7 +59,7 @@ public class AclRulesFuzzTest {
                         "\u00a0", "\u00ff", "on", "reset", "~*", "&*", ">x", "<x"));
     }
 
-    /** What the fuzzer found. */
+    /** Found by the fuzzer. */
     @ParameterizedTest
     @ValueSource(strings = {"(~\"a\\\"b\")", "(~a'b'c)", "(~a) +get)", "(&\"x\\x29\" +get)", "(~\"'\" ~\\)",
             "(~\"a\\x1cb\")",
@@ -96,10 +96,10 @@ public class AclRulesFuzzTest {
         if (user == null) {
             return;
         }
-        String told = user.describe();
-        assertThat(told).doesNotContain("\n", "\r", "\0");
-        assertSame(Objects.requireNonNull(user(Arrays.asList(told.split(" ", -1))), told), user);
-        Path written = file.write(("user u " + told + "\n").getBytes(StandardCharsets.ISO_8859_1));
+        String reported = user.describe();
+        assertThat(reported).doesNotContain("\n", "\r", "\0");
+        assertSame(Objects.requireNonNull(user(Arrays.asList(reported.split(" ", -1))), reported), user);
+        Path written = file.write(("user u " + reported + "\n").getBytes(StandardCharsets.ISO_8859_1));
         List<String> errors = new ArrayList<>();
         User read = AclFile.read(written, control(), errors).get("u");
         assertThat(errors).isEmpty();
@@ -119,7 +119,7 @@ public class AclRulesFuzzTest {
         assertThat(again.describe()).isEqualTo(selector.describe());
         assertThat(again.commands()).isEqualTo(selector.commands());
         assertThat(again.firstArguments()).isEqualTo(selector.firstArguments());
-        // A command that was taken out and given back leaves the rules as they were, but not the short cut past them.
+        // A command that was removed and added back leaves the rules unchanged, but not the fast path past them.
         assertThat(again.allCommands()).isIn(selector.allCommands(), true);
     }
 }

@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class InfoReportTest {
     private static final ServerConfig CONFIG = ServerConfig.defaults().with("maxmemory", "64mb").with("shards", "4");
 
-    private final List<String> asked = new ArrayList<>();
+    private final List<String> requested = new ArrayList<>();
     private final Cache cache = Cache.open(CONFIG.cacheConfig());
     private final InfoReport report = new ServerState(observed(), CONFIG, Ticker.system(), _ -> {}).telemetry()
             .report();
@@ -36,7 +36,7 @@ class InfoReportTest {
     private Cache observed() {
         return (Cache) Proxy.newProxyInstance(InfoReportTest.class.getClassLoader(), new Class<?>[] {Cache.class},
                 (_, method, arguments) -> {
-                    asked.add(method.getName());
+                    requested.add(method.getName());
                     try {
                         return method.invoke(cache, arguments);
                     } catch (InvocationTargetException failed) {
@@ -48,15 +48,15 @@ class InfoReportTest {
     @ParameterizedTest
     @ValueSource(strings = {"default", "everything", "memory", "keyspace", "stats", "varve"})
     void totalsAreReadOnceAndNothingIsCounted(String section) {
-        asked.clear();
+        requested.clear();
         assertThat(report.write(List.of(section))).isNotEmpty();
-        assertThat(asked).filteredOn(method -> !method.equals("config") && !method.equals("shardCount"))
+        assertThat(requested).filteredOn(method -> !method.equals("config") && !method.equals("shardCount"))
                 .contains("stats").isSubsetOf("stats", "penalties", "demand").doesNotHaveDuplicates();
     }
 
     @Test
     void itCountsWhenItIsToBeExact() {
         assertThat(report.write(List.of("varve", "exact"))).contains("\r\nexpired_unreclaimed_items:0\r\n");
-        assertThat(asked).contains("countExpiredUnreclaimed");
+        assertThat(requested).contains("countExpiredUnreclaimed");
     }
 }

@@ -7,7 +7,10 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Who runs while others wait until nothing is promised, and who is held up. Confined to the test's thread. */
+/**
+ * Tests which commands run while others wait until nothing is reserved, and which are delayed. Confined to the test's
+ * thread.
+ */
 class BarrierTest {
     private final Barrier barrier = new Barrier();
     /** Names of those that may try again, in order. */
@@ -32,7 +35,7 @@ class BarrierTest {
     }
 
     private void waits(String name, BarrierWaiter barrierWaiter) {
-        barrierWaiter.again(() -> woken.add(name));
+        barrierWaiter.onRetry(() -> woken.add(name));
     }
 
     private void takeWoken(String... names) {
@@ -49,7 +52,7 @@ class BarrierTest {
         takeWoken();
     }
 
-    /** EXEC that was admitted, found no room, and finds something promised when it runs again. */
+    /** An admitted EXEC ran out of memory, and finds a reservation when it re-runs. */
     @Test
     void aCommandNotAdmittedAgainIsStillWoken() {
         BarrierWaiter a = changes("a");
@@ -93,7 +96,7 @@ class BarrierTest {
         assertThat(barrier.isClosed()).isFalse();
     }
 
-    /** What one promises is looked at before the next one changes anything. */
+    /** The reservations of one change are checked before the next change. */
     @Test
     void thoseThatChangeRunOneAfterTheOther() {
         BarrierWaiter reader = reader("look");
@@ -137,7 +140,7 @@ class BarrierTest {
         barrier.remove(a, true);
         takeWoken("push", "other push");
         assertThat(barrier.isClosed()).isFalse();
-        // It does not matter that others come before those that were let go have run.
+        // It does not matter that others arrive before the resumed ones have run.
         BarrierWaiter last = reader("last");
         assertThat(barrier.admits(last, false)).isFalse();
         assertThat(barrier.isClosed()).isFalse();

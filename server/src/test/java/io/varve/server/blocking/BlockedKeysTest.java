@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Who is called, and when, and what is promised meanwhile. Confined to the test's thread. */
+/** Tests which client is woken, and when, and which keys are reserved meanwhile. Confined to the test's thread. */
 class BlockedKeysTest {
     private final Arena arena = Arena.ofConfined();
     private final CacheConfig config = ServerConfig.defaults().with("maxmemory", "64mb").cacheConfig();
@@ -40,7 +40,7 @@ class BlockedKeysTest {
         List<HeapKey> names = Arrays.stream(keys).map(key -> new HeapKey(0, key)).toList();
         BlockedClient blockedClient = new BlockedClient(type, names, null, Long.MAX_VALUE, 0);
         blocked.add(blockedClient);
-        goesOnWaiting(name, blockedClient);
+        findsNothing(name, blockedClient);
         return blockedClient;
     }
 
@@ -48,7 +48,7 @@ class BlockedKeysTest {
         return waits(name, ItemType.LIST, keys);
     }
 
-    private void goesOnWaiting(String name, BlockedClient blockedClient) {
+    private void findsNothing(String name, BlockedClient blockedClient) {
         blocked.onWake(blockedClient, () -> woken.add(name));
     }
 
@@ -71,10 +71,10 @@ class BlockedKeysTest {
         return blocked.isDelayed(key(name));
     }
 
-    /** @return the place of who waits behind the key; null if it does not have to */
+    /** @return the place of a command that waits for the key's release; null if it does not have to wait */
     private @Nullable BarrierWaiter behind(String name, Runnable action) {
         BarrierWaiter barrierWaiter = new BarrierWaiter(BarrierWaiter.Kind.CALL);
-        return blocked.behind(key(name), barrierWaiter, action) ? barrierWaiter : null;
+        return blocked.runWhenReleased(key(name), barrierWaiter, action) ? barrierWaiter : null;
     }
 
     private void takeWoken(String... names) {
@@ -97,8 +97,8 @@ class BlockedKeysTest {
         takeWoken("a");
         assertThat(isReserved("k")).isTrue();
         assertThat(isReserved("other")).isFalse();
-        assertThat(blocked.nextCall(a)).isZero();
-        assertThat(blocked.nextCall(b)).isEqualTo(-1);
+        assertThat(blocked.nextKeyToCheck(a)).isZero();
+        assertThat(blocked.nextKeyToCheck(b)).isEqualTo(-1);
         blocked.removeClient(a, true);
         takeWoken();
         assertThat(isReserved("k")).isFalse();
@@ -119,19 +119,19 @@ class BlockedKeysTest {
         assertThat(isReserved("k")).isTrue();
         blocked.removeClient(b, true);
         assertThat(isReserved("k")).isFalse();
-        // It looks again, and again there is no room.
-        goesOnWaiting("a", a);
+        // It re-runs, and again there is no memory.
+        findsNothing("a", a);
         assertThat(blocked.retryDeferred(a)).isTrue();
         takeWoken("a");
         blocked.defer(a);
         changes("k");
         takeWoken("c");
-        blocked.keepWaiting(c, ItemType.HASH);
-        goesOnWaiting("c", c);
+        blocked.resumeWaiting(c, ItemType.HASH);
+        findsNothing("c", c);
         takeWoken();
         assertThat(isReserved("k")).isFalse();
         // Now there is.
-        assertThat(blocked.nextCall(a)).isZero();
+        assertThat(blocked.nextKeyToCheck(a)).isZero();
         takeWoken("a");
         assertThat(isReserved("k")).isTrue();
         blocked.removeClient(a, false);
@@ -153,7 +153,9 @@ class BlockedKeysTest {
         blocked.removeClient(a, false);
     }
 
-    /** What comes of one command is due behind what is promised: for one who is put off by then. */
+    /**
+     * The consequences of a command are due after existing reservations, even for a client that is deferred by then.
+     */
     @Test
     void aDueKeyOfADeferredClientDelaysNoCommand() {
         BlockedClient a = waits("a", "k", "l");
@@ -203,9 +205,9 @@ class BlockedKeysTest {
         BlockedClient a = waits("a", "k");
         BlockedClient b = waits("b", "k");
         changes("k");
-        blocked.keepWaiting(a, null);
-        assertThat(blocked.nextCall(a)).isEqualTo(-1);
-        goesOnWaiting("a", a);
+        blocked.resumeWaiting(a, null);
+        assertThat(blocked.nextKeyToCheck(a)).isEqualTo(-1);
+        findsNothing("a", a);
         takeWoken("a");
         assertThat(isReserved("k")).isFalse();
         changes("k");
@@ -221,8 +223,8 @@ class BlockedKeysTest {
         changes("k");
         changes("k");
         takeWoken("a");
-        blocked.keepWaiting(a, null);
-        assertThat(blocked.nextCall(a)).isZero();
+        blocked.resumeWaiting(a, null);
+        assertThat(blocked.nextKeyToCheck(a)).isZero();
         changes("k");
         takeWoken("a");
         // It has left nothing of what it saw; what came since is for the next.
@@ -238,11 +240,11 @@ class BlockedKeysTest {
         BlockedClient z = waits("z", ItemType.SORTED_SET, "k");
         changes("k");
         takeWoken("a");
-        blocked.keepWaiting(a, ItemType.SORTED_SET);
+        blocked.resumeWaiting(a, ItemType.SORTED_SET);
         takeWoken("z");
-        blocked.keepWaiting(z, ItemType.LIST);
+        blocked.resumeWaiting(z, ItemType.LIST);
         takeWoken("a");
-        blocked.keepWaiting(a, ItemType.STRING);
+        blocked.resumeWaiting(a, ItemType.STRING);
         takeWoken();
         assertThat(isReserved("k")).isFalse();
         blocked.removeClient(a, false);
@@ -258,14 +260,14 @@ class BlockedKeysTest {
         changes("l");
         changes("k");
         takeWoken("a");
-        assertThat(blocked.nextCall(a)).isEqualTo(1);
+        assertThat(blocked.nextKeyToCheck(a)).isEqualTo(1);
         assertThat(isReserved("k")).isTrue();
         blocked.removeClient(a, true);
-        // There is nothing left in l; nobody has looked at k.
+        // The list l is empty; no client has checked k.
         takeWoken("b");
         assertThat(isReserved("l")).isFalse();
         assertThat(isReserved("k")).isTrue();
-        assertThat(blocked.nextCall(b)).isEqualTo(1);
+        assertThat(blocked.nextKeyToCheck(b)).isEqualTo(1);
         blocked.removeClient(b, false);
     }
 
@@ -287,7 +289,7 @@ class BlockedKeysTest {
         blocked.add(a);
         changes("k");
         takeWoken();
-        goesOnWaiting("a", a);
+        findsNothing("a", a);
         takeWoken("a");
         blocked.removeClient(a, true);
     }
@@ -298,18 +300,18 @@ class BlockedKeysTest {
         changes("k");
         takeWoken("a");
         assertThat(blocked.end(a, BlockedClient.End.ERROR)).isEqualTo(Unblocking.CALLED);
-        assertThat(blocked.endOf(a)).isNull();
+        assertThat(blocked.endReason(a)).isNull();
         List<String> done = new ArrayList<>();
-        blocked.behind(a, () -> done.add("unblock"));
+        blocked.runWhenReleased(a, () -> done.add("unblock"));
         assertThat(done).isEmpty();
-        blocked.keepWaiting(a, null);
+        blocked.resumeWaiting(a, null);
         assertThat(done).containsExactly("unblock");
-        goesOnWaiting("a", a);
+        findsNothing("a", a);
         assertThat(blocked.end(a, BlockedClient.End.ERROR)).isEqualTo(Unblocking.ENDED);
         assertThat(blocked.end(a, BlockedClient.End.TIMEOUT)).isEqualTo(Unblocking.NOT_WAITING);
-        assertThat(blocked.endOf(a)).isEqualTo(BlockedClient.End.ERROR);
+        assertThat(blocked.endReason(a)).isEqualTo(BlockedClient.End.ERROR);
         takeWoken("a");
-        blocked.behind(a, () -> done.add("at once"));
+        blocked.runWhenReleased(a, () -> done.add("at once"));
         assertThat(done).containsExactly("unblock", "at once");
         blocked.removeClient(a, false);
         assertThat(blocked.end(a, BlockedClient.End.ERROR)).isEqualTo(Unblocking.NOT_WAITING);
@@ -345,7 +347,7 @@ class BlockedKeysTest {
         assertThat(blocked.admits(all, () -> done.add("all"))).isFalse();
         assertThat(isReserved("l")).isTrue();
         assertThat(isReserved("nobody waits")).isFalse();
-        assertThat(blocked.behind(key("l"), push, () -> done.add("push"))).isTrue();
+        assertThat(blocked.runWhenReleased(key("l"), push, () -> done.add("push"))).isTrue();
         blocked.removeClient(a, true);
         assertThat(done).containsExactly("all");
         assertThat(blocked.admits(all, () -> done.add("once more"))).isTrue();
@@ -378,7 +380,7 @@ class BlockedKeysTest {
         assertThat(isReserved("s")).isFalse();
         blocked.removeClient(a, false);
         takeWoken("b");
-        assertThat(blocked.nextCall(b)).isZero();
+        assertThat(blocked.nextKeyToCheck(b)).isZero();
         blocked.removeClient(b, true);
         takeWoken("c");
         assertThat(isReserved("k")).isFalse();
@@ -424,11 +426,14 @@ class BlockedKeysTest {
         takeWoken("c");
         blocked.removeClient(c, true);
         takeWoken("all");
-        assertThat(blocked.nextCall(all)).isZero();
+        assertThat(blocked.nextKeyToCheck(all)).isZero();
         blocked.removeClient(all, true);
     }
 
-    /** What a waiter moves on comes before what another command has changed after that by which it was called. */
+    /**
+     * An element that a woken client moves is served before changes of other commands that came after the one that woke
+     * it.
+     */
     @Test
     void consequencesOfAChangeAreServedBeforeTheNextChange() {
         BlockedClient a = moves("a", "k", "m");
@@ -442,7 +447,7 @@ class BlockedKeysTest {
         takeWoken();
         blocked.removeClient(a, true);
         takeWoken("b");
-        assertThat(blocked.nextCall(b)).isZero();
+        assertThat(blocked.nextKeyToCheck(b)).isZero();
         blocked.removeClient(b, true);
         assertThat(isReserved("n")).isFalse();
     }
@@ -462,12 +467,12 @@ class BlockedKeysTest {
         blocked.endCause();
         blocked.removeClient(a, true);
         takeWoken("b");
-        assertThat(blocked.nextCall(b)).isEqualTo(1);
+        assertThat(blocked.nextKeyToCheck(b)).isEqualTo(1);
         blocked.removeClient(b, true);
         assertThat(blocked.beginCause()).isFalse();
     }
 
-    /** Nobody puts anything into a key that is promised to who waits for it alone. */
+    /** No command pushes to a key that is reserved for the only client that waits for it. */
     @Test
     void aKeyThatLeadsToAReservedKeyIsDue() {
         BlockedClient a = waits("a", "n");
@@ -520,7 +525,7 @@ class BlockedKeysTest {
                 Long.MAX_VALUE,
                 0);
         blocked.add(blockedClient);
-        goesOnWaiting(name, blockedClient);
+        findsNothing(name, blockedClient);
         return blockedClient;
     }
 

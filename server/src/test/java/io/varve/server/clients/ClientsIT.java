@@ -451,7 +451,7 @@ class ClientsIT {
 
     // --- handshakes, as recorded
 
-    /** What clients send at connect, and how each reply begins. */
+    /** The commands that clients send at connect, and how each reply begins. */
     static List<List<String>> handshakes() {
         return List.of(
                 List.of("HELLO 3", "%", "CLIENT SETINFO lib-name Lettuce", "+OK", "CLIENT SETINFO lib-ver 7.7.0", "+OK",

@@ -53,17 +53,17 @@ class PenaltyClientsTest {
     }
 
     /** A field of each class that has it, by the class's number. */
-    private Map<Integer, Long> told(String field) throws IOException {
-        Map<Integer, Long> told = new HashMap<>();
+    private Map<Integer, Long> events(String field) throws IOException {
+        Map<Integer, Long> reported = new HashMap<>();
         for (RawReply of : one.call("VARVE.CLASS", "LIST").elements()) {
             List<RawReply> words = of.elements();
             for (int i = 2; i < words.size(); i += 2) {
                 if (words.get(i).text().equals(field) && words.get(i + 1).integer() > 0) {
-                    told.put(Integer.parseInt(words.get(1).text()), words.get(i + 1).integer());
+                    reported.put(Integer.parseInt(words.get(1).text()), words.get(i + 1).integer());
                 }
             }
         }
-        return told;
+        return reported;
     }
 
     private static void queueWrites(RawClient client, String prefix, int from) throws IOException {
@@ -89,16 +89,16 @@ class PenaltyClientsTest {
         }
         readOk(one, KEYS + 1);
         readOk(other, KEYS + 1);
-        assertThat(told("bytes")).containsOnlyKeys(3, 12);
-        assertThat(told("bytes").get(3)).isEqualTo(told("bytes").get(12));
+        assertThat(events("bytes")).containsOnlyKeys(3, 12);
+        assertThat(events("bytes").get(3)).isEqualTo(events("bytes").get(12));
         try (RawClient fresh = new RawClient(server.port())) {
             assertThat(fresh.call("SET", "fresh", "value").text()).isEqualTo("OK");
         }
-        assertThat(told("bytes")).as("a new connection begins with what is measured").containsOnlyKeys(0, 3, 12);
+        assertThat(events("bytes")).as("a new connection begins with what is measured").containsOnlyKeys(0, 3, 12);
         assertThat(one.call("RESET").text()).isEqualTo("RESET");
         assertThat(one.call("DEL", "fresh").text()).isEqualTo("1");
         assertThat(one.call("SET", "after", "value").text()).isEqualTo("OK");
-        assertThat(told("bytes")).containsOnlyKeys(0, 3, 12);
+        assertThat(events("bytes")).containsOnlyKeys(0, 3, 12);
     }
 
     @Test
@@ -108,15 +108,15 @@ class PenaltyClientsTest {
             fill("database:" + i, 40);
         }
         // 0.63 to 1.27 ms, 20.47 to 40.95 ms.
-        Map<Integer, Long> bytes = told("bytes");
+        Map<Integer, Long> bytes = events("bytes");
         assertThat(bytes).containsOnlyKeys(6, 11);
         for (int i = 0; i < KEYS; i++) {
             assertThat(one.call("GET", "cache:" + i).text()).isEqualTo("value");
             assertThat(one.call("GET", "database:" + i).text()).isEqualTo("value");
         }
-        assertThat(told("bytes")).isEqualTo(bytes);
-        assertThat(told("reads").get(6)).isGreaterThanOrEqualTo(KEYS);
-        assertThat(told("reads").get(11)).isGreaterThanOrEqualTo(KEYS);
+        assertThat(events("bytes")).isEqualTo(bytes);
+        assertThat(events("reads").get(6)).isGreaterThanOrEqualTo(KEYS);
+        assertThat(events("reads").get(11)).isGreaterThanOrEqualTo(KEYS);
     }
 
     private void fill(String key, long millis) throws IOException {
@@ -135,7 +135,7 @@ class PenaltyClientsTest {
         assertThat(one.call("VARVE.CLASS", "SET", "key", "3").text()).isEqualTo("OK");
         assertThat(one.call("EXPIRE", "key", "1000").text()).isEqualTo("1");
         assertThat(List.of(other.read().toString(), other.read().toString(), other.read().toString()))
-                .as("nothing is told of it before what is told of EXPIRE")
+                .as("its events come after those of EXPIRE")
                 .anySatisfy(push -> assertThat(push).contains("invalidate"))
                 .filteredOn(push -> push.contains("pmessage")).hasSize(2).allMatch(push -> push.contains("expire"));
     }

@@ -86,7 +86,7 @@ class RedisToolsIT {
         assertThat(cli("--memkeys")).contains("Sampled 5 keys", "1 lists with", "1 sets with", "1 zsets with");
     }
 
-    /** What an operator looks with, each until it has shown something. */
+    /** The monitoring tools of an operator, each until it has shown something. */
     @Test
     void redisCliWatches() throws Exception {
         assertThat(cli("SET", "key", "value")).isEqualTo("OK\n");

@@ -65,7 +65,7 @@ class TrackingClientsIT {
         }
     }
 
-    /** It refuses a server that tells of a version before 7.4. */
+    /** It refuses a server that reports a version before 7.4. */
     @Test
     void jedisKeepsWhatItReadsUntilItChanges() {
         try (UnifiedJedis client = redis.clients.jedis.RedisClient.builder()
@@ -80,7 +80,7 @@ class TrackingClientsIT {
                 for (int i = 0; i < KEYS; i++) {
                     String key = "key" + i;
                     String value = "value" + round;
-                    // What it is told is on its way when the writer has its answer.
+                    // Its invalidation is on its way when the writer has its reply.
                     String read = client.get(key);
                     while (!value.equals(read)) {
                         Thread.onSpinWait();

@@ -19,12 +19,12 @@ import io.varve.server.command.dispatch.Dispatcher;
 import io.varve.server.command.dispatch.EventLoopExecutor;
 import io.varve.server.command.registry.CommandFamilies;
 import io.varve.server.command.session.Client;
-import io.varve.server.command.session.Connection;
 import io.varve.server.command.session.ParkedCommand;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.resp.ReplyWriter;
 import io.varve.server.resp.RequestHeapBudget;
 import io.varve.server.testing.SettableTicker;
+import io.varve.server.testing.StubConnection;
 
 /**
  * A dispatcher with its own cache, without a network: commands in, replies out, at a time that the test sets. Confined
@@ -71,7 +71,7 @@ public final class CommandHarness implements AutoCloseable {
         server = new ServerState(cache, config, clock, _ -> {});
         table = commands.apply(server);
         dispatcher = new Dispatcher(server, table, loop);
-        client = server.lifecycle().connect(new NoConnection(), clientAddress, "127.0.0.1:2");
+        client = server.lifecycle().connect(new StubConnection(), clientAddress, "127.0.0.1:2");
     }
 
     public CommandHarness() {
@@ -112,7 +112,7 @@ public final class CommandHarness implements AutoCloseable {
 
     /** Runs a command as another client, which is connected for it. */
     public String runByAnother(String... arguments) {
-        Client another = server.lifecycle().connect(new NoConnection(), "127.0.0.1:3", "127.0.0.1:2");
+        Client another = server.lifecycle().connect(new StubConnection(), "127.0.0.1:3", "127.0.0.1:2");
         begin();
         add(arguments);
         execute(another);
@@ -162,7 +162,7 @@ public final class CommandHarness implements AutoCloseable {
             next = dispatcher.run(batch, next, who, reply);
             ParkedCommand waits = dispatcher.takeParkedCommand();
             if (waits != null) {
-                waits.over();
+                waits.finish();
                 loop.run();
             }
         }
@@ -235,39 +235,6 @@ public final class CommandHarness implements AutoCloseable {
             for (int i = tasks.size(); i > 0; i--) {
                 tasks.remove().run();
             }
-        }
-    }
-
-    /** A connection without a socket. Immutable. */
-    private static final class NoConnection implements Connection {
-        @Override
-        public void kill() {
-            throw new UnsupportedOperationException("There is nothing to kill");
-        }
-
-        @Override
-        public void onMessages() {
-            // What waits is written before the next command.
-        }
-
-        @Override
-        public long outgoingBytes() {
-            return 0;
-        }
-
-        @Override
-        public long incomingBytes() {
-            return 0;
-        }
-
-        @Override
-        public long incomingCapacityBytes() {
-            return 0;
-        }
-
-        @Override
-        public int fileDescriptor() {
-            return -1;
         }
     }
 }

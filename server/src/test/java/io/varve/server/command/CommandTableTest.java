@@ -30,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Compares the spec of every command with the reference. Confined to the test's thread. */
 class CommandTableTest {
-    /** Younger than the reference that was asked, or (DEBUG) not told by it, or Varve's own. */
+    /** Newer than the recorded reference, or (DEBUG) not reported by it, or Varve's own. */
     private static final Set<String> NOT_IN_REFERENCE = Set.of("client|no-touch", "client|setinfo",
             "cluster|myshardid", "debug|help",
             "debug|object", "debug|set-active-expire", "debug|sleep", "varve.class", "varve.class|default",
@@ -51,7 +51,7 @@ class CommandTableTest {
         return TABLE.all().stream();
     }
 
-    /** Room is made once for a batch, and again for who was refused: that a part is done is for no command. */
+    /** Memory is reclaimed once for a batch, and again for a refused command: a partial result is not allowed. */
     @ParameterizedTest
     @MethodSource("commands")
     void commandsThatMayRunOutOfMemoryAreAtomic(CommandSpec spec) {

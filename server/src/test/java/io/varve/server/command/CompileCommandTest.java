@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class CompileCommandTest {
     private static final Pattern DONT_INLINE = Pattern
             .compile("CompileCommand=dontinline,\\*(?<suffix>\\w+)\\.\\*(?<descriptor>\\([\\w/;]*\\)V)");
-    private static final int LEAST_HANDLERS = 100;
+    private static final int MIN_HANDLERS = 100;
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS).importPackages("io.varve.server");
 
@@ -47,7 +47,7 @@ class CompileCommandTest {
         List<MatchResult> patterns = DONT_INLINE.matcher(Files.readString(Path.of("..", file))).results().toList();
         assertThat(patterns).as(file).isNotEmpty();
         for (MatchResult pattern : patterns) {
-            assertThat(matches(pattern)).as(pattern.group()).hasSizeGreaterThan(LEAST_HANDLERS).contains(
+            assertThat(matches(pattern)).as(pattern.group()).hasSizeGreaterThan(MIN_HANDLERS).contains(
                     "StringCommands.get", "StringCommands.set");
         }
     }

@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * test's thread.
  */
 public abstract class HarnessTest {
-    /** The one that is asked: a test that needs another closes it first. */
+    /** The server under test: a test that needs another closes it first. */
     protected CommandHarness server;
 
     protected HarnessTest() {
@@ -27,22 +27,22 @@ public abstract class HarnessTest {
     }
 
     /** The reply on one line. */
-    protected final String ask(String... command) {
+    protected final String execute(String... command) {
         return server.run(command).replace("\r\n", " ").strip();
     }
 
     /** Runs a command whose words are separated by blanks. */
-    protected final String ask(String command) {
-        return ask(command.split(" "));
+    protected final String execute(String command) {
+        return execute(command.split(" "));
     }
 
-    protected final void asks(String command, String expected) {
-        assertThat(ask(command)).as(command).isEqualTo(expected);
+    protected final void expect(String command, String expected) {
+        assertThat(execute(command)).as(command).isEqualTo(expected);
     }
 
-    /** What OBJECT ENCODING says. */
+    /** The reply of OBJECT ENCODING. */
     protected final String encodingOf(String key) {
-        return ask("OBJECT", "ENCODING", key).replaceFirst(".* ", "");
+        return execute("OBJECT", "ENCODING", key).replaceFirst(".* ", "");
     }
 
     protected final boolean isTree(String key) {

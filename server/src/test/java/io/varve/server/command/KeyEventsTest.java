@@ -32,17 +32,17 @@ class KeyEventsTest {
         return listening(ServerConfig.defaults().with("maxmemory", "64mb").with("shards", "4"), selection);
     }
 
-    /** What has been told since this was asked for the last time. */
-    private static List<String> told(CommandHarness harness) {
+    /** The events published since the last call. */
+    private static List<String> events(CommandHarness harness) {
         return messages(harness.run("PING"));
     }
 
     private static List<String> messages(String replies) {
-        List<String> told = new ArrayList<>();
+        List<String> reported = new ArrayList<>();
         for (Matcher next = MESSAGE.matcher(replies); next.find();) {
-            told.add(next.group(1) + " " + next.group(2));
+            reported.add(next.group(1) + " " + next.group(2));
         }
-        return told;
+        return reported;
     }
 
     @Test
@@ -52,17 +52,17 @@ class KeyEventsTest {
                 harness.run("SET k v PX " + ttl);
                 harness.sleep(ttl);
                 harness.cache().maintain();
-                assertThat(told(harness)).as("not before it is past").isEmpty();
+                assertThat(events(harness)).as("not before it is past").isEmpty();
                 int cycles = 0;
-                List<String> told = List.of();
-                while (told.isEmpty()) {
+                List<String> reported = List.of();
+                while (reported.isEmpty()) {
                     assertThat(cycles++).as("cycles after %d ms", ttl)
                             .isLessThanOrEqualTo(BASE_MILLIS / CYCLE_MILLIS + 1);
                     harness.sleep(CYCLE_MILLIS);
                     harness.cache().maintain();
-                    told = told(harness);
+                    reported = events(harness);
                 }
-                assertThat(told).containsExactly("__keyspace@0__:k expired", "__keyevent@0__:expired k");
+                assertThat(reported).containsExactly("__keyspace@0__:k expired", "__keyevent@0__:expired k");
             }
         }
     }
@@ -75,9 +75,11 @@ class KeyEventsTest {
             replies.append(harness.run("GET k")).append(harness.run("SET k v PX 10"));
             harness.sleep(11);
             replies.append(harness.run("INCR k")).append(harness.run("PING"));
-            assertThat(messages(replies.toString())).map(told -> told.replace("__keyevent@0__:", "")).containsExactly(
-                    "new k", "set k", "expire k", "expired k", "keymiss k", "new k", "set k", "expire k", "expired k",
-                    "new k", "incrby k");
+            assertThat(messages(replies.toString())).map(reported -> reported.replace("__keyevent@0__:", ""))
+                    .containsExactly(
+                            "new k", "set k", "expire k", "expired k", "keymiss k", "new k", "set k", "expire k",
+                            "expired k",
+                            "new k", "incrby k");
         }
     }
 
@@ -87,12 +89,12 @@ class KeyEventsTest {
                 .with("maxmemory-policy", "allkeys-random");
         try (CommandHarness harness = listening(small, "Ee")) {
             String value = "v".repeat(1000);
-            int told = 0;
+            int reported = 0;
             for (int i = 0; i < 10_000; i++) {
-                told += messages(harness.run("SET", "key" + i, value)).size();
+                reported += messages(harness.run("SET", "key" + i, value)).size();
             }
-            told += told(harness).size();
-            assertThat(told).isPositive().isEqualTo((int) harness.cache().stats().evicted());
+            reported += events(harness).size();
+            assertThat(reported).isPositive().isEqualTo((int) harness.cache().stats().evicted());
         }
     }
 
@@ -105,7 +107,7 @@ class KeyEventsTest {
             harness.sleep(10_000);
             harness.cache().maintain();
             harness.run("SWAPDB 0 1");
-            assertThat(told(harness)).isEmpty();
+            assertThat(events(harness)).isEmpty();
         }
     }
 
@@ -133,14 +135,15 @@ class KeyEventsTest {
 
     /** Also where the member is so long that the set is a tree at once. */
     @ParameterizedTest
-    @ValueSource(ints = {5, CollectionTree.MOST_PACKED_BYTES + 1})
+    @ValueSource(ints = {5, CollectionTree.MAX_PACKED_BYTES + 1})
     void smoveEmitsNewOnceForItsTarget(int length) {
         try (CommandHarness harness = listening("Esgn")) {
             String member = "m".repeat(length);
             harness.run("SADD", "from", member);
             harness.run("PING");
             String replies = harness.run("SMOVE", "from", "to", member) + harness.run("PING");
-            assertThat(messages(replies)).map(told -> told.replace("__keyevent@0__:", "")).containsExactly("srem from",
+            assertThat(messages(replies)).map(reported -> reported.replace("__keyevent@0__:", "")).containsExactly(
+                    "srem from",
                     "del from", "new to", "sadd to");
         }
     }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Commands that are asked for more work or memory than one call may use. Confined to the test's thread. */
+/** Commands that need more work or memory than one call may use. Confined to the test's thread. */
 class LongScansTest {
     private final CommandHarness server = new CommandHarness();
 

@@ -103,7 +103,7 @@ class ObservationTest {
         assertThat(harness.run("slowlog", "len")).isEqualTo(":0\r\n");
     }
 
-    /** Another client may have deleted the key, and its memory be gone, before the log looks at what was asked for. */
+    /** Another client may have deleted the key, and its memory may be freed, before the log reads the arguments. */
     @Test
     void aTakenRunIsNotReadAgain() {
         int length = 1 << 17;
@@ -126,7 +126,7 @@ class ObservationTest {
 
     // --- LATENCY
 
-    /** What real Redis 7.0.15 has told of commands that took so long. */
+    /** The reply of a real Redis 7.0.15 about commands of these durations. */
     @Test
     void theHistogramHasRedisBounds() {
         assertThat(distribution(254, 10_150, 100_938, 600_123, 1_000_000))

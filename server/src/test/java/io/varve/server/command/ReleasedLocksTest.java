@@ -31,7 +31,7 @@ class ReleasedLocksTest {
     private final CommandHarness server = new CommandHarness(
             ServerConfig.defaults().with("maxmemory", "64mb").with("shards", "1"), "127.0.0.1:1", this::commands);
 
-    /** With some that let others: of one key, of two, and one that looks at keys which it does not name. */
+    /** With commands that release their locks: of one key, of two, and one that reads keys which it does not name. */
     private CommandTable commands(ServerState context) {
         CommandTable.Builder table = CommandTable.builder();
         TransactionCommands.addTo(table);
@@ -89,7 +89,7 @@ class ReleasedLocksTest {
         assertThat(getsLock()).as("it has let go of its locks").isTrue();
     }
 
-    /** It would not be told of what changes meanwhile, before its keys are remembered. */
+    /** It would miss changes made meanwhile, before its keys are remembered. */
     @Test
     void trackingClientsKeepTheirLocks() {
         server.run("HELLO 3");

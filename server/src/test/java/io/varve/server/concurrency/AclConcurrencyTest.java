@@ -46,12 +46,12 @@ class AclConcurrencyTest {
             assertThat(admin.call("ACL", "SETUSER", "u", "on", "nopass", "+@all", "~a").text()).isEqualTo("OK");
             List<Future<Long>> running = new ArrayList<>();
             for (int i = 0; i < CLIENTS; i++) {
-                running.add(threads.submit(asker(server.port())));
+                running.add(threads.submit(reader(server.port())));
             }
             for (int i = 0; i < CHANGES; i++) {
                 String key = i % 2 == 0 ? "~b" : "~a";
                 assertThat(admin.call("ACL", "SETUSER", "u", "resetkeys", key).text()).isEqualTo("OK");
-                // Whoever asks now is answered by these rules: the change is whole before it is acknowledged.
+                // A request from here on is subject to these rules: the change is complete before it is acknowledged.
                 String other = i % 2 == 0 ? "a" : "b";
                 assertThat(admin.call("ACL", "DRYRUN", "u", "GET", other).text()).contains("no permissions");
             }
@@ -62,7 +62,7 @@ class AclConcurrencyTest {
         }
     }
 
-    private Callable<Long> asker(int port) {
+    private Callable<Long> reader(int port) {
         return () -> {
             long answers = 0;
             try (RawClient client = new RawClient(port)) {
@@ -79,7 +79,10 @@ class AclConcurrencyTest {
         };
     }
 
-    /** Who may listen only now and then never hears what is told while they may not, whenever they began to. */
+    /**
+     * A client that may subscribe only at times never receives a message from a time at which it may not, whenever it
+     * subscribed.
+     */
     @Test
     @Timeout(value = 120, unit = TimeUnit.SECONDS)
     void noMessageReachesAClientWithoutRights() throws Exception {
@@ -94,7 +97,7 @@ class AclConcurrencyTest {
             long heard = 0;
             for (int i = 0; i < CHANGES; i++) {
                 assertThat(admin.call("ACL", "SETUSER", "u", "&secret", "&s*").text()).isEqualTo("OK");
-                for (int told = 0; told < 5; told++) {
+                for (int reported = 0; reported < 5; reported++) {
                     heard += Long.parseLong(admin.call("PUBLISH", "secret", "allowed").text());
                 }
                 admin.queue("ACL", "SETUSER", "u", "resetchannels");
@@ -103,15 +106,16 @@ class AclConcurrencyTest {
                 assertThat(admin.read().text()).isEqualTo("OK");
                 assertThat(admin.read().isError()).isFalse();
             }
-            // Whoever comes now is refused.
+            // A new client is refused from here on.
             done.set(true);
             long subscribed = 0;
             for (Future<Long> one : running) {
                 subscribed += one.get();
             }
-            System.out.println("AclConcurrencyTest: subscribed " + subscribed + " times, told " + heard + " messages");
+            System.out.println(
+                    "AclConcurrencyTest: subscribed " + subscribed + " times, received " + heard + " messages");
             assertThat(subscribed).isPositive();
-            // Who was disconnected is forgotten a moment later.
+            // A disconnected subscriber is removed a moment later.
             await().until(() -> (admin.info("pubsub_channels") + admin.info("pubsub_patterns")).equals("00"));
         }
     }

@@ -267,7 +267,8 @@ class BlockingConcurrencyTest {
     }
 
     /**
-     * Clients come, wait and go, be it by themselves or killed: what they have not been told of is there for others.
+     * Clients connect, wait and disconnect, by themselves or killed: elements that were not replied to them are there
+     * for others.
      */
     @Test
     void aDisconnectedClientTakesNoElement() throws Exception {
@@ -312,14 +313,14 @@ class BlockingConcurrencyTest {
 
     private static final int BUSY_KEYS = 16;
     /**
-     * What others may push at the most until a command is answered that waits for all promises: without turns there is
-     * no bound.
+     * Maximum number of pushes by others until a command that waits for all reservations is answered: without a fair
+     * order there is no bound.
      */
-    private static final long MOST_PUSHES = 300_000;
+    private static final long MAX_PUSHES = 300_000;
 
     /**
-     * Something is always promised, as consumers wait and others push on all event loops: who waits for all promises
-     * has its turn.
+     * Some key is always reserved, as consumers wait and others push on all event loops: a command that waits for all
+     * reservations still runs.
      */
     @Test
     void commandsWithoutKeysAreNotStarved() throws Exception {
@@ -380,14 +381,14 @@ class BlockingConcurrencyTest {
         client.flush();
         for (String command : all) {
             await().pollInterval(1, TimeUnit.MILLISECONDS).atMost(60, TimeUnit.SECONDS)
-                    .until(() -> client.isAnswered() || pushed.get() - before > MOST_PUSHES);
-            assertThat(client.isAnswered()).as("%s is answered while others push %d elements", command, MOST_PUSHES)
+                    .until(() -> client.isAnswered() || pushed.get() - before > MAX_PUSHES);
+            assertThat(client.isAnswered()).as("%s is answered while others push %d elements", command, MAX_PUSHES)
                     .isTrue();
             assertThat(client.read().isError()).as(command).isFalse();
         }
     }
 
-    /** Whoever waits when an element is pushed gets it, whatever empties the databases meanwhile. */
+    /** A client that waits when an element is pushed gets it, whatever empties the databases meanwhile. */
     @Test
     void noReservedElementIsLost() throws Exception {
         AtomicBoolean over = new AtomicBoolean();

@@ -29,7 +29,7 @@ class HashConcurrencyTest {
 
     private static final int FIELDS = 1000;
     private static final int COUNTERS = 3;
-    private static final int LOOKERS = 2;
+    private static final int READERS = 2;
     private static final int ROUNDS = 5_000;
 
     @Test
@@ -38,7 +38,7 @@ class HashConcurrencyTest {
         Cache cache = Cache.open(config.cacheConfig());
         try (VarveServer server = servers.start(config, cache);
                 RawClient client = new RawClient(server.port());
-                ExecutorService threads = Executors.newFixedThreadPool(COUNTERS + LOOKERS)) {
+                ExecutorService threads = Executors.newFixedThreadPool(COUNTERS + READERS)) {
             for (int i = 0; i < FIELDS; i++) {
                 client.call("HSET", "h", "f" + i, "0");
             }
@@ -47,7 +47,7 @@ class HashConcurrencyTest {
                 long seed = i;
                 done.add(threads.submit(() -> count(server.port(), seed)));
             }
-            for (int i = 0; i < LOOKERS; i++) {
+            for (int i = 0; i < READERS; i++) {
                 String own = "own" + i;
                 done.add(threads.submit(() -> look(server.port(), own)));
             }
@@ -61,7 +61,7 @@ class HashConcurrencyTest {
         }
     }
 
-    /** What one field gains another loses, in one transaction. */
+    /** One field is incremented by the amount by which another is decremented, in one transaction. */
     private static Void count(int port, long seed) throws IOException {
         SplittableRandom random = new SplittableRandom(seed);
         try (RawClient client = new RawClient(port)) {

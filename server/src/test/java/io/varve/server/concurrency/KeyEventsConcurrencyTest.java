@@ -90,16 +90,16 @@ class KeyEventsConcurrencyTest {
     /** A key comes, is set, perhaps again and again, and is deleted. */
     private static void check(List<String> story) {
         Map<String, String> before = new HashMap<>();
-        for (String told : story) {
-            String key = told.substring(0, told.indexOf(' '));
-            String what = told.substring(told.indexOf(' ') + 1);
+        for (String reported : story) {
+            String key = reported.substring(0, reported.indexOf(' '));
+            String what = reported.substring(reported.indexOf(' ') + 1);
             String last = before.getOrDefault(key, "del");
             before.put(key, what);
             switch (what) {
-                case "new" -> assertThat(last).as(told).isEqualTo("del");
-                case "set" -> assertThat(last).as(told).isIn("new", "set");
-                case "del" -> assertThat(last).as(told).isEqualTo("set");
-                default -> throw new AssertionError(told);
+                case "new" -> assertThat(last).as(reported).isEqualTo("del");
+                case "set" -> assertThat(last).as(reported).isIn("new", "set");
+                case "del" -> assertThat(last).as(reported).isEqualTo("set");
+                default -> throw new AssertionError(reported);
             }
         }
     }

@@ -43,11 +43,11 @@ class LinearizabilityTest {
     @RegisterExtension
     static final ServerExtension servers = ServerExtension.withoutServer();
 
-    private static final long HISTORIES = TestBudget.of("varve.linearizability.histories", 1_000, 200_000);
+    private static final long HISTORIES = TestBudget.of("varve.linearizability.histories", 500, 20_000);
     private static final int CLIENTS = 4;
     private static final int REQUESTS = 12;
     /** So many requests at most are sent before their replies are read. */
-    private static final int MOST_AT_ONCE = 3;
+    private static final int MAX_PIPELINED = 3;
     /** After so many histories collections become trees at another size. */
     private static final int SAME_LIMIT_HISTORIES = 100;
 
@@ -106,7 +106,7 @@ class LinearizabilityTest {
             List<Request> script = requests.script(REQUESTS);
             SplittableRandom pace = random.split();
             tasks.add(() -> {
-                // What the last history left behind.
+                // A watch that the last history may have left.
                 assertThat(client.call("UNWATCH").text()).isEqualTo("OK");
                 start.await();
                 return run(client, number, script, pace);
@@ -123,7 +123,7 @@ class LinearizabilityTest {
             throws IOException {
         List<Operation> done = new ArrayList<>();
         while (done.size() < script.size()) {
-            int until = Math.min(script.size(), done.size() + pace.nextInt(1, MOST_AT_ONCE + 1));
+            int until = Math.min(script.size(), done.size() + pace.nextInt(1, MAX_PIPELINED + 1));
             List<Request> sent = script.subList(done.size(), until);
             long invokedAt = System.nanoTime();
             for (Request request : sent) {

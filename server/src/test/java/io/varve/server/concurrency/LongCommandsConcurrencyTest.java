@@ -27,7 +27,7 @@ class LongCommandsConcurrencyTest {
     @RegisterExtension
     static final ServerExtension servers = ServerExtension.withoutServer();
 
-    private static final int MOST_ROUNDS = 20;
+    private static final int MAX_ROUNDS = 20;
     /** More than could come between two commands of one batch, were the shard locked for all of the second. */
     private static final int ANSWERS_MEANWHILE = 20;
 
@@ -45,7 +45,7 @@ class LongCommandsConcurrencyTest {
             // A change may arrive between the SET and the LCS: then the LCS compares the changed strings, and the round
             // shows nothing.
             long common = 0;
-            for (int round = 0; common == 0 && round < MOST_ROUNDS; round++) {
+            for (int round = 0; common == 0 && round < MAX_ROUNDS; round++) {
                 common = changedDuringLcs(first, second, slow, other);
             }
             assertThat(common).isEqualTo(Math.min(first, second) - (first == second ? 1 : 0));
@@ -70,7 +70,7 @@ class LongCommandsConcurrencyTest {
             if (!seen.get(0).isNull()) {
                 meanwhile++;
                 if (!changed) {
-                    // What it works on stays as it was.
+                    // The keys that it works on stay unchanged.
                     assertThat(other.call("SETRANGE", "a", "0", "x".repeat(first)).integer()).isEqualTo(first);
                     assertThat(other.call("DEL", "b").integer()).isOne();
                     changed = true;
@@ -86,7 +86,7 @@ class LongCommandsConcurrencyTest {
         return common;
     }
 
-    /** It lets nobody see a part of it. */
+    /** No other client sees a part of it. */
     @Test
     void aTransactionKeepsItsShards() throws Exception {
         try (VarveServer server = server();
@@ -110,10 +110,7 @@ class LongCommandsConcurrencyTest {
         }
     }
 
-    /**
-     * ... and keeps nobody from its event loop but those who want that shard: their commands come when it is over, in
-     * their order.
-     */
+    /** On its event loop it delays only commands that need that shard: they run afterwards, in their order. */
     @Test
     void aCommandParksOnALongHeldShard() throws Exception {
         try (VarveServer server = servers.start("maxmemory 64mb", "io-threads 2", "shards 8");
@@ -166,7 +163,7 @@ class LongCommandsConcurrencyTest {
         return true;
     }
 
-    /** Who waits has its turn between two long commands that follow each other at once. */
+    /** A waiting command runs between two long commands that follow each other immediately. */
     @Test
     void aCommandThatWaitsForAShardRunsNext() throws Exception {
         int transactions = 30;

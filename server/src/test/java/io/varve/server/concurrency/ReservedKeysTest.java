@@ -117,7 +117,7 @@ class ReservedKeysTest extends BlockedClients {
         gets(b, "*2 $1 k $1 y");
     }
 
-    /** It has asked for promises, or not, and does not have all locks yet. */
+    /** It has requested reservations, or not, and does not hold all locks yet. */
     @ParameterizedTest
     @ValueSource(strings = {"FLUSHALL", "FLUSHDB", "SWAPDB 0 2", "SWAPDB 2 0"})
     void changesBeforeACommandLocksAreServedFirst(String command) throws IOException {
@@ -156,7 +156,7 @@ class ReservedKeysTest extends BlockedClients {
                         && frame.getMethodName().equals("lockLater"));
     }
 
-    /** Who is gone holds nobody up. */
+    /** A disconnected client delays no command. */
     @ParameterizedTest
     @ValueSource(strings = {"FLUSHALL", "DBSIZE", "KEYS *"})
     void aClientThatLeavesTheBarrierDelaysNoCommand(String command) throws IOException {
@@ -167,7 +167,7 @@ class ReservedKeysTest extends BlockedClients {
             send(goes, "LPUSH k x", command);
             gets(goes, ":1");
             goes.close();
-            asks(admin, "RPUSH l y", ":1");
+            expect(admin, "RPUSH l y", ":1");
             gets(a, "*2 $1 k $1 x");
             gets(b, "*2 $1 l $1 y");
             awaitBlocked(0);

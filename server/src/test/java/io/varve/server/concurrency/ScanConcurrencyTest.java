@@ -44,7 +44,7 @@ class ScanConcurrencyTest {
     static final ServerExtension servers = ServerExtension.withoutServer();
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    /** What stays as it is, and as many that are written over. */
+    /** Number of elements that stay unchanged, and of others that are overwritten. */
     private static final int STAYING = 1_500;
     private static final int COMING = 24_000;
     /** In another database. */
@@ -61,7 +61,8 @@ class ScanConcurrencyTest {
     private static final Pattern KNOWN = Pattern.compile("(still|rewritten|coming|own)\\d+");
 
     /**
-     * What is scanned: the keys of a database, or one key's elements; and the words that add, write over and take out.
+     * The scanned keyspace: the keys of a database, or one key's elements; and the commands that add, overwrite and
+     * remove.
      */
     enum Scanned {
         KEYS("SCAN", "MSET", "DEL", 1, true), FIELDS("HSCAN h", "HSET h", "HDEL h", 2, true), MEMBERS("SSCAN s",
@@ -178,7 +179,7 @@ class ScanConcurrencyTest {
         return await().atMost(PATIENCE).pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(5));
     }
 
-    /** Of the tables, when there is none between two of them. */
+    /** The size of the tables, at a time when none is being replaced. */
     private static long indexBytes(RawClient client) throws IOException {
         untilTables().until(() -> client.info("index_rehash_in_progress").equals("0"));
         return client.infoLong("index_bytes");
@@ -201,7 +202,7 @@ class ScanConcurrencyTest {
                 tide.arrive();
             }
         } finally {
-            // Nobody waits for somebody who has failed.
+            // No thread waits for one that has failed.
             tide.forceTermination();
         }
         return null;

@@ -34,7 +34,7 @@ class SetConcurrencyTest {
 
     private static final int MEMBERS = 60;
     private static final int MOVERS = 4;
-    private static final int LOOKERS = 2;
+    private static final int READERS = 2;
     private static final int ROUNDS = 4_000;
     private static final String[] SETS = {"s0", "s1", "s2", "s3", "s4"};
 
@@ -47,7 +47,7 @@ class SetConcurrencyTest {
         Cache cache = Cache.open(config.cacheConfig());
         try (VarveServer server = servers.start(config, cache);
                 RawClient client = new RawClient(server.port());
-                ExecutorService threads = Executors.newFixedThreadPool(MOVERS + LOOKERS)) {
+                ExecutorService threads = Executors.newFixedThreadPool(MOVERS + READERS)) {
             TreeSet<String> all = new TreeSet<>();
             for (int i = 0; i < MEMBERS; i++) {
                 String member = i % 2 == 0 ? Integer.toString(i * 1000) : "member" + i;
@@ -59,7 +59,7 @@ class SetConcurrencyTest {
                 long seed = i;
                 tasks.add(() -> move(server.port(), List.copyOf(all), seed));
             }
-            for (int i = 0; i < LOOKERS; i++) {
+            for (int i = 0; i < READERS; i++) {
                 String target = "stored" + i;
                 tasks.add(() -> look(server.port(), all, target));
             }

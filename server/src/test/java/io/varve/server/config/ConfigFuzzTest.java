@@ -64,7 +64,7 @@ public class ConfigFuzzTest {
                         "\u00e2\u0080\u0083", "\u00d9\u00a3", "normal 1 1 1", "# Added by CONFIG REWRITE", "include "));
     }
 
-    /** What the fuzzer found. */
+    /** Found by the fuzzer. */
     @ParameterizedTest
     @ValueSource(strings = {"\"user\" alice on", "user alice ~\u2028", "user\u001c", "USER alice on\n",
             "requirepass x\u001c",

@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Tests the configuration file of a release against the catalogue of settings. Confined to the test's thread. */
 class ConfigTemplateTest {
     private static final Pattern SETTING = Pattern.compile("^#([a-z][a-z0-9-]*) (.+)$", Pattern.MULTILINE);
-    private static final int MOST_COLUMNS = 120;
+    private static final int MAX_COLUMNS = 120;
 
     @TempDir
     Path folder;
@@ -60,7 +60,7 @@ class ConfigTemplateTest {
 
     @Test
     void linesAreShort() {
-        assertThat(ConfigTemplate.text().lines()).allMatch(line -> line.length() <= MOST_COLUMNS);
+        assertThat(ConfigTemplate.text().lines()).allMatch(line -> line.length() <= MAX_COLUMNS);
     }
 
     @Test

@@ -19,12 +19,12 @@ class MemoryPlanTest {
     @ParameterizedTest
     @CsvSource({"128,32,8,12,36,44", "192,32,12,24,64,76", "256,32,16,24,120,136", "320,40,20,24,160,188",
             "512,64,32,32,256,336", "1024,96,64,48,512,768", "24576,96,64,48,12288,24320"})
-    void theDefaultAndWhatTheJvmTakesFit(long limit, long heap, long direct, long code, long byDefault, long most) {
+    void theDefaultAndWhatTheJvmTakesFit(long limit, long heap, long direct, long code, long byDefault, long max) {
         MemoryPlan plan = plan(limit, heap, direct, code);
         assertThat(plan.defaultMaxMemoryBytes() / MB).isEqualTo(byDefault);
         assertThat(plan.fits(plan.defaultMaxMemoryBytes())).isTrue();
-        assertThat(plan.fits(most * MB)).isTrue();
-        assertThat(plan.fits(most * MB + 1)).isFalse();
+        assertThat(plan.fits(max * MB)).isTrue();
+        assertThat(plan.fits(max * MB + 1)).isFalse();
     }
 
     /** The contract: the process stays under maxmemory and 256 MB. */
@@ -45,13 +45,13 @@ class MemoryPlanTest {
     @ParameterizedTest
     @CsvSource({"64,32,8,12,8", "128,32,8,12,48", "256,32,16,24,152", "512,64,32,32,408", "1024,96,64,48,1024",
             "65536,96,64,48,65536"})
-    void impossibleMaxmemoryIsRefused(long limit, long heap, long direct, long code, long most) {
+    void impossibleMaxmemoryIsRefused(long limit, long heap, long direct, long code, long max) {
         MemoryPlan plan = plan(limit, heap, direct, code);
-        plan.require(most * MB);
+        plan.require(max * MB);
         plan.require(plan.defaultMaxMemoryBytes());
-        assertThatThrownBy(() -> plan.require(most * MB + 1)).isInstanceOf(ConfigException.class)
-                .hasMessageStartingWith("maxmemory " + (most * MB + 1) + ": allowed is at most ")
-                .hasMessageContaining(most * MB + " bytes");
+        assertThatThrownBy(() -> plan.require(max * MB + 1)).isInstanceOf(ConfigException.class)
+                .hasMessageStartingWith("maxmemory " + (max * MB + 1) + ": allowed is at most ")
+                .hasMessageContaining(max * MB + " bytes");
     }
 
     @Test
@@ -72,6 +72,6 @@ class MemoryPlanTest {
         assertThat(plan.heapBytes()).isGreaterThanOrEqualTo(Runtime.getRuntime().maxMemory());
         assertThat(plan.directBytes()).isBetween(MB, 64 * MB);
         assertThat(plan.codeBytes()).isBetween(MB, 48 * MB);
-        assertThat(plan.mostEventLoops()).isBetween(1, 128);
+        assertThat(plan.maxEventLoops()).isBetween(1, 128);
     }
 }

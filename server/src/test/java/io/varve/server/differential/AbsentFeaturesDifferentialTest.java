@@ -79,7 +79,7 @@ class AbsentFeaturesDifferentialTest {
         assertThat(differences).isEmpty();
     }
 
-    /** Where there is no engine for scripts, and no replication, an error says so, and nothing changes. */
+    /** Without a script engine and replication, an error states that, and nothing changes. */
     @Test
     void unsupportedOperationsAreRefused() throws IOException {
         try (VarveServer varve = start(); RawClient client = new RawClient(varve.port())) {

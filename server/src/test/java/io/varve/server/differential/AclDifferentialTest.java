@@ -52,7 +52,7 @@ class AclDifferentialTest {
             "dangerous", "connection", "transaction", "all", "ALL", "String", "nosuch", "", "blocking", "list", "set",
             "sortedset", "bitmap", "hyperloglog", "geo", "pubsub", "stream", "scripting",
             "PubSub"};
-    /** Of the keys and channels that {@link RandomCommands} names. */
+    /** Patterns for the keys and channels that {@link RandomCommands} names. */
     private static final String[] WIDE_PATTERNS = {"*", "[a-c]", "key:*", "hash*", "list*", "list", "set*", "set2",
             "z*", "z2",
             "bits", "hll", "", "a[*]*", "k*", "?", "a*[b]", "h*h*", "f?"};
@@ -76,7 +76,7 @@ class AclDifferentialTest {
     @RegisterExtension
     static final ServerExtension server = ServerExtension.withReference("maxmemory 64mb");
 
-    private static final int MOST_DIFFERENCES = 25;
+    private static final int MAX_DIFFERENCES = 25;
 
     private final List<String> script = new ArrayList<>();
     private final List<String> differences = new ArrayList<>();
@@ -88,7 +88,7 @@ class AclDifferentialTest {
      * channels.
      */
     @Test
-    void aRandomCommandWantsWhatItWantsInRedis() throws IOException {
+    void aRandomCommandRequiresThePermissionsOfRedis() throws IOException {
         seed = TestBudget.seed("varve.differential.seed");
         random = new SplittableRandom(seed);
         try (RawClient varve = new RawClient(server.port());
@@ -107,7 +107,7 @@ class AclDifferentialTest {
                 List<String> words = new ArrayList<>(List.of("ACL", "DRYRUN", PROBE));
                 words.addAll(step.arguments());
                 same(varve, redis, words.toArray(String[]::new));
-                if (differences.size() >= MOST_DIFFERENCES) {
+                if (differences.size() >= MAX_DIFFERENCES) {
                     break;
                 }
             }
@@ -118,10 +118,10 @@ class AclDifferentialTest {
     }
 
     /**
-     * Redis takes 1.5 keys for one when it asks the rules, which the command itself then refuses; and it finds no key
+     * Redis takes 1.5 keys for one when it checks the rules, which the command itself then refuses; and it finds no key
      * at all, and so denies nothing, where PFMERGE names no other one. WAIT is of the category {@code @blocking} since
-     * 7.2. A pattern of channels ends at a NUL when Redis compares it: who may ask for {@code a} may ask for
-     * {@code a\0*}. Varve compares all of it ({@link io.varve.server.AclChannelsTest}).
+     * 7.2. A pattern of channels ends at a NUL when Redis compares it: with permission for {@code a} a client has
+     * permission for {@code a\0*}. Varve compares all of it ({@link io.varve.server.AclChannelsTest}).
      */
     private static boolean isJudgedByAccident(List<String> command) {
         String name = command.getFirst().toUpperCase(java.util.Locale.ROOT);
@@ -154,7 +154,7 @@ class AclDifferentialTest {
                 RawClient redis = new RawClient(server.reference().port())) {
             assertThat(varve.call("HELLO", "" + protocol).isError()).isFalse();
             assertThat(redis.call("HELLO", "" + protocol).isError()).isFalse();
-            for (int i = 0; i < STEPS && differences.size() < MOST_DIFFERENCES; i++) {
+            for (int i = 0; i < STEPS && differences.size() < MAX_DIFFERENCES; i++) {
                 step(varve, redis);
             }
             for (String user : USERS) {
@@ -193,7 +193,7 @@ class AclDifferentialTest {
                 ? new RawReply('-', expected.text().replaceFirst("'<.*'", "'<(redacted)'"), List.of())
                 : expected);
         if (expected.isError() != actual.isError()) {
-            // What follows is to be compared all the same.
+            // The next steps are to be compared regardless.
             varve.call("ACL", "DELUSER", words.get(2));
             redis.call("ACL", "DELUSER", words.get(2));
         } else if (!expected.isError()) {
@@ -266,7 +266,7 @@ class AclDifferentialTest {
         return new RawReply(denial.kind(), text, denial.elements());
     }
 
-    /** What both tell of a user. */
+    /** Compares the descriptions of a user by both servers. */
     private void sameUser(RawClient varve, RawClient redis, String user) throws IOException {
         RawReply mine = varve.call("ACL", "GETUSER", user);
         RawReply theirs = redis.call("ACL", "GETUSER", user);
@@ -277,7 +277,7 @@ class AclDifferentialTest {
         String line = line(varve, user);
         String expected = line(redis, user);
         check(withoutCommands(asInRedis(line)), withoutCommands(expected));
-        // What Varve tells of the user makes the same user of another.
+        // Varve's description of the user creates an equal user.
         List<String> words = new ArrayList<>(List.of("ACL", "SETUSER", PROBE));
         words.addAll(List.of(line.split(" ")));
         script.add(String.join(" ", words));
@@ -299,9 +299,7 @@ class AclDifferentialTest {
                 .findFirst().orElseThrow().substring(start.length());
     }
 
-    /**
-     * Redis tells of the permission to read and write all keys as if no other rule about keys could stand beside it.
-     */
+    /** Redis lists the permission to read and write all keys as if no other rule about keys could stand beside it. */
     private static String asInRedis(String line) {
         return line.replaceAll("%RW~\\*(?=[ )]|$)", "~*");
     }

@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * file made for Redis would not load. Confined to the test's thread.
  */
 class AclNamesDifferentialTest {
-    /** Of Redis 7.2 and 7.4. */
+    /** Commands of Redis 7.2 and 7.4. */
     private static final List<String> LATER_COMMANDS = List.of("waitaof", "cluster|myshardid", "client|no-touch",
             "client|setinfo", "hexpire", "hpersist", "hpttl");
     private static final List<String> NO_COMMANDS = List.of("nosuch", "cluster|nosuch", "xgroup|nosuch", "xadd|",
@@ -43,7 +43,7 @@ class AclNamesDifferentialTest {
 
     private static void addNames(RawReply command, List<String> names) {
         names.add(command.elements().getFirst().text());
-        // Redis tells of subcommands since 7.0.
+        // Redis lists subcommands since 7.0.
         if (command.elements().size() > 9) {
             command.elements().get(9).elements().forEach(child -> addNames(child, names));
         }
@@ -93,7 +93,10 @@ class AclNamesDifferentialTest {
         }
     }
 
-    /** What Redis has, but for categories that changed later; and beyond that only what Redis 7.0 does not know. */
+    /**
+     * Equal to Redis, except categories that changed later; beyond that only commands that Redis 7.0 does not
+     * know.
+     */
     @Test
     void cat_everyCategory_namesWhatRedisNames() throws IOException {
         Set<String> known = new TreeSet<>(namesOfRedis());

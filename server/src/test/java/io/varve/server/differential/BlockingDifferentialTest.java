@@ -34,8 +34,7 @@ class BlockingDifferentialTest {
     private static final int CLIENTS = 6;
     private static final String[] KEYS = {"k", "l", "m", "n"};
     /**
-     * Where sorted sets are stored, and nothing else: Redis serves nobody from a key that held another type and is
-     * overwritten.
+     * Keys that store only sorted sets: Redis serves no client from a key that held another type and is overwritten.
      */
     private static final String TARGET = "target";
     private static final String[] ENDS = {"LEFT", "RIGHT"};
@@ -122,7 +121,7 @@ class BlockingDifferentialTest {
             for (RawClient client : clients) {
                 client.close();
             }
-            // Those that wait must have gone before the next script begins.
+            // Waiting clients must have disconnected before the next script begins.
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
             while (admin.infoLong("blocked_clients") > 0) {
                 assertThat(System.nanoTime()).isLessThan(end);
@@ -204,7 +203,10 @@ class BlockingDifferentialTest {
         return words[random.nextInt(words.length)];
     }
 
-    /** What a client sends in one piece: a command, a transaction, or some commands of which the last may wait. */
+    /**
+     * The commands that a client sends in one piece: a command, a transaction, or some commands of which the last may
+     * wait.
+     */
     private static List<List<String>> commands(SplittableRandom random, boolean[] waiting) {
         List<List<String>> commands = new ArrayList<>();
         switch (random.nextInt(9)) {

@@ -37,7 +37,7 @@ class CommandsDifferentialTest {
     @RegisterExtension
     static final ServerExtension servers = ServerExtension.withoutServer();
 
-    private static final long COMMANDS = TestBudget.of("varve.differential.commands", 100_000, 2_000_000);
+    private static final long COMMANDS = TestBudget.of("varve.differential.commands", 50_000, 1_000_000);
     /** Commands between two empty servers: few enough that a failing script shrinks quickly. */
     private static final int SCRIPT_COMMANDS = 400;
 
@@ -93,7 +93,7 @@ class CommandsDifferentialTest {
                 + (again == null ? "(which does not always fail)" : again.what()));
     }
 
-    /** What came with Redis 7, as it was recorded there, so that it is checked whatever the reference is. */
+    /** Commands of Redis 7, as recorded, so that they are checked whatever the reference is. */
     @Test
     void commandsOfRedis7ReplyAsRecorded() throws IOException {
         String[][] recorded = {{"SET k v NX GET", "nil"}, {"SET k w NX GET", "v"}, {"GET k", "v"},

@@ -28,7 +28,7 @@ final class DifferentialRun {
     private static final int FEW_FIELDS = 60;
     private static final long MILLIS_TOLERANCE = 2000;
 
-    /** Where a script's replies first differ. */
+    /** The first step at which a script's replies differ. */
     record Difference(int step, String what) {}
 
     private final int varvePort;
@@ -100,7 +100,7 @@ final class DifferentialRun {
         return null;
     }
 
-    /** What has been pushed since this was last compared, and what a command is answered, however often. */
+    /** Compares the pushes since the last comparison, and the replies to a command, however often it is sent. */
     private static @Nullable Difference comparePushes(ScriptStep step, int number, DifferentialSide varve,
             DifferentialSide reference)
             throws IOException {

@@ -51,7 +51,7 @@ public final class DifferentialSide implements AutoCloseable {
         client.flush();
     }
 
-    /** What was set aside and what comes until the mark, sorted. */
+    /** The pushes that were set aside and those before the mark, sorted. */
     List<String> readToMark() throws IOException {
         List<String> texts = new ArrayList<>();
         pushed.forEach(push -> addTo(texts, push));
@@ -71,7 +71,10 @@ public final class DifferentialSide implements AutoCloseable {
         return last.text().equals(MARK);
     }
 
-    /** Who ends all subscriptions is told of them in any order: names and counts are not compared in pairs. */
+    /**
+     * A client that ends all subscriptions gets the confirmations in any order: names and counts are not compared in
+     * pairs.
+     */
     private static void addTo(List<String> texts, RawReply reply) {
         List<RawReply> elements = reply.elements();
         if (elements.size() == 3 && elements.getLast().isInteger()) {

@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Timeout(600)
 class DumpDifferentialTest {
-    private static final int DUMPS = TestBudget.ofInt("varve.differential.dumps", 300, 20_000);
+    private static final int DUMPS = TestBudget.ofInt("varve.differential.dumps", 300, 8_000);
     private static final String[] LIMITS = {"hash-max-listpack-entries", "zset-max-listpack-entries",
             "set-max-intset-entries"};
 

@@ -110,14 +110,17 @@ class IntegerArgumentsDifferentialTest {
             "OBJECT FREQ s #", "INCR #", "SETNX t #",
             "LATENCY GRAPH #", "LATENCY HISTORY #");
 
-    /** What Redis would answer for ever: picks with repetition, as many as the count says. */
+    /** Commands that Redis would answer for ever: picks with repetition, as many as the count says. */
     private static final Set<String> WITHOUT_END = Set.of("HRANDFIELD h #", "SRANDMEMBER one #", "ZRANDMEMBER z #",
             "HRANDFIELD h # WITHVALUES", "ZRANDMEMBER z # WITHSCORES");
 
     private static final String NOT_NEGATABLE = "-\"ERR value is out of range, value must between"
             + " -9223372036854775807 and 9223372036854775807\"";
 
-    /** Where 7.4 answers otherwise than 7.0.15, to the least integer: LREM and LPOS refuse what they cannot negate. */
+    /**
+     * Commands for which 7.4 differs from 7.0.15 at the minimum integer: LREM and LPOS refuse numbers that they cannot
+     * negate.
+     */
     private static final Set<String> NEGATED_LATER = Set.of("LPOS l a RANK #", "LPOS l a RANK # COUNT 0",
             "LPOS l a RANK # MAXLEN #", "LPOS missing a RANK #", "LPOS missing a RANK # COUNT 2", "LREM l # a",
             "LREM missing # a");
@@ -141,8 +144,8 @@ class IntegerArgumentsDifferentialTest {
                     if (isWithoutEnd(template, value)) {
                         continue;
                     }
-                    String expected = later(template, value, ask(theirs, template, value));
-                    String answer = ask(ours, template, value);
+                    String expected = later(template, value, execute(theirs, template, value));
+                    String answer = execute(ours, template, value);
                     if (!answer.equals(expected)) {
                         differences.add(template + " with \"" + value + "\":\n   Redis " + expected + "\n   Varve "
                                 + answer);
@@ -157,7 +160,7 @@ class IntegerArgumentsDifferentialTest {
         return servers.start("maxmemory 256mb");
     }
 
-    /** What Redis does not refuse and cannot end: a count of picks that no reply can hold is an error. */
+    /** Redis does not refuse these and cannot end them: a count of picks that no reply can hold is an error. */
     @Test
     void picksThatNoReplyCanHoldAreRefused() throws IOException {
         try (VarveServer varve = start(); RawClient client = new RawClient(varve.port())) {
@@ -175,7 +178,7 @@ class IntegerArgumentsDifferentialTest {
         }
     }
 
-    /** What 7.4 answers, told what 7.0.15 does. */
+    /** The reply of 7.4, derived from that of 7.0.15. */
     private static String later(String template, String value, String answer) {
         String reads = answer.substring(answer.indexOf(KEYS));
         if (value.equals(MIN) && NEGATED_LATER.contains(template)) {
@@ -192,7 +195,7 @@ class IntegerArgumentsDifferentialTest {
     }
 
     /** The reply, and what is in the keys then. */
-    private static String ask(RawClient client, String template, String value) throws IOException {
+    private static String execute(RawClient client, String template, String value) throws IOException {
         client.queue("SELECT", "0");
         SETUP.forEach(command -> queue(client, command.split(" ")));
         client.flush();

@@ -29,11 +29,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 class KeyEventsDifferentialTest {
     private static final long COMMANDS = TestBudget.of("varve.differential.events", 6_000, 100_000);
     private static final int SCRIPT_COMMANDS = 400;
-    /** All but those of expiry, which each tells in its own time, and of eviction. */
+    /** All events except those of expiry, which each server publishes in its own time, and of eviction. */
     private static final String ALL_BUT_EXPIRED = "KEg$lshztdnm";
-    private static final String END = "the end of what is told";
+    private static final String END = "the end of the events";
     /**
-     * What a table of the keyspace's counts leaves out: on {@code l}, {@code l2} (lists) and {@code e} (a string that
+     * Commands beyond those of the keyspace counts: on {@code l}, {@code l2} (lists) and {@code e} (a string that
      * expires).
      */
     private static final String MORE_COMMANDS = """
@@ -63,7 +63,7 @@ class KeyEventsDifferentialTest {
     static final ServerExtension varve = ServerExtension.withReference("maxmemory 64mb",
             "set-max-listpack-entries " + SetReplies.LISTPACK_ENTRIES_OF_REDIS_7_0);
 
-    /** One server: who sends commands, and who is told. Confined to the test's thread. */
+    /** One server with a client that sends commands, and one that receives events. Confined to the test's thread. */
     private static final class Side implements AutoCloseable {
         private final RawClient client;
         private final RawClient listener;
@@ -80,22 +80,22 @@ class KeyEventsDifferentialTest {
             listener.call("SUBSCRIBE", END);
         }
 
-        /** Sends a command; what is told until then. */
-        List<String> told(List<byte[]> command) throws IOException {
+        /** Sends a command; returns the events until then. */
+        List<String> events(List<byte[]> command) throws IOException {
             reply = client.call(command);
             publisher.call("PUBLISH", END, "");
-            List<String> told = new ArrayList<>();
+            List<String> reported = new ArrayList<>();
             while (true) {
                 List<RawReply> message = listener.read().elements();
                 if (message.get(1).text().equals(END)) {
-                    return told;
+                    return reported;
                 }
-                told.add(message.get(2).text() + " " + message.get(3).text());
+                reported.add(message.get(2).text() + " " + message.get(3).text());
             }
         }
 
-        List<String> told(String command) throws IOException {
-            return told(ScriptStep.exact(command.split(" ")).bytes());
+        List<String> events(String command) throws IOException {
+            return events(ScriptStep.exact(command.split(" ")).bytes());
         }
 
         @Override
@@ -116,11 +116,11 @@ class KeyEventsDifferentialTest {
                     .split(",\\s*|\n\\s*")) {
                 prepare(theirs);
                 prepare(ours);
-                expected.add(command + ": " + theirs.told(command));
-                actual.add(command + ": " + ours.told(command));
+                expected.add(command + ": " + theirs.events(command));
+                actual.add(command + ": " + ours.events(command));
             }
         }
-        assertThat(expected).hasSizeGreaterThan(300).anyMatch(told -> told.contains("georadiusstore"));
+        assertThat(expected).hasSizeGreaterThan(300).anyMatch(reported -> reported.contains("georadiusstore"));
         assertThat(String.join("\n", actual)).isEqualTo(String.join("\n", expected));
     }
 
@@ -128,7 +128,7 @@ class KeyEventsDifferentialTest {
         KeyspaceCountsDifferentialTest.prepare(side.client);
         side.client.call("RPUSH", "l", "a", "b", "b", "c");
         side.client.call("RPUSH", "l2", "q");
-        side.told("SET e v EX 1000");
+        side.events("SET e v EX 1000");
     }
 
     @Test
@@ -145,41 +145,39 @@ class KeyEventsDifferentialTest {
                     .toList();
             try (Side theirs = new Side(varve.reference().port(), ALL_BUT_EXPIRED);
                     Side ours = new Side(varve.port(), ALL_BUT_EXPIRED)) {
-                theirs.told("FLUSHALL");
-                ours.told("FLUSHALL");
+                theirs.events("FLUSHALL");
+                ours.events("FLUSHALL");
                 for (ScriptStep step : script) {
-                    List<String> told = inOrder(step, ours.told(step.bytes()));
-                    List<String> expected = inOrder(step, theirs.told(step.bytes()));
-                    assertThat(told).as("%s, seed %d, answered %s and %s", step, scriptSeed, ours.reply, theirs.reply)
+                    List<String> reported = inOrder(step, ours.events(step.bytes()));
+                    List<String> expected = inOrder(step, theirs.events(step.bytes()));
+                    assertThat(reported)
+                            .as("%s, seed %d, answered %s and %s", step, scriptSeed, ours.reply, theirs.reply)
                             .isEqualTo(expected);
                 }
             }
         }
     }
 
-    /**
-     * SORT looks for the keys that it makes of a set's elements in the order in which these are met, which is nobody's
-     * business.
-     */
-    private static List<String> inOrder(ScriptStep step, List<String> told) {
+    /** SORT fetches the keys that it makes of a set's elements in the order of these, which is unspecified. */
+    private static List<String> inOrder(ScriptStep step, List<String> reported) {
         String name = new String(step.bytes().getFirst(), StandardCharsets.UTF_8).toUpperCase(Locale.ROOT);
-        return name.startsWith("SORT") || name.equals("EXEC") ? told.stream().sorted().toList() : told;
+        return name.startsWith("SORT") || name.equals("EXEC") ? reported.stream().sorted().toList() : reported;
     }
 
-    /** A transaction's commands are told in their order, whatever their shards. */
+    /** The events of a transaction's commands come in their order, whatever their shards. */
     @Test
     void transactionsEmitEventsInCommandOrder() throws IOException {
         try (Side theirs = new Side(varve.reference().port(), ALL_BUT_EXPIRED);
                 Side ours = new Side(varve.port(), ALL_BUT_EXPIRED)) {
             for (Side side : List.of(theirs, ours)) {
-                side.told("FLUSHALL");
+                side.events("FLUSHALL");
                 side.client.call("MULTI");
                 for (int i = 0; i < 50; i++) {
                     side.client.call("RPUSH", "list" + i % 7, "x");
                     side.client.call("LMOVE", "list" + i % 7, "list" + i % 5, "LEFT", "RIGHT");
                 }
             }
-            assertThat(ours.told("EXEC")).hasSizeGreaterThan(300).isEqualTo(theirs.told("EXEC"));
+            assertThat(ours.events("EXEC")).hasSizeGreaterThan(300).isEqualTo(theirs.events("EXEC"));
         }
     }
 

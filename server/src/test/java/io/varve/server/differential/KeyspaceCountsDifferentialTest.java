@@ -85,7 +85,7 @@ class KeyspaceCountsDifferentialTest {
         assertThat(actual).isEqualTo(expected);
     }
 
-    /** A command, and how many hits and misses INFO tells of it. */
+    /** A command, with the hits and misses that INFO counts for it. */
     private static String counted(RawClient client, String command) throws IOException {
         prepare(client);
         client.call("CONFIG", "RESETSTAT");

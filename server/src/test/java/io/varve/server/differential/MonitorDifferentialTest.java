@@ -25,7 +25,7 @@ class MonitorDifferentialTest {
 
     private static final int SCRIPTS = 20;
     private static final int SCRIPT_COMMANDS = 400;
-    /** What is longer is cut, which Redis does not. */
+    /** A longer argument is cut, which Redis does not do. */
     private static final int LONGEST_SHOWN = 16 << 10;
     private static final String[] END = {"ECHO", "the end of the script"};
 

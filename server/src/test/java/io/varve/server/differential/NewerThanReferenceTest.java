@@ -151,7 +151,7 @@ class NewerThanReferenceTest {
                 .isEqualTo("ERR wrong number of arguments for 'command|getkeys' command");
     }
 
-    /** The launcher says where it is; a server without it tells of its Java. */
+    /** The launcher states its own path; a server without it reports that of its Java. */
     @Test
     void theExecutableIsAPath() throws IOException {
         String expected = System.getProperty("varve.executable", System.getProperty("java.home") + "/bin/java");

@@ -38,8 +38,8 @@ class TrackingDifferentialTest {
     private static final int SCRIPT_COMMANDS = 400;
 
     /**
-     * Who sends what; {@code $a} is the number of client a; behind {@code !} nobody is asked what has come until the
-     * next line.
+     * A script: client and command; {@code $a} is the number of client a; after a line with {@code !} no client's
+     * pushes are read until the next line.
      */
     private static final String CONVERSATION = """
             a client tracking
@@ -284,8 +284,8 @@ class TrackingDifferentialTest {
         }
 
         private String named(String reply) {
-            // What is not the same: the version, and the null that Redis sends in the tracker's protocol, not in that
-            // of who is told.
+            // Known differences: the version, and the null that Redis sends in the tracker's protocol, not in that of
+            // the receiver.
             String named = reply.replaceAll("\"7\\.\\d+\\.\\d+\"", "version").replace("_\"\"", "null")
                     .replace("$\"-1 (null)\"", "null");
             for (Map.Entry<String, String> id : ids.entrySet()) {
@@ -294,28 +294,28 @@ class TrackingDifferentialTest {
             return named;
         }
 
-        /** What has come to all of them. */
+        /** All pushes that have arrived. */
         private String come() throws IOException {
             StringBuilder all = new StringBuilder();
             for (Map.Entry<String, RawClient> client : clients.entrySet()) {
-                List<String> told = told(client.getValue());
-                if (!told.isEmpty()) {
-                    all.append(' ').append(client.getKey()).append(named(told.toString()));
+                List<String> reported = pushes(client.getValue());
+                if (!reported.isEmpty()) {
+                    all.append(' ').append(client.getKey()).append(named(reported.toString()));
                 }
             }
             return all.toString();
         }
 
         /** The messages that have come to one, each once, and in order. */
-        private List<String> told(RawClient client) throws IOException {
+        private List<String> pushes(RawClient client) throws IOException {
             String mark = "mark" + marks++;
             client.queue("PING", mark);
             client.flush();
-            List<String> told = new ArrayList<>();
+            List<String> reported = new ArrayList<>();
             for (RawReply reply = client.read(); !reply.toString().contains(mark); reply = client.read()) {
-                told.add(reply.toString());
+                reported.add(reply.toString());
             }
-            return List.copyOf(new TreeSet<>(told));
+            return List.copyOf(new TreeSet<>(reported));
         }
 
         @Override
@@ -345,11 +345,11 @@ class TrackingDifferentialTest {
         long seed = TestBudget.seed("varve.differential.seed");
         System.out.println("TrackingDifferentialTest compares with " + varve.reference() + ", seed " + seed);
         SplittableRandom seeds = new SplittableRandom(seed);
-        // Redis exchanges databases without a word to those who have cached their keys; in a transaction nobody can be
-        // asked; a key that is set with a time that has passed is told of by Redis once more when somebody looks; and
-        // where a command is refused because 1.5 is no number of keys, it remembers one. Who publishes to itself is
-        // answered first (decision 20). And a PFADD that has changed a HyperLogLog before it finds out that the rest is
-        // corrupt has changed what others have cached: Varve tells them, and Redis answers the error and does not.
+        // Redis swaps databases without invalidating cached keys; in a transaction no pushes can be read; a key that is
+        // set with a past time is invalidated by Redis again at its next access; and if a command is refused because
+        // 1.5 is no number of keys, Redis remembers one. A client that publishes to itself gets the reply first
+        // (decision 20). And a PFADD that has changed a HyperLogLog before it finds out that the rest is corrupt has
+        // changed cached values: Varve invalidates them, and Redis replies the error and does not.
         Set<String> without = Set.of("SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "SWAPDB", "MULTI", "EXAT", "PXAT", "1.5");
         for (long sent = 0; sent < COMMANDS; sent += SCRIPT_COMMANDS) {
             long scriptSeed = seeds.nextLong();

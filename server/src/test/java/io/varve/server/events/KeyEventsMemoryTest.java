@@ -77,16 +77,13 @@ class KeyEventsMemoryTest {
             events.publish();
         }
         assertThat(disconnected).containsExactly(all);
-        assertThat(memory.takenBytes()).as("what was noted").isZero();
+        assertThat(memory.reservedBytes()).as("what was noted").isZero();
         all.end();
-        assertThat(messages.takenBytes()).as("what was published").isZero();
+        assertThat(messages.reservedBytes()).as("what was published").isZero();
         arena.close();
     }
 
-    /**
-     * Who is answered after its command has told something is not told before that by anybody: be it that another
-     * publishes it.
-     */
+    /** A command's events are published before its client gets the reply, even if another thread publishes them. */
     @Test
     void publishWaitsForAnotherPublisher() throws InterruptedException {
         CountDownLatch begun = new CountDownLatch(1);
@@ -134,7 +131,7 @@ class KeyEventsMemoryTest {
         events.publish();
         assertThat(all.hasPendingMessages()).isFalse();
         assertThat(disconnected).isEmpty();
-        assertThat(memory.takenBytes()).isZero();
+        assertThat(memory.reservedBytes()).isZero();
         events.emit(KeyEvent.SET, late);
         events.publish();
         assertThat(all.hasPendingMessages()).isTrue();

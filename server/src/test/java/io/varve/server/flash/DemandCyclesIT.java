@@ -161,7 +161,7 @@ class DemandCyclesIT {
         await("flash_loading", loading -> loading == 0);
         await("flash_items", items -> items == 0);
         assertThat(always.info("demand_class9")).startsWith("state=awake");
-        // Of the keys that were asked for after the hundredth miss some may have been loaded first.
+        // Some of the keys requested after the hundredth miss may have been loaded first.
         assertThat(always.infoLong("flash_loaded")).isBetween(KEYS - 40L - 2 * MISSES, KEYS - 40L);
         assertThat(always.infoLong("flash_promotions")).isEqualTo(KEYS);
 
@@ -195,7 +195,7 @@ class DemandCyclesIT {
         return true;
     }
 
-    /** Who writes and deletes while the class falls and comes back, night after night, sees nothing of it. */
+    /** A client that writes and deletes while the class is demoted and loaded, night after night, sees one map. */
     @Test
     void clientsSeeOneMapDuringDumpsAndLoads() throws Exception {
         SplittableRandom random = new SplittableRandom(19);
@@ -213,7 +213,7 @@ class DemandCyclesIT {
                 Future<Boolean> busy = background.submit(() -> work(restless, expected, random));
                 read(always, "always:", 0, KEYS / 2);
                 if (isMorning) {
-                    // Nobody finds anything in between: these are the misses that wake the class, if it sleeps.
+                    // Nothing is found in between: these are the misses that wake the class, if it sleeps.
                     assertThat(busy.get(1, TimeUnit.MINUTES)).isTrue();
                     read(daily, "daily:", RESTLESS, RESTLESS + 2 * MISSES);
                     busy = background.submit(() -> work(restless, expected, random));
@@ -257,6 +257,6 @@ class DemandCyclesIT {
         assertThat(refused.text()).contains("demand-duration 50", "two and a half times");
         assertThat(always.call("CONFIG", "SET", "demand-slot-ms", "99").isError()).isTrue();
         assertThat(always.call("CONFIG", "SET", "demand-duration", "3").text()).isEqualTo("OK");
-        assertThat(always.infoLong("demand_slots")).as("it begins anew").isZero();
+        assertThat(always.infoLong("demand_slots")).as("it starts over").isZero();
     }
 }

@@ -8,17 +8,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
-import io.varve.flash.je.JeSettings;
-import io.varve.flash.je.JeStore;
-import io.varve.flash.tier.FlashTier;
-import io.varve.flash.tier.TierFiles;
-import io.varve.memory.Cache;
-import io.varve.server.Tiers;
-import io.varve.server.VarveServer;
-import io.varve.server.config.ServerConfig;
+import io.varve.flash.tier.FlashTierStats;
+import io.varve.server.testing.DemotingServer;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.RawReply;
 import io.varve.server.testing.ServerExtension;
@@ -33,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests that hashes keep their fields' expiry times while they are constantly demoted to flash and restored. Confined
- * to the test's thread, except the one that evicts items.
+ * to the test's thread.
  */
 class FieldTimesOnFlashTest {
     @RegisterExtension
@@ -46,44 +38,21 @@ class FieldTimesOnFlashTest {
     private static final long NO_FIELD = -2;
     /** In the year 2100. */
     private static final long LATER = 4_102_444_800_000L;
-    private static final long MEMORY_BYTES = 8L << 20;
-    /** What the cache keeps for itself, and a little more. */
-    private static final long KEPT_BYTES = 128 << 10;
 
     @TempDir
     Path directory;
 
     private final Map<String, Map<String, Long>> model = new HashMap<>();
-    private VarveServer varve;
-    private Cache cache;
-    private FlashTier tier;
-    private Thread driver;
-    private volatile boolean stop;
+    private DemotingServer varve;
 
     @BeforeEach
-    void start() throws IOException, InterruptedException {
-        ServerConfig config = ServerExtension.config("maxmemory " + MEMORY_BYTES, "shards 4", "segment-size 16kb",
-                "segment-heads 2", "maxmemory-policy allkeys-random", "flash-queue-size 64mb");
-        TierFiles files = TierFiles.open(directory, at -> JeStore.open(at, JeSettings.of(8 << 20)),
-                config.cacheConfig().databases(), false, 1_700_000_000_000L);
-        cache = Cache.open(config.cacheConfig().withHashSeed(files.hashSeed()));
-        tier = FlashTier.start(files, cache, config.flashSettings());
-        varve = servers.start(config, new Tiers(cache, tier));
-        driver = Thread.ofPlatform().daemon().start(this::drive);
-    }
-
-    private void drive() {
-        while (!stop) {
-            boolean fell = cache.admit(MEMORY_BYTES - KEPT_BYTES);
-            LockSupport.parkNanos(this, TimeUnit.MILLISECONDS.toNanos(fell ? 1 : 2));
-        }
+    void start() throws IOException {
+        varve = new DemotingServer(servers, directory);
     }
 
     @AfterEach
     void stop() throws InterruptedException {
-        stop = true;
-        driver.join();
-        varve.close();
+        varve.stop();
     }
 
     @Test
@@ -98,9 +67,10 @@ class FieldTimesOnFlashTest {
                 compare(client, "h" + i);
             }
         }
-        assertThat(tier.stats().promotions()).as("came back: %s", tier.stats()).isGreaterThan(STEPS / 20);
-        assertThat(tier.stats().shed() + tier.stats().givenUp()).isZero();
-        assertThat(cache.checkIntegrity()).isEmpty();
+        FlashTierStats stats = varve.stats();
+        assertThat(stats.promotions()).as("promotions: %s", stats).isGreaterThan(STEPS / 20);
+        assertThat(stats.shed() + stats.invalidations()).isZero();
+        assertThat(varve.cache().checkIntegrity()).isEmpty();
     }
 
     private void step(RawClient client, SplittableRandom random, String key, String field) throws IOException {

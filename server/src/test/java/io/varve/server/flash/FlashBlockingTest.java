@@ -2,7 +2,6 @@ package io.varve.server.flash;
 
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.varve.server.testing.FlashClients;
@@ -11,6 +10,7 @@ import io.varve.server.testing.RawReply;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import static io.varve.server.testing.HookedStore.awaitQuietly;
 import static io.varve.server.testing.ServerOverFlash.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class FlashBlockingTest extends FlashClients {
     /** More often than a command's keys are fetched. */
     private static final int MANY_CALLS = 140;
-    /** What is missing when memory is full, and how much of that is given back: not enough. */
+    /** Missing memory when the cache is full, and how much of it is freed: not enough. */
     private static final int LARGE_BYTES = 500_000;
     private static final int FILL_BYTES = 100_000;
 
@@ -44,14 +44,14 @@ class FlashBlockingTest extends FlashClients {
 
     @Test
     void demotedListsServeBlockedClients() throws IOException {
-        ask(other, "RPUSH l a b c d", "4");
-        ask(other, "RPUSH to x", "1");
-        ask(other, "ZADD z 1 one 2 two", "2");
+        expect(other, "RPUSH l a b c d", "4");
+        expect(other, "RPUSH to x", "1");
+        expect(other, "ZADD z 1 one 2 two", "2");
         server.drop("l", "to", "z");
         assertThat(other.call("BLPOP", "none", "l", "0").elements()).extracting(RawReply::text).containsExactly("l",
                 "a");
         server.drop("l", "to");
-        ask(other, "BLMOVE l to RIGHT LEFT 0", "d");
+        expect(other, "BLMOVE l to RIGHT LEFT 0", "d");
         server.drop("l", "to");
         assertThat(other.call("BLMPOP", "0", "2", "none", "l", "LEFT", "COUNT", "2").elements().get(1).elements())
                 .extracting(RawReply::text).containsExactly("b", "c");
@@ -60,18 +60,21 @@ class FlashBlockingTest extends FlashClients {
         server.drop("to", "z");
         assertThat(other.call("LRANGE", "to", "0", "-1").elements()).extracting(RawReply::text).containsExactly("d",
                 "x");
-        ask(other, "EXISTS l z", "1");
+        expect(other, "EXISTS l z", "1");
     }
 
-    /** Who waits is called for a list, which falls before it looks at it, while another of its keys is on its way. */
+    /**
+     * A waiting client is woken for a list, which is demoted before the client re-runs, while another of its keys is
+     * being fetched.
+     */
     @Test
     void aListDemotedBeforeItsClientRetries() throws IOException {
         CountDownLatch slow = new CountDownLatch(1);
         try {
             RawClient pops = waiting("BLPOP a b 0");
-            ask(other, "SADD b member", "1");
+            expect(other, "SADD b member", "1");
             // Behind the look of the waiter.
-            ask(other, "SCARD b", "1");
+            expect(other, "SCARD b", "1");
             server.drop("b");
             server.awaitWritten();
             AtomicInteger held = new AtomicInteger();
@@ -81,34 +84,26 @@ class FlashBlockingTest extends FlashClients {
                     awaitQuietly(slow);
                 }
             });
-            ask(other, "RPUSH a x y", "2");
+            expect(other, "RPUSH a x y", "2");
             await(() -> held.get() > 0);
             server.drop("a");
             assertThat(pops.isAnswered()).isFalse();
             slow.countDown();
             gets(pops, "a", "x");
-            ask(other, "LLEN a", "1");
-            ask(other, "SCARD b", "1");
+            expect(other, "LLEN a", "1");
+            expect(other, "SCARD b", "1");
         } finally {
             slow.countDown();
-        }
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(1, TimeUnit.MINUTES)).isTrue();
-        } catch (InterruptedException ended) {
-            Thread.currentThread().interrupt();
         }
     }
 
     /** A move into a list that has fallen while it waited. */
     @Test
     void aMoveFetchesItsTarget() throws IOException {
-        ask(other, "RPUSH to x", "1");
+        expect(other, "RPUSH to x", "1");
         RawClient moves = waiting("BLMOVE from to LEFT LEFT 0");
         server.drop("to");
-        ask(other, "RPUSH from a", "1");
+        expect(other, "RPUSH from a", "1");
         assertThat(moves.read().text()).isEqualTo("a");
         assertThat(other.call("LRANGE", "to", "0", "-1").elements()).extracting(RawReply::text).containsExactly("a",
                 "x");
@@ -118,14 +113,14 @@ class FlashBlockingTest extends FlashClients {
     @Test
     void itMayBeCalledOften() throws IOException {
         RawClient pops = waiting("BLPOP a b 0");
-        ask(other, "SADD b member", "1");
+        expect(other, "SADD b member", "1");
         for (int i = 0; i < MANY_CALLS; i++) {
             server.drop("b");
-            ask(other, "SADD a member", "1");
-            ask(other, "DEL a", "1");
+            expect(other, "SADD a member", "1");
+            expect(other, "DEL a", "1");
         }
         assertThat(pops.isAnswered()).isFalse();
-        ask(other, "RPUSH a x", "1");
+        expect(other, "RPUSH a x", "1");
         gets(pops, "a", "x");
     }
 
@@ -134,9 +129,9 @@ class FlashBlockingTest extends FlashClients {
      * that wait the first is called, and cannot look.
      */
     private AtomicInteger fillUp() throws IOException {
-        ask(other, "CONFIG SET maxmemory-policy volatile-lru", "OK");
-        ask(other, "SADD b " + "m".repeat(LARGE_BYTES), "1");
-        ask(other, "EXPIRE b 10000", "1");
+        expect(other, "CONFIG SET maxmemory-policy volatile-lru", "OK");
+        expect(other, "SADD b " + "m".repeat(LARGE_BYTES), "1");
+        expect(other, "EXPIRE b 10000", "1");
         server.drop("b");
         server.awaitWritten();
         String value = "v".repeat(FILL_BYTES);
@@ -145,18 +140,18 @@ class FlashBlockingTest extends FlashClients {
             set = other.call("SET", "fill" + fills++, value);
         } while (!set.isError());
         assertThat(set.text()).startsWith("OOM");
-        ask(other, "DEL fill0", "1");
+        expect(other, "DEL fill0", "1");
         AtomicInteger looks = new AtomicInteger();
         server.store().before(call -> {
             if (call.equals("get")) {
                 looks.incrementAndGet();
             }
         });
-        ask(other, "RPUSH a x", "1");
+        expect(other, "RPUSH a x", "1");
         return looks;
     }
 
-    private void makeRoom() throws IOException {
+    private void freeMemory() throws IOException {
         for (int i = 0; i < fills; i++) {
             other.call("DEL", "fill" + i);
         }
@@ -168,15 +163,15 @@ class FlashBlockingTest extends FlashClients {
         AtomicInteger looks = fillUp();
         await(() -> looks.get() > 2);
         assertThat(pops.isAnswered()).isFalse();
-        // Nobody is held up by it.
-        ask(other, "LLEN a", "1");
+        // It delays no other client.
+        expect(other, "LLEN a", "1");
         assertThat(other.call("SCARD", "b").text()).startsWith("OOM");
-        makeRoom();
+        freeMemory();
         gets(pops, "a", "x");
-        ask(other, "EXISTS a b", "1");
+        expect(other, "EXISTS a b", "1");
     }
 
-    /** What those behind it wait for is in memory: whoever comes anew may take it too. */
+    /** The keys of the clients behind it are in memory: a new client may take an element too. */
     @Test
     void clientsBehindADeferredOneAreServed() throws IOException {
         RawClient first = waiting("BLPOP a b 0");
@@ -184,13 +179,13 @@ class FlashBlockingTest extends FlashClients {
         RawClient third = waiting("BLPOP c a 0");
         AtomicInteger looks = fillUp();
         gets(second, "a", "x");
-        ask(other, "RPUSH a y z", "2");
+        expect(other, "RPUSH a y z", "2");
         gets(third, "a", "y");
         int before = looks.get();
         await(() -> looks.get() > before + 1);
         assertThat(first.isAnswered()).isFalse();
-        ask(other, "LLEN a", "1");
-        makeRoom();
+        expect(other, "LLEN a", "1");
+        freeMemory();
         gets(first, "a", "z");
     }
 
@@ -204,12 +199,12 @@ class FlashBlockingTest extends FlashClients {
         leaves.close();
         await(() -> other.infoLong("blocked_clients") == 1 && looks.get() > before + 1);
         assertThat(stays.isAnswered()).isFalse();
-        makeRoom();
+        freeMemory();
         gets(stays, "a", "x");
     }
 
     @Test
-    void itsTimeEndsAllTheSame() throws IOException {
+    void itsTimeoutEndsNevertheless() throws IOException {
         RawClient unblocked = connect();
         String id = unblocked.call("CLIENT", "ID").text();
         unblocked.queue("BLPOP", "a", "b", "0");
@@ -220,11 +215,11 @@ class FlashBlockingTest extends FlashClients {
         RawClient ends = connect();
         ends.queue("BLPOP", "b", "0.25");
         ends.flush();
-        assertThat(ends.read().text()).as("who does not wait yet is refused like any command").startsWith("OOM");
+        assertThat(ends.read().text()).as("a client that does not wait yet is refused").startsWith("OOM");
         await(() -> other.call("CLIENT", "UNBLOCK", id).integer() == 1);
         assertThat(unblocked.read().isNull()).isTrue();
-        ask(other, "LLEN a", "1");
-        ask(other, "FLUSHALL", "OK");
+        expect(other, "LLEN a", "1");
+        expect(other, "FLUSHALL", "OK");
     }
 
     @Test
@@ -233,6 +228,6 @@ class FlashBlockingTest extends FlashClients {
         AtomicInteger looks = fillUp();
         assertThat(pops.read().isNull()).isTrue();
         assertThat(looks.get()).isNotNegative();
-        ask(other, "LLEN a", "1");
+        expect(other, "LLEN a", "1");
     }
 }

@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class FlashHintsTest extends FlashClients {
     @BeforeEach
     void track() throws IOException {
-        ask(client, "CONFIG SET penalty-tracking yes", "OK");
+        expect(client, "CONFIG SET penalty-tracking yes", "OK");
     }
 
     /** The classes that have items in memory. */
@@ -34,28 +34,28 @@ class FlashHintsTest extends FlashClients {
 
     @Test
     void aKeyOnFlashIsFetchedForItsHint() throws IOException {
-        ask(client, "SET key value EX 10000", "OK");
-        ask(client, "RPUSH list a b", "2");
+        expect(client, "SET key value EX 10000", "OK");
+        expect(client, "RPUSH list a b", "2");
         server.drop("key", "list");
         assertThat(classes()).isEmpty();
-        ask(client, "VARVE.CLASS SET key 9", "OK");
+        expect(client, "VARVE.CLASS SET key 9", "OK");
         assertThat(server.isInMemory(0, "key")).isTrue();
         assertThat(classes()).containsExactly(9);
-        ask(client, "GET key", "value");
-        ask(client, "PERSIST key", "1");
-        ask(client, "VARVE.CLASS SET list 4", "OK");
+        expect(client, "GET key", "value");
+        expect(client, "PERSIST key", "1");
+        expect(client, "VARVE.CLASS SET list 4", "OK");
         assertThat(classes()).containsExactly(4, 9);
-        ask(client, "LLEN list", "2");
-        ask(client, "VARVE.CLASS SET nosuch 4", "ERR no such key");
+        expect(client, "LLEN list", "2");
+        expect(client, "VARVE.CLASS SET nosuch 4", "ERR no such key");
     }
 
     @Test
     void inATransactionToo() throws IOException {
-        ask(client, "SET key value", "OK");
+        expect(client, "SET key value", "OK");
         server.drop("key");
-        ask(client, "MULTI", "OK");
-        ask(client, "VARVE.CLASS SET key 9", "QUEUED");
-        ask(client, "VARVE.CLASS LIST", "QUEUED");
+        expect(client, "MULTI", "OK");
+        expect(client, "VARVE.CLASS SET key 9", "QUEUED");
+        expect(client, "VARVE.CLASS LIST", "QUEUED");
         List<RawReply> replies = client.call("EXEC").elements();
         assertThat(replies.getFirst().text()).isEqualTo("OK");
         assertThat(replies.get(1).elements()).hasSize(16);

@@ -18,24 +18,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 class FlashKeysTest extends FlashClients {
     private static final String[] ALL = {"text", "number", "hash", "list", "set", "integers", "zset"};
 
-    private void ask(String words, String expected) throws IOException {
-        ask(client, words, expected);
+    private void expect(String words, String expected) throws IOException {
+        expect(client, words, expected);
     }
 
-    /** All keys have fallen before. */
-    private void askBelow(String words, String expected) throws IOException {
+    /** All keys were demoted before. */
+    private void expectFromFlash(String words, String expected) throws IOException {
         server.drop(ALL);
-        ask(words, expected);
+        expect(words, expected);
     }
 
     private void fill() throws IOException {
-        ask("SET text value EX 10000", "OK");
-        ask("SET number 41", "OK");
-        ask("HSET hash f one g two", "2");
-        ask("RPUSH list 3 1 2", "3");
-        ask("SADD set a b c", "3");
-        ask("SADD integers 1 2 3", "3");
-        ask("ZADD zset 1 one 2 two", "2");
+        expect("SET text value EX 10000", "OK");
+        expect("SET number 41", "OK");
+        expect("HSET hash f one g two", "2");
+        expect("RPUSH list 3 1 2", "3");
+        expect("SADD set a b c", "3");
+        expect("SADD integers 1 2 3", "3");
+        expect("ZADD zset 1 one 2 two", "2");
     }
 
     private List<String> elements(String words) throws IOException {
@@ -60,13 +60,13 @@ class FlashKeysTest extends FlashClients {
             server.drop(ALL);
             assertThat(restore(key, number, true)).isEqualTo("OK");
             server.drop(key);
-            ask("GET " + key, "41");
-            ask("DEL " + key, "1");
+            expect("GET " + key, "41");
+            expect("DEL " + key, "1");
             assertThat(restore(key, dumped, false)).isEqualTo("OK");
             server.drop(key);
             assertThat(client.call("DUMP", key).text()).as(key).isEqualTo(dumped);
         }
-        ask("DBSIZE", Integer.toString(ALL.length));
+        expect("DBSIZE", Integer.toString(ALL.length));
     }
 
     private String restore(String key, String payload, boolean replace) throws IOException {
@@ -83,37 +83,37 @@ class FlashKeysTest extends FlashClients {
     @Test
     void renamedAndCopied() throws IOException {
         fill();
-        askBelow("RENAMENX text number", "0");
-        askBelow("COPY text number", "0");
-        askBelow("RENAME text number", "OK");
+        expectFromFlash("RENAMENX text number", "0");
+        expectFromFlash("COPY text number", "0");
+        expectFromFlash("RENAME text number", "OK");
         server.drop("number");
         assertThat(client.call("TTL", "number").integer()).isBetween(9000L, 10_000L);
-        ask("GET number", "value");
-        askBelow("EXISTS text", "0");
-        askBelow("COPY hash list REPLACE", "1");
+        expect("GET number", "value");
+        expectFromFlash("EXISTS text", "0");
+        expectFromFlash("COPY hash list REPLACE", "1");
         server.drop("hash", "list");
-        ask("HGET list g", "two");
-        ask("HDEL list f g", "2");
-        ask("EXISTS list", "0");
-        askBelow("HGET hash f", "one");
-        askBelow("RENAMENX hash nothing", "1");
+        expect("HGET list g", "two");
+        expect("HDEL list f g", "2");
+        expect("EXISTS list", "0");
+        expectFromFlash("HGET hash f", "one");
+        expectFromFlash("RENAMENX hash nothing", "1");
         server.drop("nothing");
-        askBelow("COPY set set2", "1");
+        expectFromFlash("COPY set set2", "1");
         server.drop("set", "set2");
-        ask("SINTERCARD 2 set set2", "3");
-        askBelow("RENAME hash x", "ERR no such key");
-        askBelow("SMOVE set integers a", "1");
-        askBelow("ZRANGESTORE number zset 0 -1", "2");
+        expect("SINTERCARD 2 set set2", "3");
+        expectFromFlash("RENAME hash x", "ERR no such key");
+        expectFromFlash("SMOVE set integers a", "1");
+        expectFromFlash("ZRANGESTORE number zset 0 -1", "2");
         server.drop("number");
-        ask("TTL number", "-1");
-        askBelow("DBSIZE", "6");
+        expect("TTL number", "-1");
+        expectFromFlash("DBSIZE", "6");
     }
 
     @Test
     void sorted() throws IOException {
         fill();
-        ask("MSET w_1 9 w_2 8 w_3 7 v_1 uno v_2 dos", "OK");
-        ask("HSET h_3 f tres", "1");
+        expect("MSET w_1 9 w_2 8 w_3 7 v_1 uno v_2 dos", "OK");
+        expect("HSET h_3 f tres", "1");
         String[] others = {"list", "w_1", "w_2", "w_3", "v_1", "v_2", "h_3"};
         server.drop(others);
         assertThat(elements("SORT list")).containsExactly("1", "2", "3");
@@ -122,78 +122,78 @@ class FlashKeysTest extends FlashClients {
                 "2", "dos", "-1 (null)", "1", "uno", "-1 (null)");
         server.drop(others);
         server.drop(ALL);
-        ask("SORT list BY w_* STORE text", "3");
+        expect("SORT list BY w_* STORE text", "3");
         server.drop("text");
         assertThat(elements("LRANGE text 0 -1")).containsExactly("3", "2", "1");
-        ask("TTL text", "-1");
+        expect("TTL text", "-1");
         server.drop("text", "list");
-        ask("SORT nothing STORE text", "0");
-        ask("EXISTS text", "0");
+        expect("SORT nothing STORE text", "0");
+        expect("EXISTS text", "0");
     }
 
     @Test
     void exchangedWithAnotherDatabase() throws IOException {
-        ask("MSET k zero l zero", "OK");
-        ask("SELECT 1", "OK");
-        ask("MSET k one m one", "OK");
+        expect("MSET k zero l zero", "OK");
+        expect("SELECT 1", "OK");
+        expect("MSET k one m one", "OK");
         server.drop("k", "l");
         server.drop(1, "k", "m");
-        ask(other, "SWAPDB 0 1", "OK");
-        ask("GET k", "zero");
-        ask("EXISTS k l m", "2");
-        ask("DEL l", "1");
-        ask(other, "GET k", "one");
-        ask(other, "EXISTS k l m", "2");
+        expect(other, "SWAPDB 0 1", "OK");
+        expect("GET k", "zero");
+        expect("EXISTS k l m", "2");
+        expect("DEL l", "1");
+        expect(other, "GET k", "one");
+        expect(other, "EXISTS k l m", "2");
         server.drop("k", "m");
         server.drop(1, "k");
-        ask(other, "SWAPDB 1 0", "OK");
-        ask("GET k", "one");
-        ask("DBSIZE", "2");
-        ask(other, "DBSIZE", "1");
-        ask(other, "DEL k l", "1");
+        expect(other, "SWAPDB 1 0", "OK");
+        expect("GET k", "one");
+        expect("DBSIZE", "2");
+        expect(other, "DBSIZE", "1");
+        expect(other, "DEL k l", "1");
         server.drop(1, "k");
-        ask(other, "EXISTS k l", "0");
+        expect(other, "EXISTS k l", "0");
     }
 
-    // --- what is told
+    // --- notifications
 
-    private static List<String> told(RawClient of) throws IOException {
+    private static List<String> events(RawClient of) throws IOException {
         of.queue("PING");
         of.flush();
-        List<String> told = new ArrayList<>();
+        List<String> reported = new ArrayList<>();
         for (RawReply next = of.read(); next.kind() == '>'; next = of.read()) {
             List<RawReply> push = next.elements();
-            told.add(push.getFirst().text().equals("invalidate")
+            reported.add(push.getFirst().text().equals("invalidate")
                     ? push.get(1).elements().getFirst().text()
                     : push.getLast().text() + " " + push.get(push.size() - 2).text());
         }
-        return told;
+        return reported;
     }
 
     /**
-     * What falls is told as gone, for flash may let it go without a word; who reads it after that is told of what
-     * follows.
+     * A demoted key is invalidated, since flash may drop it without notice; a client that reads it again is notified of
+     * later changes.
      */
     @Test
     void cachedDemotedKeysAreInvalidatedOnChange() throws IOException {
-        ask(other, "MSET k 1 l 1", "OK");
+        expect(other, "MSET k 1 l 1", "OK");
         client.call("HELLO", "3");
-        ask("CLIENT TRACKING ON", "OK");
-        ask("GET k", "1");
+        expect("CLIENT TRACKING ON", "OK");
+        expect("GET k", "1");
         server.drop("k", "l");
-        assertThat(told(client)).containsExactly("k");
-        ask(other, "SET k 2", "OK");
-        assertThat(told(client)).isEmpty();
+        assertThat(events(client)).containsExactly("k");
+        expect(other, "SET k 2", "OK");
+        assertThat(events(client)).isEmpty();
         server.drop("k");
-        ask("GET k", "2");
-        assertThat(told(client)).as("coming up is no change").isEmpty();
-        ask(other, "INCR k", "3");
-        assertThat(told(client)).containsExactly("k");
+        expect("GET k", "2");
+        assertThat(events(client)).as("coming up is no change").isEmpty();
+        expect(other, "INCR k", "3");
+        assertThat(events(client)).containsExactly("k");
         assertThat(elements("MGET k l")).containsExactly("3", "1");
-        ask(other, "DEL k", "1");
+        expect(other, "DEL k", "1");
         server.drop("l");
-        assertThat(told(client)).containsExactlyInAnyOrder("k", "l");
-        ask(other, "SWAPDB 0 1", "OK");
+        assertThat(events(client)).containsExactlyInAnyOrder("k", "l");
+        expect(other, "SWAPDB 0 1", "OK");
         client.queue("PING");
         client.flush();
         assertThat(client.read().elements().get(1).elements()).as("everything").isEmpty();
@@ -202,40 +202,40 @@ class FlashKeysTest extends FlashClients {
 
     @Test
     void broadcastTrackersReceiveDemotedKeys() throws IOException {
-        ask(other, "MSET k 1 l 1 x 1", "OK");
+        expect(other, "MSET k 1 l 1 x 1", "OK");
         server.drop("k", "l", "x");
         client.call("HELLO", "3");
-        ask("CLIENT TRACKING ON BCAST PREFIX k PREFIX l", "OK");
-        ask(other, "APPEND k 2", "2");
-        ask(other, "DEL x l", "2");
-        assertThat(told(client)).containsExactlyInAnyOrder("k", "l");
+        expect("CLIENT TRACKING ON BCAST PREFIX k PREFIX l", "OK");
+        expect(other, "APPEND k 2", "2");
+        expect(other, "DEL x l", "2");
+        assertThat(events(client)).containsExactlyInAnyOrder("k", "l");
     }
 
     @Test
     void eventsOfDemotedKeys() throws IOException {
         fill();
-        ask(other, "CONFIG SET notify-keyspace-events EAnm", "OK");
+        expect(other, "CONFIG SET notify-keyspace-events EAnm", "OK");
         client.call("HELLO", "3");
         client.call("PSUBSCRIBE", "*");
         server.drop(ALL);
-        ask(other, "GET text", "value");
-        assertThat(told(client)).as("neither falling nor coming up").isEmpty();
+        expect(other, "GET text", "value");
+        assertThat(events(client)).as("neither falling nor coming up").isEmpty();
         server.drop(ALL);
-        ask(other, "DEL text", "1");
-        ask(other, "SET number 42", "OK");
-        ask(other, "EXPIRE hash 10000", "1");
-        ask(other, "RPOP list 3", "3");
-        ask(other, "RENAME set zset", "OK");
-        ask(other, "COPY integers text", "1");
-        ask(other, "EXPIRE integers -1", "1");
-        assertThat(told(client)).containsExactly("text __keyevent@0__:del", "number __keyevent@0__:set",
+        expect(other, "DEL text", "1");
+        expect(other, "SET number 42", "OK");
+        expect(other, "EXPIRE hash 10000", "1");
+        expect(other, "RPOP list 3", "3");
+        expect(other, "RENAME set zset", "OK");
+        expect(other, "COPY integers text", "1");
+        expect(other, "EXPIRE integers -1", "1");
+        assertThat(events(client)).containsExactly("text __keyevent@0__:del", "number __keyevent@0__:set",
                 "hash __keyevent@0__:expire", "list __keyevent@0__:rpop", "list __keyevent@0__:del",
                 "zset __keyevent@0__:new", "set __keyevent@0__:rename_from", "zset __keyevent@0__:rename_to",
                 "text __keyevent@0__:new",
                 "text __keyevent@0__:copy_to", "integers __keyevent@0__:del");
     }
 
-    /** What is gone for good counts as evicted, and is told so: a tree does not fall. */
+    /** An item that is lost counts as evicted, with an event: a tree is not demoted. */
     @Test
     void demotedKeysAreNotCountedAsEvicted() throws IOException {
         fill();
@@ -243,19 +243,19 @@ class FlashKeysTest extends FlashClients {
         assertThat(client.infoLong("evicted_keys")).isZero();
         assertThat(server.stats().items()).isEqualTo(ALL.length);
         for (String key : ALL) {
-            ask("EXISTS " + key, "1");
+            expect("EXISTS " + key, "1");
         }
         List<String> words = new ArrayList<>(List.of("RPUSH", "tree"));
         for (int i = 0; i < 1000; i++) {
             words.add("element" + i);
         }
-        ask(String.join(" ", words), "1000");
-        ask(other, "CONFIG SET notify-keyspace-events Ee", "OK");
+        expect(String.join(" ", words), "1000");
+        expect(other, "CONFIG SET notify-keyspace-events Ee", "OK");
         client.call("HELLO", "3");
         client.call("PSUBSCRIBE", "*");
         server.drop("tree");
-        assertThat(told(client)).containsExactly("tree __keyevent@0__:evicted");
-        ask(other, "EXISTS tree", "0");
+        assertThat(events(client)).containsExactly("tree __keyevent@0__:evicted");
+        expect(other, "EXISTS tree", "0");
         assertThat(other.infoLong("evicted_keys")).isOne();
     }
 }

@@ -52,41 +52,29 @@ class FlashTierIT {
         return config;
     }
 
-    private static void fill(RawClient client, String prefix, int keys) throws IOException {
-        for (int from = 0; from < keys; from += 100) {
-            for (int i = from; i < from + 100; i++) {
-                client.queue("SET", prefix + i, VALUE + i);
-            }
-            client.flush();
-            for (int i = from; i < from + 100; i++) {
-                assertThat(client.read().text()).isEqualTo("OK");
-            }
-        }
-    }
-
     /** The keys of all commands of a transaction come up before the first of them runs. */
     @Test
     void aTransactionFindsWhatIsOnFlash() throws IOException {
         try (VarveServer server = servers.start(config("port", "0"));
                 RawClient client = new RawClient(server.port())) {
-            fill(client, "k", KEYS);
+            client.setKeys("k", KEYS, VALUE);
             SplittableRandom random = new SplittableRandom(5);
             for (int round = 0; round < 50; round++) {
                 client.queue("MULTI");
-                List<Integer> asked = new ArrayList<>();
+                List<Integer> requested = new ArrayList<>();
                 for (int i = 0; i < 20; i++) {
                     int number = random.nextInt(KEYS);
-                    asked.add(number);
+                    requested.add(number);
                     client.queue(i % 2 == 0 ? "GET" : "STRLEN", "k" + number);
                 }
                 client.queue("EXEC");
                 client.flush();
-                for (int i = 0; i <= asked.size(); i++) {
+                for (int i = 0; i <= requested.size(); i++) {
                     assertThat(client.read().isError()).isFalse();
                 }
                 List<RawReply> replies = client.read().elements();
-                for (int i = 0; i < asked.size(); i++) {
-                    String value = VALUE + asked.get(i);
+                for (int i = 0; i < requested.size(); i++) {
+                    String value = VALUE + requested.get(i);
                     assertThat(replies.get(i).text())
                             .isEqualTo(i % 2 == 0 ? value : Integer.toString(value.length()));
                 }
@@ -108,7 +96,7 @@ class FlashTierIT {
             client.call("SET", "copied", "old of 3");
             client.call("SET", "moved", "stays");
             client.call("SELECT", "0");
-            fill(client, "key:", KEYS);
+            client.setKeys("key:", KEYS, VALUE);
             assertThat(client.infoLong("flash_written")).isGreaterThan(KEYS / 2);
             assertThat(client.infoLong("flash_shed")).isZero();
 
@@ -145,17 +133,17 @@ class FlashTierIT {
     void repliesComeInOrder() throws IOException {
         try (VarveServer server = servers.start(config());
                 RawClient client = new RawClient(server.port())) {
-            fill(client, "key:", KEYS);
+            client.setKeys("key:", KEYS, VALUE);
             SplittableRandom random = new SplittableRandom(4);
             for (int round = 0; round < 50; round++) {
-                List<Integer> asked = new ArrayList<>();
+                List<Integer> requested = new ArrayList<>();
                 for (int i = 0; i < 300; i++) {
                     int number = random.nextInt(KEYS + 100);
-                    asked.add(number);
+                    requested.add(number);
                     client.queue("GET", "key:" + number);
                 }
                 client.flush();
-                for (int number : asked) {
+                for (int number : requested) {
                     assertThat(client.read().text()).isEqualTo(number < KEYS ? VALUE + number : "-1 (null)");
                 }
             }
@@ -224,14 +212,16 @@ class FlashTierIT {
         return text == null ? "-1 (null)" : text;
     }
 
-    /** What is there during the whole of a walk is met, though others have it brought up and driven down meanwhile. */
+    /**
+     * A key that is present throughout a scan is visited, though other clients have it fetched and demoted meanwhile.
+     */
     @Test
     void aWalkMeetsWhatIsThereAllTheTime() throws Exception {
         AtomicBoolean stop = new AtomicBoolean();
         try (VarveServer server = servers.start(config("io-threads", "2"));
                 ExecutorService pool = Executors.newSingleThreadExecutor();
                 RawClient client = new RawClient(server.port())) {
-            fill(client, "key:", KEYS);
+            client.setKeys("key:", KEYS, VALUE);
             client.call("SELECT", "1");
             client.call("SET", "elsewhere", "x");
             client.call("SELECT", "0");
@@ -282,9 +272,9 @@ class FlashTierIT {
     void emptiedAndExchangedInBothTiers() throws IOException {
         try (VarveServer server = servers.start(config());
                 RawClient client = new RawClient(server.port())) {
-            fill(client, "key:", KEYS);
+            client.setKeys("key:", KEYS, VALUE);
             client.call("SELECT", "1");
-            fill(client, "one:", 1000);
+            client.setKeys("one:", 1000, VALUE);
             assertThat(client.call("SWAPDB", "0", "1").text()).isEqualTo("OK");
             assertThat(client.call("DBSIZE").integer()).isEqualTo(KEYS);
             assertThat(client.call("GET", "key:11").text()).isEqualTo(VALUE + 11);
@@ -307,12 +297,12 @@ class FlashTierIT {
     }
 
     @Test
-    void itComesBackWarm() throws IOException {
+    void itRestartsWarm() throws IOException {
         try (VarveServer server = servers.start(config());
                 RawClient client = new RawClient(server.port())) {
             client.call("HSET", "hash", "field", "value");
             client.call("SET", "gone soon", "value", "PX", "1");
-            fill(client, "key:", KEYS);
+            client.setKeys("key:", KEYS, VALUE);
         }
         try (VarveServer server = servers.start(config());
                 RawClient client = new RawClient(server.port())) {

@@ -27,19 +27,19 @@ class FlashTransactionsTest extends FlashClients {
         return client.call("EXEC").elements();
     }
 
-    /** What is deleted stays so: the key has not been in memory and on flash. */
+    /** A deleted key stays deleted: it was not in memory and on flash. */
     private void isInOneTier(String key) throws IOException {
-        ask(other, "DEL " + key, "1");
-        ask(other, "EXISTS " + key, "0");
-        ask(other, "DEL " + key, "0");
+        expect(other, "DEL " + key, "1");
+        expect(other, "EXISTS " + key, "0");
+        expect(other, "DEL " + key, "0");
     }
 
     @Test
     void aSelectThatIsRefusedToAUserOfTheTransactionsOwn() throws IOException {
-        ask(client, "SET k old", "OK");
-        ask(client, "ACL SETUSER u on >p ~* +get +set +auth -select", "OK");
+        expect(client, "SET k old", "OK");
+        expect(client, "ACL SETUSER u on >p ~* +get +set +auth -select", "OK");
         server.drop("k");
-        ask(client, "MULTI", "OK");
+        expect(client, "MULTI", "OK");
         queue("AUTH u p");
         queue("SELECT 1");
         queue("GET k");
@@ -48,7 +48,7 @@ class FlashTransactionsTest extends FlashClients {
         assertThat(replies.get(1).text()).startsWith(NO_SELECT);
         assertThat(replies).extracting(RawReply::text).element(2).isEqualTo("old");
         assertThat(replies).extracting(RawReply::text).element(3).isEqualTo("OK");
-        ask(other, "GET k", "new");
+        expect(other, "GET k", "new");
         isInOneTier("k");
     }
 
@@ -56,16 +56,16 @@ class FlashTransactionsTest extends FlashClients {
     @ValueSource(booleans = {true, false})
     @ParameterizedTest
     void rightsThatChangeBeforeExec(boolean taken) throws IOException {
-        ask(other, "MSET k zero l zero m zero", "OK");
-        ask(other, "SELECT 1", "OK");
-        ask(other, "MSET k one n one m one", "OK");
+        expect(other, "MSET k zero l zero m zero", "OK");
+        expect(other, "SELECT 1", "OK");
+        expect(other, "MSET k one n one m one", "OK");
         server.drop("k", "l", "m");
         server.drop(1, "k", "n", "m");
-        ask(other, "SELECT 0", "OK");
-        ask(other, "GET m", "zero");
-        ask(other, "ACL SETUSER u on >p ~* +@all", "OK");
-        ask(client, "AUTH u p", "OK");
-        ask(client, "MULTI", "OK");
+        expect(other, "SELECT 0", "OK");
+        expect(other, "GET m", "zero");
+        expect(other, "ACL SETUSER u on >p ~* +@all", "OK");
+        expect(client, "AUTH u p", "OK");
+        expect(client, "MULTI", "OK");
         queue("APPEND l !");
         queue("SELECT 1");
         queue("APPEND k !");
@@ -74,7 +74,7 @@ class FlashTransactionsTest extends FlashClients {
         queue("APPEND m !");
         queue("EXISTS k l m n");
         if (taken) {
-            ask(other, "ACL SETUSER u -select", "OK");
+            expect(other, "ACL SETUSER u -select", "OK");
         }
         List<RawReply> replies = exec();
         assertThat(replies.get(1).text()).startsWith(taken ? NO_SELECT : "OK");
@@ -84,7 +84,7 @@ class FlashTransactionsTest extends FlashClients {
         for (String key : taken ? List.of("k", "l", "m", "n") : List.of("k", "l", "m")) {
             isInOneTier(key);
         }
-        ask(other, "SELECT 1", "OK");
+        expect(other, "SELECT 1", "OK");
         for (String key : List.of("k", "n", "m")) {
             isInOneTier(key);
         }
@@ -92,9 +92,9 @@ class FlashTransactionsTest extends FlashClients {
 
     @Test
     void aSelectOfNoDatabase() throws IOException {
-        ask(client, "SET k old", "OK");
+        expect(client, "SET k old", "OK");
         server.drop("k");
-        ask(client, "MULTI", "OK");
+        expect(client, "MULTI", "OK");
         queue("SELECT 99");
         queue("SELECT 01");
         queue("GET k");
@@ -106,49 +106,49 @@ class FlashTransactionsTest extends FlashClients {
 
     @Test
     void aDemotedWatchedKeyFailsExec() throws IOException {
-        ask(client, "MSET k 1 l 1", "OK");
+        expect(client, "MSET k 1 l 1", "OK");
         server.drop("k", "l");
         // WATCH brings it up, and there it stays.
-        ask(client, "WATCH k nosuch", "OK");
+        expect(client, "WATCH k nosuch", "OK");
         assertThat(server.isInMemory(0, "k")).isTrue();
-        ask(other, "GET l", "1");
-        ask(client, "MULTI", "OK");
+        expect(other, "GET l", "1");
+        expect(client, "MULTI", "OK");
         queue("INCR k");
         queue("INCR l");
         assertThat(exec()).extracting(RawReply::text).containsExactly("2", "2");
 
-        ask(client, "WATCH k", "OK");
+        expect(client, "WATCH k", "OK");
         server.drop("k");
-        ask(client, "MULTI", "OK");
+        expect(client, "MULTI", "OK");
         queue("INCR k");
         assertThat(client.call("EXEC").isNull()).isTrue();
-        ask(client, "GET k", "2");
+        expect(client, "GET k", "2");
 
         // Also if it has come up again.
-        ask(client, "WATCH k", "OK");
+        expect(client, "WATCH k", "OK");
         server.drop("k");
-        ask(other, "GET k", "2");
-        ask(client, "MULTI", "OK");
+        expect(other, "GET k", "2");
+        expect(client, "MULTI", "OK");
         queue("INCR k");
         assertThat(client.call("EXEC").isNull()).isTrue();
     }
 
     @Test
     void absentWatchedKeysAreNotFailedByDemotion() throws IOException {
-        ask(client, "SET k 1", "OK");
-        ask(client, "WATCH nosuch", "OK");
+        expect(client, "SET k 1", "OK");
+        expect(client, "WATCH nosuch", "OK");
         server.drop("k");
-        ask(other, "GET k", "1");
-        ask(client, "MULTI", "OK");
+        expect(other, "GET k", "1");
+        expect(client, "MULTI", "OK");
         queue("GET nosuch");
         assertThat(exec()).hasSize(1);
     }
 
-    /** Queued commands hold none of their keys; those that fall after that are fetched once more. */
+    /** Queued commands pin none of their keys; keys that are demoted afterwards are fetched again. */
     @Test
     void keysDemotedBetweenQueueingAndExecAreFetched() throws IOException {
-        ask(client, "MSET k 1 l 2", "OK");
-        ask(client, "MULTI", "OK");
+        expect(client, "MSET k 1 l 2", "OK");
+        expect(client, "MULTI", "OK");
         queue("RENAME k l");
         queue("COPY l m");
         queue("MGET k l m");
@@ -161,20 +161,20 @@ class FlashTransactionsTest extends FlashClients {
 
     @Test
     void transactionsThatNeedFlashReadsAreRefused() throws IOException {
-        ask(client, "SET k 1", "OK");
-        ask(client, "RPUSH list 1 2", "2");
-        ask(client, "MSET w_1 9 w_2 8", "OK");
+        expect(client, "SET k 1", "OK");
+        expect(client, "RPUSH list 1 2", "2");
+        expect(client, "MSET w_1 9 w_2 8", "OK");
         server.drop("k", "list", "w_1", "w_2");
         for (String words : List.of("SCAN 0", "KEYS *", "DBSIZE", "RANDOMKEY", "FLUSHDB", "FLUSHALL", "SWAPDB 0 1")) {
-            ask(client, "MULTI", "OK");
-            ask(client, words, "ERR Command not allowed inside a transaction");
+            expect(client, "MULTI", "OK");
+            expect(client, words, "ERR Command not allowed inside a transaction");
             assertThat(client.call("EXEC").text()).as(words).startsWith("EXECABORT");
         }
-        ask(client, "SELECT 1", "OK");
-        ask(client, "SET k 2", "OK");
+        expect(client, "SELECT 1", "OK");
+        expect(client, "SET k 2", "OK");
         server.drop(1, "k");
-        ask(client, "SELECT 0", "OK");
-        ask(client, "MULTI", "OK");
+        expect(client, "SELECT 0", "OK");
+        expect(client, "MULTI", "OK");
         queue("MOVE k 1");
         queue("COPY k k DB 1 REPLACE");
         queue("SORT list BY w_*");
@@ -184,8 +184,8 @@ class FlashTransactionsTest extends FlashClients {
                 "ERR not allowed in a transaction: the key may be on flash in the other database",
                 "ERR not allowed in a transaction: a key selected by BY or GET may be on flash", "1");
         // Alone they wait.
-        ask(client, "MOVE k 1", "0");
-        ask(client, "COPY k k DB 1 REPLACE", "1");
+        expect(client, "MOVE k 1", "0");
+        expect(client, "COPY k k DB 1 REPLACE", "1");
         assertThat(client.call("SORT", "list", "BY", "w_*").elements()).extracting(RawReply::text).containsExactly("2",
                 "1");
     }

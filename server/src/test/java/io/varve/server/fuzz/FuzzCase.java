@@ -79,7 +79,7 @@ public final class FuzzCase {
         return words;
     }
 
-    /** What has failed once. */
+    /** Inputs that have failed once. */
     List<byte[]> kept() {
         return kept;
     }

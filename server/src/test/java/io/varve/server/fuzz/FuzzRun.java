@@ -16,8 +16,8 @@ import org.opentest4j.AssertionFailedError;
  * is shortened as long as it fails, and printed.
  */
 public final class FuzzRun {
-    private static final long INPUTS = TestBudget.of("varve.fuzz.inputs", 20_000, 2_000_000);
-    private static final int MOST_BYTES = 4096;
+    private static final long INPUTS = TestBudget.of("varve.fuzz.inputs", 20_000, 500_000);
+    private static final int MAX_BYTES = 4096;
 
     private final String name;
     private final FuzzTarget target;
@@ -39,7 +39,7 @@ public final class FuzzRun {
         random = new SplittableRandom(seed);
     }
 
-    /** What has failed once, each seed as it is and cut at every place, then random ones. */
+    /** Runs inputs that have failed once, each seed unchanged and cut at every position, then random ones. */
     public void run() {
         run(INPUTS);
     }
@@ -111,11 +111,11 @@ public final class FuzzRun {
         for (int i = 1 + Math.min(random.nextInt(8), random.nextInt(8)); i > 0; i--) {
             input = changed(input);
         }
-        return input.length > MOST_BYTES ? Arrays.copyOf(input, MOST_BYTES) : input;
+        return input.length > MAX_BYTES ? Arrays.copyOf(input, MAX_BYTES) : input;
     }
 
     private byte[] changed(byte[] input) {
-        // What is in front decides more than what is behind.
+        // The first bytes matter more than the last.
         int at = random.nextInt(1 + (random.nextBoolean() ? Math.min(input.length, 16) : input.length));
         int end = Math.min(input.length, at + 1 + random.nextInt(random.nextInt(4) == 0 ? 64 : 4));
         return switch (random.nextInt(9)) {

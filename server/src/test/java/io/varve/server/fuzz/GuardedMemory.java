@@ -23,7 +23,7 @@ public final class GuardedMemory implements AutoCloseable {
     private static final int GUARD_BYTES = 1 << 16;
     private static final int FRONT_BYTES = 64;
 
-    /** What drives a target may close it on another thread. */
+    /** The driver of a target may close it on another thread. */
     private final Arena arena = Arena.ofShared();
     private final long end;
     private final int capacity;
@@ -46,7 +46,7 @@ public final class GuardedMemory implements AutoCloseable {
         }
     }
 
-    /** Where the memory ends, and nothing can be read. */
+    /** The end of the memory, which cannot be read. */
     long end() {
         return end;
     }

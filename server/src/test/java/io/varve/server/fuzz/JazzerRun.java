@@ -25,12 +25,12 @@ import io.varve.server.resp.RequestDecoderFuzzTest;
 public final class JazzerRun {
     private static final String DRIVER = "com.code_intelligence.jazzer.Jazzer";
     private static final String ALL = "all";
-    private static final int MOST_BYTES = 4096;
+    private static final int MAX_BYTES = 4096;
     /** Nothing that is tried takes a thousandth part of it. */
     private static final int TIMEOUT_SECONDS = 20;
 
     /** To begin, to try what is in the corpus, and to end. */
-    private static final long MOST_SECONDS_BESIDE = 300;
+    private static final long MAX_EXTRA_SECONDS = 300;
 
     private final int seconds;
     private final Path module;
@@ -82,12 +82,12 @@ public final class JazzerRun {
                 "--target_class=" + each.test().getName(), "--instrumentation_includes=io.varve.**",
                 "--custom_hook_includes=io.varve.**",
                 "--reproducer_path=" + findings, "-artifact_prefix=" + findings + "/", "-dict=" + dictionary,
-                "-max_len=" + MOST_BYTES, "-timeout=" + TIMEOUT_SECONDS, "-max_total_time=" + seconds,
+                "-max_len=" + MAX_BYTES, "-timeout=" + TIMEOUT_SECONDS, "-max_total_time=" + seconds,
                 "-print_final_stats=1", corpus.toString(), seeds.toString()));
         Process process = new ProcessBuilder(command).inheritIO().start();
         // Also if this one is ended from outside.
         Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
-        boolean ended = process.waitFor(seconds + MOST_SECONDS_BESIDE, TimeUnit.SECONDS);
+        boolean ended = process.waitFor(seconds + MAX_EXTRA_SECONDS, TimeUnit.SECONDS);
         if (!ended) {
             System.err.println(each.name() + " does not end by itself");
             process.destroyForcibly().waitFor();

@@ -18,7 +18,7 @@ final class FieldSteps {
     private static final long NOW = 1_000_000_000_000L;
     private static final int ARGUMENTS_BEHIND_FIELDS = 2;
 
-    /** What a command has come to. */
+    /** The result of a command. */
     record Step(boolean changes, String reply) {}
 
     private FieldSteps() {}

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * P-Compositionality, 2015).
  */
 public final class HistoryChecker {
-    /** What is done is a word of so many bits. */
-    static final int MOST_OPERATIONS = Long.SIZE;
+    /** The set of completed operations is a word of this many bits. */
+    static final int MAX_OPERATIONS = Long.SIZE;
 
     private HistoryChecker() {}
 
@@ -53,7 +53,7 @@ public final class HistoryChecker {
                 watching.add(operation.client());
             }
         }
-        // What a client watches is told by its transactions, on whatever keys.
+        // A client's watch shows in its transactions, on whatever keys.
         for (int client : watching) {
             List<String> keys = new ArrayList<>();
             for (Operation operation : history) {
@@ -104,15 +104,15 @@ public final class HistoryChecker {
     /** One search. Confined to its user. */
     private static final class Search {
         private final List<Operation> operations;
-        /** What has to be done before each. */
+        /** The predecessors of each operation. */
         private final long[] before;
         private long answered;
         private final Set<Reached> seen = new HashSet<>();
 
         Search(List<Operation> operations) {
-            if (operations.size() > MOST_OPERATIONS) {
+            if (operations.size() > MAX_OPERATIONS) {
                 throw new IllegalArgumentException(operations.size() + " operations on keys that belong together: "
-                        + MOST_OPERATIONS + " are the most");
+                        + MAX_OPERATIONS + " are the most");
             }
             this.operations = operations;
             before = new long[operations.size()];

@@ -49,7 +49,7 @@ class HistoryCheckerTest {
     @Test
     void aReadThatIsStaleIsSeen() {
         assertThat(isGood(operation(0, 0, 1, "+OK", "SET", "k", "1"), operation(1, 2, 3, "nil", "GET", "k"))).isFalse();
-        // It was seen, and is not seen any more.
+        // The value was visible, and then is not.
         assertThat(isGood(operation(0, 0, 10, "+OK", "SET", "k", "1"), operation(1, 2, 3, "$1", "GET", "k"),
                 operation(2, 4, 5, "nil", "GET", "k"))).isFalse();
     }
@@ -91,7 +91,7 @@ class HistoryCheckerTest {
                 transaction(0, 5, 8, "[+OK]", "SET k 2"))).isTrue();
     }
 
-    /** What one client sends without waiting overlaps, and is done in order. */
+    /** Operations that one client sends without waiting overlap, and run in order. */
     @Test
     void aClientsOwnOrderIsKept() {
         assertThat(isGood(operation(0, 0, 10, "+OK", "SET", "k", "1"), operation(0, 0, 10, "nil", "GET", "k")))
@@ -112,7 +112,7 @@ class HistoryCheckerTest {
     @Test
     void keysThatNothingBringsTogetherAreSearchedOnTheirOwn() {
         List<Operation> history = new ArrayList<>();
-        for (int i = 0; i < 3 * HistoryChecker.MOST_OPERATIONS; i++) {
+        for (int i = 0; i < 3 * HistoryChecker.MAX_OPERATIONS; i++) {
             history.add(operation(i, 0, 1, "+OK", "SET", "k" + i % 6, "1"));
         }
         assertThat(HistoryChecker.parts(history)).hasSize(6);

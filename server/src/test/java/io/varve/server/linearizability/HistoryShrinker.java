@@ -32,7 +32,7 @@ public final class HistoryShrinker {
         return shrunk;
     }
 
-    /** What was known when the first reply came for which there is no order. */
+    /** The operations known when the first reply came for which there is no order. */
     private static List<Operation> shortestPrefix(List<Operation> history) {
         for (long time : history.stream().mapToLong(Operation::respondedAt).sorted().toArray()) {
             List<Operation> prefix = history.stream().filter(operation -> operation.invokedAt() <= time)

@@ -6,7 +6,7 @@ import java.util.SplittableRandom;
 
 /** Draws the requests of one history's clients. Confined to its user. */
 public final class RandomRequests {
-    /** What is asked. */
+    /** The kinds of requests. */
     public enum Mix {
         /** Commands of one key. */
         KEYS,
@@ -35,7 +35,7 @@ public final class RandomRequests {
         this.mix = mix;
     }
 
-    /** What one client asks, one after the other. */
+    /** The requests of one client, in order. */
     public List<Request> script(int requests) {
         List<Request> script = new ArrayList<>();
         while (script.size() < requests) {

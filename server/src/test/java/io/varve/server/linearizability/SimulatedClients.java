@@ -11,7 +11,7 @@ import io.varve.server.linearizability.StoreState.Step;
  * Confined to the test's thread: time is a count.
  */
 final class SimulatedClients {
-    /** What the store does wrong. */
+    /** The error of the simulated store. */
     enum Flaw {
         NONE,
         /** INCR reads at one time and writes at another. */
@@ -20,7 +20,7 @@ final class SimulatedClients {
         STALE_READ,
         /** Others come in between the commands of a transaction. */
         TORN_TRANSACTION,
-        /** EXEC does not look whether a watched key has changed. */
+        /** EXEC does not check whether a watched key has changed. */
         BLIND_EXEC
     }
 

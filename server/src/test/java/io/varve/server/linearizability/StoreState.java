@@ -27,7 +27,7 @@ record StoreState(Map<String, Value> values, Map<Integer, Watch> watches) {
     private static final String OK = "+OK";
     private static final String WRONG_TYPE = "-WRONGTYPE";
 
-    /** What a key holds. */
+    /** The value of a key. */
     sealed interface Value {}
 
     record Text(String text) implements Value {}
@@ -51,7 +51,7 @@ record StoreState(Map<String, Value> values, Map<Integer, Watch> watches) {
         }
     }
 
-    /** What a field has; {@link FieldSteps#NEVER} is no time. */
+    /** A field's value and time; {@link FieldSteps#NEVER} is no time. */
     record Field(String value, long time) {}
 
     /** Keys that a client watches, and whether one of them has changed since. */
@@ -61,7 +61,7 @@ record StoreState(Map<String, Value> values, Map<Integer, Watch> watches) {
         }
     }
 
-    /** What a request leads to. */
+    /** The effect of a request. */
     record Step(StoreState after, String reply) {}
 
     Step apply(int client, Request request) {

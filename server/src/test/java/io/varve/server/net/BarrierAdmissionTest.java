@@ -26,7 +26,7 @@ import static org.awaitility.Awaitility.await;
 class BarrierAdmissionTest {
     private static final int CLIENTS = NetworkServer.MAX_ACCEPTS_PER_READ;
 
-    /** What a round of the event loop has let in. Confined to the loop until it is read. */
+    /** The number of admitted readers per round of the event loop. Confined to the loop until it is read. */
     private static final class Rounds extends ChannelInboundHandlerAdapter {
         private final List<Integer> rounds = new ArrayList<>();
         private int now;
@@ -48,8 +48,8 @@ class BarrierAdmissionTest {
     }
 
     /**
-     * Each round may take as long as the requests of all who are in: who comes must not wait for one round for each who
-     * came before.
+     * Each round may take as long as the requests of all admitted readers: a new reader must not wait for one round for
+     * each earlier one.
      */
     @ParameterizedTest
     @ValueSource(strings = {"epoll", "nio"})
@@ -62,17 +62,17 @@ class BarrierAdmissionTest {
         try (Cache cache = Cache.open(config.cacheConfig())) {
             ServerState server = new ServerState(cache, config, config.cacheConfig().ticker(), _ -> {});
             try (NetworkServer network = NetworkServer.start(server, CommandFamilies.table(server))) {
-                Channel door = network.listening().iterator().next();
+                Channel gate = network.listening().iterator().next();
                 Rounds rounds = new Rounds();
-                door.pipeline().addFirst(rounds);
+                gate.pipeline().addFirst(rounds);
                 CountDownLatch begun = new CountDownLatch(1);
                 CountDownLatch busy = new CountDownLatch(1);
-                door.eventLoop().execute(() -> {
+                gate.eventLoop().execute(() -> {
                     begun.countDown();
                     awaitUnchecked(busy);
                 });
-                // A loop that has just woken looks at its channels first: who came then would be let in, by a pipeline
-                // where nobody counts yet.
+                // A loop that has just woken reads its channels first: a reader that arrives then would be admitted, by
+                // a pipeline, before the counting starts.
                 begun.await();
                 for (int i = 0; i < CLIENTS; i++) {
                     clients.add(new Socket(InetAddress.getLoopbackAddress(), network.port()));

@@ -41,7 +41,7 @@ class ConnectionBuffersTest {
         held.forEach(ByteBuf::release);
         runs.forEach(ValueRun::release);
         assertThat(pools.metric().usedDirectMemory()).isZero();
-        assertThat(heap.takenBytes()).isZero();
+        assertThat(heap.reservedBytes()).isZero();
         assertThat(charged()).isZero();
         cache.close();
     }
@@ -78,7 +78,7 @@ class ConnectionBuffersTest {
         held.remove(buffer);
         buffer.release();
         assertThat(charged()).isZero();
-        assertThat(heap.takenBytes()).isZero();
+        assertThat(heap.reservedBytes()).isZero();
     }
 
     @Test
@@ -126,7 +126,7 @@ class ConnectionBuffersTest {
         assertThat(buffers.isToMove(kept)).isFalse();
     }
 
-    /** The pools are seldom full to the byte: what is written next is charged all the same. */
+    /** The pools are seldom full to the byte: the next write is charged nevertheless. */
     @Test
     void subscribersMayNotUseAllOfMaxmemory() {
         hold(pools.directBuffer((int) buffers.pooledBytes() - (600 << 10)));
@@ -151,7 +151,7 @@ class ConnectionBuffersTest {
         assertThat(hold(buffers.directBuffer(64 << 10)).alloc()).isSameAs(pools);
     }
 
-    /** Two event loops that look at the same time find the same room: it is for one of them. */
+    /** Two event loops that check at the same time see the same free memory: only one of them gets it. */
     @Test
     void deliveriesUnderWayAreTakenFromWhatIsLeft() {
         hold(pools.directBuffer((int) buffers.pooledBytes()));

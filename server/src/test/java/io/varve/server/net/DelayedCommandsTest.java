@@ -32,7 +32,7 @@ class DelayedCommandsTest {
     /** It is called, and does not look before the test says so. */
     private void promise(String key, String command) {
         called.send("BLMPOP 0 2 list " + key + " LEFT");
-        other.asks(command, ":" + (command.split(" ").length - 2));
+        other.expect(command, ":" + (command.split(" ").length - 2));
     }
 
     @ParameterizedTest
@@ -46,7 +46,7 @@ class DelayedCommandsTest {
         all.pass(1);
         assertThat(held.replies()).isEqualTo("*-1 +PONG");
         assertThat(called.replies()).isEqualTo("*2 $1 k *1 $1 x");
-        other.asks("LRANGE k 0 -1", "*1 $1 y");
+        other.expect("LRANGE k 0 -1", "*1 $1 y");
     }
 
     @Test
@@ -61,9 +61,9 @@ class DelayedCommandsTest {
         assertThat(held.replies()).isEqualTo("*-1");
         assertThat(called.replies()).isEqualTo("*2 $1 k *1 $1 x");
         assertThat(looks.replies()).isEqualTo(":0");
-        other.asks("RPUSH j y z", ":2");
+        other.expect("RPUSH j y z", ":2");
         assertThat(waits.replies()).isEqualTo("*2 $1 j $1 y");
-        other.asks("LLEN j", ":1");
+        other.expect("LLEN j", ":1");
     }
 
     @Test
@@ -77,8 +77,8 @@ class DelayedCommandsTest {
         assertThat(held.replies()).isEmpty();
         all.pass(1);
         assertThat(held.replies()).isEqualTo("*-1");
-        other.asks("RPUSH k y", ":1");
-        held.asks("BLPOP k 0.125", "*2 $1 k $1 y");
+        other.expect("RPUSH k y", ":1");
+        held.expect("BLPOP k 0.125", "*2 $1 k $1 y");
     }
 
     /** The next command of the same client has a time of its own. */
@@ -106,12 +106,12 @@ class DelayedCommandsTest {
         assertThat(held.replies()).startsWith(command.endsWith(" 0") ? "*2 $1 k $1 y" : "-ERR timeout is ");
     }
 
-    /** It would tell of what it does, and those who are told are too far behind. */
+    /** It would publish its events, and the subscribers are too far behind. */
     @Test
     void aTimeoutPassesBehindASlowReader() {
         Client slow = all.connect();
-        other.asks("CONFIG SET notify-keyspace-events KEA", "+OK");
-        other.asks("RPUSH k x", ":1");
+        other.expect("CONFIG SET notify-keyspace-events KEA", "+OK");
+        other.expect("RPUSH k x", ":1");
         // Its event loop takes nothing out of its inbox.
         slow.send("SUBSCRIBE c");
         Client publisher = all.connect();

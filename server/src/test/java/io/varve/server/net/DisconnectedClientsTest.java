@@ -29,9 +29,9 @@ class DisconnectedClientsTest {
         next.send("BLPOP k 0");
         disconnected.kill();
         assertThat(disconnected.isClosing()).isTrue();
-        other.asks("RPUSH k x", ":1");
+        other.expect("RPUSH k x", ":1");
         assertThat(next.replies()).isEqualTo("*2 $1 k $1 x");
-        other.asks("LLEN k", ":0");
+        other.expect("LLEN k", ":0");
         assertThat(disconnected.replies()).isEmpty();
         assertThat(all.server().blockedKeys().keyCount()).isZero();
     }
@@ -44,7 +44,7 @@ class DisconnectedClientsTest {
         // It was called, and does not come to look.
         disconnected.kill();
         assertThat(next.replies()).isEqualTo("*2 $1 k $1 x");
-        other.asks("LLEN k", ":1 :0");
+        other.expect("LLEN k", ":1 :0");
         assertThat(disconnected.replies()).isEmpty();
     }
 
@@ -53,10 +53,10 @@ class DisconnectedClientsTest {
         Client called = all.connect();
         called.send("BLPOP k 0");
         next.send("BLPOP j 0");
-        other.asks("RPUSH k x", ":1");
+        other.expect("RPUSH k x", ":1");
         disconnected.send("DBSIZE");
         disconnected.kill();
-        other.asks("RPUSH j y", ":1");
+        other.expect("RPUSH j y", ":1");
         assertThat(next.replies()).isEqualTo("*2 $1 j $1 y");
         assertThat(called.replies()).isEqualTo("*2 $1 k $1 x");
         assertThat(disconnected.replies()).isEmpty();
@@ -74,25 +74,25 @@ class DisconnectedClientsTest {
         assertThat(other.replies()).startsWith(":1 ").endsWith(" :0");
         assertThat(disconnected.isClosing()).isTrue();
         assertThat(all.server().telemetry().overOutputLimit()).isOne();
-        other.asks("RPUSH k x", ":1");
+        other.expect("RPUSH k x", ":1");
         assertThat(next.replies()).isEqualTo("*2 $1 k $1 x");
-        other.asks("LLEN k", ":0");
+        other.expect("LLEN k", ":0");
     }
 
     @Test
     void nothingIsKeptOfWhatWasHalfReceived() {
-        long before = all.server().argumentMemory().takenBytes();
+        long before = all.server().argumentMemory().reservedBytes();
         disconnected.sendBytes("*100000\r\n" + "$1\r\nx\r\n".repeat(50_000));
-        assertThat(all.server().argumentMemory().takenBytes()).isGreaterThan(before);
+        assertThat(all.server().argumentMemory().reservedBytes()).isGreaterThan(before);
         disconnected.kill();
         assertThat(disconnected.isClosing()).isTrue();
-        assertThat(all.server().argumentMemory().takenBytes()).isEqualTo(before);
+        assertThat(all.server().argumentMemory().reservedBytes()).isEqualTo(before);
     }
 
     /** It is to be closed once it has read what was replied. */
     @Test
     void aQuittingClientThatDoesNotReadIsClosedWhenIdle() {
-        other.asks("CONFIG SET timeout 5", "+OK");
+        other.expect("CONFIG SET timeout 5", "+OK");
         disconnected.stopReading();
         disconnected.send("ECHO " + MESSAGE, "QUIT");
         for (int second = 0; second <= 5; second++) {
@@ -110,6 +110,6 @@ class DisconnectedClientsTest {
         disconnected.kill();
         disconnected.send("SET k v");
         assertThat(disconnected.replies()).isEmpty();
-        other.asks("EXISTS k", ":0");
+        other.expect("EXISTS k", ":0");
     }
 }

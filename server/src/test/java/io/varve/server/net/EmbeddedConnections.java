@@ -91,7 +91,7 @@ final class EmbeddedConnections implements AutoCloseable {
             sendBytes(String.join("\r\n", commands) + "\r\n");
         }
 
-        /** What its event loop has to do is done, and what was replied since this was last asked. */
+        /** Runs the tasks of its event loop, and returns the replies since the last call. */
         String replies() {
             run();
             StringBuilder text = new StringBuilder();
@@ -102,15 +102,15 @@ final class EmbeddedConnections implements AutoCloseable {
             return text.toString().replace("\r\n", " ").strip();
         }
 
-        void asks(String command, String reply) {
+        void expect(String command, String reply) {
             send(command);
             assertThat(replies()).as(command).isEqualTo(reply);
         }
 
-        /** What its event loop has to do is done. */
+        /** Runs the tasks of its event loop. */
         void run() {
             channel.runPendingTasks();
-            // What comes of times that have ended.
+            // Tasks of expired timers.
             channel.runPendingTasks();
         }
 
@@ -137,7 +137,7 @@ final class EmbeddedConnections implements AutoCloseable {
 
         /** Whether the server closes the connection, which it has not done yet. */
         boolean isClosing() {
-            return closing.asked && channel.isOpen();
+            return closing.requested && channel.isOpen();
         }
 
         private void letClose() {
@@ -147,25 +147,25 @@ final class EmbeddedConnections implements AutoCloseable {
     }
 
     /**
-     * Keeps a connection open that is to be closed, as encryption does that of a client who does not read. Confined to
+     * Keeps a connection open that is to be closed, as encryption does with a client that does not read. Confined to
      * the test's thread.
      */
-    // What becomes of a close is told to its promise.
+    // The promise of a pending close.
     @SuppressWarnings("FutureReturnValueIgnored")
     private static final class Closing extends ChannelOutboundHandlerAdapter {
         private boolean letThrough;
-        private boolean asked;
+        private boolean requested;
         private boolean holdsReplies;
 
         @Override
         public void close(ChannelHandlerContext ctx, ChannelPromise promise) {
-            asked = true;
+            requested = true;
             if (letThrough) {
                 ctx.close(promise);
             }
         }
 
-        /** What is not flushed waits in the channel. */
+        /** Unflushed output waits in the channel. */
         @Override
         public void flush(ChannelHandlerContext ctx) {
             if (!holdsReplies || letThrough) {

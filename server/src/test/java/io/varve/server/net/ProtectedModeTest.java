@@ -65,10 +65,11 @@ class ProtectedModeTest {
         channel.pipeline().addLast(new ConnectionHandler(server, new Workers(server, server.commands(), buffers),
                 NO_RUNS, buffers, channel, null));
         channel.pipeline().fireChannelActive();
-        ByteBuf told = channel.readOutbound();
-        assertThat(told.toString(StandardCharsets.US_ASCII)).startsWith("-DENIED Redis is running in protected mode")
+        ByteBuf reported = channel.readOutbound();
+        assertThat(reported.toString(StandardCharsets.US_ASCII))
+                .startsWith("-DENIED Redis is running in protected mode")
                 .endsWith("from the outside.\r\n");
-        told.release();
+        reported.release();
         assertThat(channel.isOpen()).isFalse();
         assertThat(server.lifecycle().clients().rejected()).isEqualTo(1);
         assertThat(server.lifecycle().clients().count()).isZero();

@@ -33,7 +33,7 @@ import static org.awaitility.Awaitility.await;
 
 /** Tests encrypted connections beyond the heap budget. Confined to the test's thread. */
 class TlsBoundTest {
-    private static final int MOST = 2;
+    private static final int MAX_CONNECTIONS = 2;
     private static final int TIMEOUT_MILLIS = 20_000;
 
     @TempDir
@@ -46,7 +46,7 @@ class TlsBoundTest {
     private final ListAppender<ILoggingEvent> log = new ListAppender<>();
     private Cache cache;
     private ServerState server;
-    private TlsLoans loans;
+    private TlsHeapBudget budget;
     private NetworkServer network;
 
     @BeforeAll
@@ -65,8 +65,8 @@ class TlsBoundTest {
                 .with("tls-key-file", certificates.key("ca").toString());
         cache = Cache.open(config.cacheConfig());
         server = new ServerState(cache, config, config.cacheConfig().ticker(), _ -> {});
-        loans = new TlsLoans(server.argumentMemory(), MOST);
-        network = NetworkServer.startWith(server, CommandFamilies.table(server), loans);
+        budget = new TlsHeapBudget(server.argumentMemory(), MAX_CONNECTIONS);
+        network = NetworkServer.startWith(server, CommandFamilies.table(server), budget);
     }
 
     @AfterEach
@@ -116,18 +116,18 @@ class TlsBoundTest {
                 isClosed();
                 isClosed();
                 assertThat(server.telemetry().connectionsRejected()).isEqualTo(2);
-                assertThat(loans.taken()).isEqualTo(MOST);
+                assertThat(budget.connections()).isEqualTo(MAX_CONNECTIONS);
                 isServed(first);
                 isServed(second);
             }
-            await().until(() -> loans.taken() == 1);
+            await().until(() -> budget.connections() == 1);
             try (SSLSocket third = connect()) {
                 isServed(third);
                 isClosed();
             }
         }
-        await().until(() -> loans.taken() == 0);
-        await().until(() -> server.argumentMemory().takenBytes() == 0);
+        await().until(() -> budget.connections() == 0);
+        await().until(() -> server.argumentMemory().reservedBytes() == 0);
         assertThat(server.telemetry().connectionsRejected()).isEqualTo(3);
         assertThat(logged().getFirst()).startsWith("tls-port ")
                 .contains(": at most 2 encrypted connections at a time (maxclients 10000), because each needs 50 KB");
@@ -135,23 +135,23 @@ class TlsBoundTest {
                 .contains(" is closed: the heap budget for encrypted connections is used up (and 0 others");
     }
 
-    /** Nobody has to shake hands, nor speak TLS, to take an engine: neither keeps it from others. */
+    /** A client takes an engine without a handshake, and without TLS: neither keeps it from others. */
     @Test
     void clientsWithoutAHandshakeCountUntilTheyDisconnect() throws IOException {
         try (SSLSocket first = connect()) {
             isServed(first);
             try (Socket silent = new Socket(InetAddress.getLoopbackAddress(), network.tlsPort())) {
-                await().until(() -> loans.taken() == MOST);
+                await().until(() -> budget.connections() == MAX_CONNECTIONS);
                 isClosed();
                 assertThat(silent.isConnected()).isTrue();
             }
-            await().until(() -> loans.taken() == 1);
+            await().until(() -> budget.connections() == 1);
             try (Socket stranger = new Socket(InetAddress.getLoopbackAddress(), network.tlsPort())) {
                 stranger.setSoTimeout(TIMEOUT_MILLIS);
                 stranger.getOutputStream().write("PING and nothing of TLS\r\n".getBytes(StandardCharsets.US_ASCII));
                 // An alert, and the end.
                 stranger.getInputStream().readAllBytes();
-                await().until(() -> loans.taken() == 1);
+                await().until(() -> budget.connections() == 1);
             }
             try (SSLSocket second = connect()) {
                 isServed(second);

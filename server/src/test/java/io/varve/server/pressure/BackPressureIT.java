@@ -61,7 +61,7 @@ class BackPressureIT {
             try {
                 client.send(requests);
             } catch (IOException closed) {
-                // It has been cut off; what the test looks at is what it can read.
+                // It has been disconnected; the test checks what it can read.
                 Thread.currentThread().interrupt();
             }
         });

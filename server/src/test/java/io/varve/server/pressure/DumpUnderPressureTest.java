@@ -38,7 +38,7 @@ class DumpUnderPressureTest {
         }
     }
 
-    /** More than there is room for. */
+    /** More items than fit. */
     private static void fill(RawClient client) throws IOException {
         for (int from = 0; from < FILLERS; from += 100) {
             for (int i = from; i < from + 100; i++) {
@@ -69,7 +69,7 @@ class DumpUnderPressureTest {
         }
     }
 
-    /** A payload is as long as its string and a little more: there is room for it at once. */
+    /** A payload is as long as its string and a little more: memory is reclaimed for it at once. */
     @Test
     void aLongStringIsDumpedByEvictingOthers() throws IOException {
         try (VarveServer server = start("volatile-random"); RawClient client = new RawClient(server.port())) {

@@ -11,13 +11,15 @@ import java.util.concurrent.TimeUnit;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.RawReply;
 import io.varve.server.testing.ServerProcess;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
  * Tests commands with large arguments or items, alone and combined, in a server with free memory and in a full one.
@@ -25,15 +27,36 @@ import static org.awaitility.Awaitility.await;
  */
 class LargeArgumentsIT {
     private static final int MB = 1 << 20;
+    private static final int ROUNDS = TestBudget.ofInt("varve.pressure.rounds", 1, 3);
     private static final String OOM = "OOM command not allowed when used memory > 'maxmemory'.";
     private static final String HEAP_USED_UP = "OOM the heap budget for arguments and keys of requests is used up: send"
             + " fewer of them in one request";
+
+    private static List<Integer> keySizes() {
+        return TestBudget.cases(List.of(20_000, 3 * MB), List.of(1000, 100_000));
+    }
+
+    private static List<String> policiesThatKeepHashes() {
+        return TestBudget.cases(List.of("volatile-lru"), List.of("noeviction"));
+    }
+
+    /** The command, the bytes of a name, and how many names one command has. */
+    private static List<Arguments> channels() {
+        return TestBudget.cases(List.of(arguments("PSUBSCRIBE", 60_000, 1), arguments("SUBSCRIBE", 10, 10_000)),
+                List.of(arguments("SUBSCRIBE", 1_000_000, 1), arguments("SSUBSCRIBE", 1000, 1)));
+    }
+
+    /** The number of listeners and the bytes of a message. */
+    private static List<Arguments> listeners() {
+        return TestBudget.cases(List.of(arguments(6, 20), arguments(120, 60_000)),
+                List.of(arguments(6, 1000), arguments(6, 50_000), arguments(6, 1_000_000)));
+    }
 
     private static ServerProcess start(String policy) throws IOException {
         return ServerProcess.start("--maxmemory", "100mb", "--maxmemory-policy", policy, "--shards", "8");
     }
 
-    /** Text of a length that begins and ends with what tells it from others. */
+    /** A text of this length that begins and ends with a distinguishing mark. */
     private static String text(String mark, int length) {
         return mark + "x".repeat(length - 2 * mark.length()) + mark;
     }
@@ -42,21 +65,23 @@ class LargeArgumentsIT {
     private static void fill(RawClient client, String policy) throws IOException {
         String value = "v".repeat(10_000);
         int i = 0;
-        if (policy.equals("noeviction")) {
-            while (!client.call("SET", "fill:" + i, value).isError()) {
-                i++;
+        boolean full = false;
+        while (!full) {
+            for (int j = 0; j < 100; j++) {
+                client.queue("SET", "fill:" + i++, value);
             }
-        } else {
-            while (client.infoLong("evicted_keys") == 0) {
-                for (int j = 0; j < 100; j++) {
-                    assertThat(client.command("SET", "fill:" + i++, value)).isEqualTo("+OK\r\n");
-                }
+            client.flush();
+            for (int j = 0; j < 100; j++) {
+                boolean refused = client.read().isError();
+                assertThat(refused && !policy.equals("noeviction")).isFalse();
+                full |= refused;
             }
+            full |= !policy.equals("noeviction") && client.infoLong("evicted_keys") > 0;
         }
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1000, 20_000, 100_000, 3 * MB})
+    @MethodSource("keySizes")
     void aLongKeyMayHaveALongValue(int keyBytes) throws IOException {
         try (ServerProcess server = start("noeviction"); RawClient client = new RawClient(server.port())) {
             long before = client.infoLong("used_memory");
@@ -85,14 +110,18 @@ class LargeArgumentsIT {
         }
     }
 
-    /** What has become shorter would move to where it wastes nothing: it stays where there is no room for that. */
+    /** A value that became shorter would move to where it wastes nothing: it stays if there is no memory for that. */
     @ParameterizedTest
-    @ValueSource(strings = {"noeviction", "volatile-lru"})
+    @MethodSource("policiesThatKeepHashes")
     void aShrinkingHashNeedsNoMemory(String policy) throws IOException {
         try (ServerProcess server = start(policy); RawClient client = new RawClient(server.port())) {
             String small = text("s", 3000);
             for (int i = 0; i < 300; i++) {
-                assertThat(client.call("HSET", "h", "f" + i, small + i).integer()).isOne();
+                client.queue("HSET", "h", "f" + i, small + i);
+            }
+            client.flush();
+            for (int i = 0; i < 300; i++) {
+                assertThat(client.read().integer()).isOne();
             }
             assertThat(client.call("HSET", "h", "big", text("b", 2 * MB)).integer()).isOne();
             assertThat(client.call("HSET", "h", "large", text("l", 2 * MB)).integer()).isOne();
@@ -107,7 +136,11 @@ class LargeArgumentsIT {
                 assertThat(all.get(i + 1).text()).isEqualTo(small + all.get(i).text().substring(1));
             }
             for (int i = 0; i < 1000; i++) {
-                assertThat(client.call("DEL", "fill:" + i).integer()).isOne();
+                client.queue("DEL", "fill:" + i);
+            }
+            client.flush();
+            for (int i = 0; i < 1000; i++) {
+                assertThat(client.read().integer()).isOne();
             }
             assertThat(client.call("HGET", "h", "big").text()).isEqualTo("-1 (null)");
             assertThat(client.call("HSET", "h", "f8", "").integer()).isZero();
@@ -117,14 +150,14 @@ class LargeArgumentsIT {
     }
 
     /**
-     * A value that a command copies is not among its arguments, or is there once more: room is made for it all the
-     * same.
+     * A value that a command copies is not among its arguments, or exists twice: memory is reclaimed for it
+     * nevertheless.
      */
     @Test
     void withEvictionCopiesFindMemory() throws IOException {
         String policy = "allkeys-random";
         try (ServerProcess server = start(policy); RawClient client = new RawClient(server.port())) {
-            for (int round = 0; round < 3; round++) {
+            for (int round = 0; round < ROUNDS; round++) {
                 fill(client, policy);
                 assertThat(client.call("HSET", "h" + round, "f", text("f", 18 * MB)).integer()).isOne();
                 fill(client, policy);
@@ -132,7 +165,7 @@ class LargeArgumentsIT {
                         .isEqualTo(40 * MB + 3);
                 fill(client, policy);
                 assertThat(client.call("SET", "s" + round, text("s", 10 * MB)).text()).isEqualTo("OK");
-                // Eviction may have taken it by chance, which is no want of room.
+                // Eviction may have removed it by chance, which is not a lack of memory.
                 assertThat(client.call("RENAME", "s" + round, "t").text()).isIn("OK", "ERR no such key");
                 assertThat(client.call("APPEND", "a" + round, text("a", 12 * MB)).integer()).isEqualTo(12 * MB);
                 assertThat(client.call("SET", text("k", 2 * MB), "v" + round).text()).isEqualTo("OK");
@@ -167,11 +200,10 @@ class LargeArgumentsIT {
     }
 
     /**
-     * So do the names of channels and patterns, be they many or long: there is an end to them, and who goes gives his
-     * back.
+     * Names of channels and patterns, many or long, are limited too; a client that disconnects releases its own.
      */
     @ParameterizedTest
-    @CsvSource({"SUBSCRIBE, 1000000, 1", "SSUBSCRIBE, 1000, 1", "PSUBSCRIBE, 60000, 1", "SUBSCRIBE, 10, 10000"})
+    @MethodSource("channels")
     void channelsDoNotFillTheHeap(String command, int bytes, int together) throws IOException {
         String name = "n".repeat(bytes);
         try (ServerProcess server = start("noeviction"); RawClient other = new RawClient(server.port())) {
@@ -212,7 +244,7 @@ class LargeArgumentsIT {
     }
 
     /**
-     * It arrives in memory of its own, from which all who listen get it: the heap and the pools would not have room for
+     * It arrives in its own memory, from which all subscribers get it: the heap and the pools would have no space for
      * it.
      */
     @Test
@@ -227,7 +259,7 @@ class LargeArgumentsIT {
             long before = publisher.infoLong("used_memory");
             assertThat(one.command("SUBSCRIBE", "c")).startsWith("*3");
             assertThat(two.command("PSUBSCRIBE", "*")).startsWith("*3");
-            for (int round = 0; round < 3; round++) {
+            for (int round = 0; round < ROUNDS; round++) {
                 assertThat(publisher.call("PUBLISH", "c", message).integer()).isEqualTo(2);
                 for (RawClient listener : List.of(one, two)) {
                     assertThat(listener.read().elements().getLast().text().equals(message)).isTrue();
@@ -240,17 +272,14 @@ class LargeArgumentsIT {
                 }
             }
             await().until(() -> publisher.infoLong("used_memory") < before + 2 * MB);
-            // Nobody is told any more; their event loops have yet to drop what waited for them.
+            // The subscribers are disconnected; their event loops have yet to drop pending messages.
             await().atMost(20, TimeUnit.SECONDS).until(() -> publisher.infoLong("undelivered_message_bytes") == 0);
             assertThat(server.memoryBytes("VmHWM")).isLessThan((100L + 256) * MB);
             assertThat(server.errors()).doesNotContain("ERROR");
         }
     }
 
-    /**
-     * Letters for all of them would fill the heap's share for messages many times over: who publishes is held up, not
-     * refused.
-     */
+    /** Messages for all of them would fill the heap's share many times over: the publisher is delayed, not refused. */
     @Test
     void aFastPublisherWaits() throws Exception {
         int listeners = 300;
@@ -295,11 +324,10 @@ class LargeArgumentsIT {
     }
 
     /**
-     * With the limits that a listener has if nobody says anything: whoever does not read is cut off, and the heap holds
-     * little for him.
+     * With the default limits of subscribers: one that does not read is disconnected, and the heap holds little for it.
      */
     @ParameterizedTest
-    @CsvSource({"6, 20", "6, 1000", "6, 50000", "6, 1000000", "120, 60000"})
+    @MethodSource("listeners")
     void listenersThatDoNotReadDoNotFillTheHeap(int listeners, int bytes) throws IOException {
         String message = text("m", bytes);
         int batch = Math.max(1, 200_000 / bytes);
@@ -322,7 +350,7 @@ class LargeArgumentsIT {
                     listening = reply.integer();
                 }
             }
-            // Nobody is told any more; their event loops have yet to drop what waited for them.
+            // The subscribers are disconnected; their event loops have yet to drop pending messages.
             await().atMost(20, TimeUnit.SECONDS).until(() -> publisher.infoLong("undelivered_message_bytes") == 0);
             assertThat(server.memoryBytes("VmHWM")).isLessThan((100L + 256) * MB);
             assertThat(server.errors()).doesNotContain("ERROR");

@@ -4,23 +4,25 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.RawReply;
 import io.varve.server.testing.ServerProcess;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests keys, fields and values of 512 MB, the protocol's maximum, in a separate server process. Confined to the test's
- * thread.
+ * Tests keys, fields and values of 512 MB, the protocol's maximum, in a separate server process. In the gate some
+ * commands get keys of 30 or 128 MB instead. Confined to the test's thread.
  */
 class LargeKeysIT {
     private static final int MB = 1 << 20;
@@ -48,6 +50,18 @@ class LargeKeysIT {
         server.close();
         assertThat(errors).doesNotContain("ERROR", "LEAK");
         assertThat(peak).isLessThan(MAX_MEMORY_BYTES + BESIDE_BYTES);
+    }
+
+    private static List<Integer> keySizes() {
+        return TestBudget.cases(List.of(128 * MB), List.of(LONGEST));
+    }
+
+    private static List<Integer> namesTooLongForTheHeap() {
+        return TestBudget.cases(List.of(30 * MB), List.of(LONGEST));
+    }
+
+    private static List<String> policies() {
+        return TestBudget.cases(List.of("allkeys-lru"), List.of("noeviction"));
     }
 
     /** Sends a command, of which each argument that is a number is that many bytes. */
@@ -90,17 +104,10 @@ class LargeKeysIT {
     }
 
     @Test
-    void theLongestKeyIsAKeyLikeAnyOther() throws IOException {
+    void theLongestKeyIsReadAndListed() throws IOException {
         try (RawClient client = new RawClient(server.port())) {
             assertThat(call(client, "SET", LONGEST, "value").text()).isEqualTo("OK");
             assertThat(call(client, "GET", LONGEST).text()).isEqualTo("value");
-            assertThat(call(client, "EXISTS", LONGEST - 1).integer()).isZero();
-            assertThat(call(client, "SET", LONGEST, "another").text()).isEqualTo("OK");
-            assertThat(call(client, "EXPIRE", LONGEST, "1000").integer()).isOne();
-            assertThat(call(client, "RENAME", LONGEST, "short").text()).isEqualTo("OK");
-            assertThat(call(client, "GET", "short").text()).isEqualTo("another");
-            assertThat(call(client, "TTL", "short").integer()).isBetween(900L, 1000L);
-            assertThat(call(client, "RENAME", "short", LONGEST).text()).isEqualTo("OK");
             send(client, "KEYS", "*");
             assertThat(client.read(4)).isEqualTo("*1\r\n");
             assertLongBulk(client, LONGEST);
@@ -109,7 +116,25 @@ class LargeKeysIT {
             assertThat(client.reply()).as("cursor").startsWith("$");
             assertThat(client.read(4)).isEqualTo("*1\r\n");
             assertLongBulk(client, LONGEST);
-            assertThat(call(client, "PEXPIRE", LONGEST, "1").integer()).isOne();
+            assertThat(client.command("FLUSHALL")).isEqualTo("+OK\r\n");
+            assertNothingLeft(client);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("keySizes")
+    void aLongKeyIsAKeyLikeAnyOther(int length) throws IOException {
+        try (RawClient client = new RawClient(server.port())) {
+            assertThat(call(client, "SET", length, "value").text()).isEqualTo("OK");
+            assertThat(call(client, "GET", length).text()).isEqualTo("value");
+            assertThat(call(client, "EXISTS", length - 1).integer()).isZero();
+            assertThat(call(client, "SET", length, "another").text()).isEqualTo("OK");
+            assertThat(call(client, "EXPIRE", length, "1000").integer()).isOne();
+            assertThat(call(client, "RENAME", length, "short").text()).isEqualTo("OK");
+            assertThat(call(client, "GET", "short").text()).isEqualTo("another");
+            assertThat(call(client, "TTL", "short").integer()).isBetween(900L, 1000L);
+            assertThat(call(client, "RENAME", "short", length).text()).isEqualTo("OK");
+            assertThat(call(client, "PEXPIRE", length, "1").integer()).isOne();
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(client.call("DBSIZE").integer()).isZero());
             assertNothingLeft(client);
         }
@@ -163,11 +188,11 @@ class LargeKeysIT {
     }
 
     /**
-     * Names that somebody waits for or watches are on the heap, which has no room for such: nor is a key copied to be
-     * looked for.
+     * Names that a client waits for or watches are on the heap, which has no space for such long ones: nor is a key
+     * copied for a lookup.
      */
     @ParameterizedTest
-    @ValueSource(ints = {LONGEST, 30 * MB})
+    @MethodSource("namesTooLongForTheHeap")
     void aNameOnTheHeapIsNotSoLong(int length) throws IOException {
         try (RawClient client = new RawClient(server.port()); RawClient other = new RawClient(server.port())) {
             assertThat(call(client, "WATCH", length).text()).isEqualTo(HEAP);
@@ -190,7 +215,7 @@ class LargeKeysIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"noeviction", "allkeys-lru"})
+    @MethodSource("policies")
     void requestsLongerThanMaxmemoryAreRefusedAtNoCost(String policy) throws IOException {
         try (ServerProcess small = ServerProcess.start("--maxmemory", "100mb", "--maxmemory-policy", policy);
                 RawClient client = new RawClient(small.port())) {

@@ -141,7 +141,7 @@ class LargeValuesUnderPressureTest {
             expected.append('\1');
             assertThat(client.call("GET", "k").text()).isEqualTo(expected.toString());
             assertThat(client.call("PEXPIRETIME", "k").text()).isEqualTo("4102444800000");
-            // Where there is no memory for more it is as it was.
+            // If there is no memory to grow, the value stays unchanged.
             assertThat(client.call("SETRANGE", "k", "16800000", "x").text())
                     .isEqualTo("OOM command not allowed when used memory > 'maxmemory'.");
             assertThat(client.call("GET", "k").text()).isEqualTo(expected.toString());
@@ -216,7 +216,7 @@ class LargeValuesUnderPressureTest {
         }
     }
 
-    /** What a client has queued is spared while memory is taken for what it queues next. */
+    /** Queued arguments of a client are not evicted while memory is reclaimed for its next ones. */
     @Test
     void aTransactionFindsWhatItHasQueued() throws IOException {
         String value = "v".repeat(1_000_000);

@@ -9,15 +9,37 @@ import java.util.stream.IntStream;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.RawReply;
 import io.varve.server.testing.ServerProcess;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Tests commands with a million keys, in a server with the launcher's default heap. Confined to the test's thread. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ManyArgumentsIT {
     private static final int MILLION = 1_000_000;
     private static final String HEAP_USED_UP = "OOM the heap budget for arguments and keys of requests is used up: send"
             + " fewer of them in one request";
+
+    private final List<byte[]> names = IntStream.range(0, MILLION).mapToObj(i -> bytes("key:" + i)).toList();
+    private final ServerProcess server = start();
+
+    ManyArgumentsIT() throws IOException {}
+
+    @AfterAll
+    void stop() throws IOException {
+        server.close();
+    }
+
+    @BeforeEach
+    void reset() throws IOException {
+        try (RawClient client = new RawClient(server.port())) {
+            assertThat(client.call("FLUSHALL").text()).isEqualTo("OK");
+            assertThat(client.call("CONFIG", "RESETSTAT").text()).isEqualTo("OK");
+        }
+    }
 
     private static ServerProcess start() throws IOException {
         return ServerProcess.start("--maxmemory", "1gb");
@@ -36,15 +58,15 @@ class ManyArgumentsIT {
         return text.getBytes(java.nio.charset.StandardCharsets.ISO_8859_1);
     }
 
-    private static List<byte[]> withNames(String name, String... more) {
+    private List<byte[]> withNames(String name, String... more) {
         List<byte[]> words = command(name, more);
-        IntStream.range(0, MILLION).mapToObj(i -> bytes("key:" + i)).forEach(words::add);
+        words.addAll(names);
         return words;
     }
 
     @Test
     void aMillionNamesOfAnEmptyServerAreNotThere() throws IOException {
-        try (ServerProcess server = start(); RawClient client = new RawClient(server.port())) {
+        try (RawClient client = new RawClient(server.port())) {
             for (String name : List.of("DEL", "UNLINK", "EXISTS", "TOUCH")) {
                 assertThat(client.call(withNames(name)).toString()).as(name).isEqualTo(":\"0\"");
             }
@@ -54,7 +76,7 @@ class ManyArgumentsIT {
 
     @Test
     void aMillionPairsAreSetReadAndDeleted() throws IOException {
-        try (ServerProcess server = start(); RawClient client = new RawClient(server.port())) {
+        try (RawClient client = new RawClient(server.port())) {
             List<byte[]> pairs = command("MSET");
             for (int i = 0; i < MILLION; i++) {
                 pairs.add(bytes("key:" + i));
@@ -66,7 +88,10 @@ class ManyArgumentsIT {
             assertThat(client.call(pairs).integer()).isZero();
             List<RawReply> values = client.call(withNames("MGET")).elements();
             for (int i = 0; i < MILLION; i++) {
-                assertThat(values.get(i).text()).isEqualTo("value:" + i);
+                String value = values.get(i).text();
+                if (!value.equals("value:" + i)) {
+                    assertThat(value).isEqualTo("value:" + i);
+                }
             }
             assertThat(client.call(withNames("EXISTS")).integer()).isEqualTo(MILLION);
             assertThat(client.call(withNames("DEL")).integer()).isEqualTo(MILLION);
@@ -78,7 +103,7 @@ class ManyArgumentsIT {
     /** The names are bound before SELECT has run, and belong to the database that it selects. */
     @Test
     void aSelectBeforeThemIsRespected() throws IOException {
-        try (ServerProcess server = start(); RawClient client = new RawClient(server.port())) {
+        try (RawClient client = new RawClient(server.port())) {
             client.queue("SELECT", "1");
             client.queue("SET", "key:7", "v");
             client.write(withNames("EXISTS"));
@@ -93,10 +118,10 @@ class ManyArgumentsIT {
         }
     }
 
-    /** Where the heap is the limit, the error names it, and the connection stays. */
+    /** If the heap is the limit, the error names it, and the connection stays. */
     @Test
     void argumentsBeyondTheHeapBudgetAreRefused() throws IOException {
-        try (ServerProcess server = start(); RawClient client = new RawClient(server.port())) {
+        try (ServerProcess own = start(); RawClient client = new RawClient(own.port())) {
             List<List<byte[]>> giants = List.of(withNames("SUNION"), withNames("SINTERCARD", Integer.toString(MILLION)),
                     withNames("BLPOP"), withNames("WATCH"), withNames("PFCOUNT"), repeated(withNames("SADD", "s"), 4));
             for (List<byte[]> giant : giants) {
@@ -110,7 +135,7 @@ class ManyArgumentsIT {
             assertThat(client.call("MULTI").text()).isEqualTo("OK");
             assertThat(client.call(withNames("DEL")).text()).isEqualTo(HEAP_USED_UP);
             assertThat(client.call("EXEC").text()).startsWith("EXECABORT");
-            assertThat(server.errors()).doesNotContain("ERROR");
+            assertThat(own.errors()).doesNotContain("ERROR");
         }
     }
 

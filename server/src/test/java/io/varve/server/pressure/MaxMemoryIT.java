@@ -3,14 +3,15 @@ package io.varve.server.pressure;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 
 import io.varve.server.testing.RawClient;
-import io.varve.server.testing.RawReply;
 import io.varve.server.testing.ServerProcess;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -19,28 +20,27 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class MaxMemoryIT {
     private static final long MB = 1 << 20;
-    /** What the process may take beside maxmemory: heap, direct buffers, class metadata, code. */
+    /** Memory that the process may take beside maxmemory: heap, direct buffers, class metadata, code. */
     private static final long BESIDE_BYTES = 256 * MB;
     private static final int PIPELINE = 100;
+    private static final String OOM = "-OOM command not allowed when used memory > 'maxmemory'.\r\n";
 
     @Test
     void withoutEvictionOnlyWritesAreRefused() throws IOException {
-        try (ServerProcess server = ServerProcess.start("--maxmemory", "32mb");
+        try (ServerProcess server = ServerProcess.start(ServerProcess::withC2, "--maxmemory", "32mb");
                 RawClient client = new RawClient(server.port())) {
-            int stored = 0;
             String value = "v".repeat(1000);
-            RawReply reply = client.call("SET", "key:0", value);
-            while (!reply.isError()) {
-                stored++;
-                reply = client.call("SET", "key:" + stored, value);
-            }
-            assertThat(reply.text()).isEqualTo("OOM command not allowed when used memory > 'maxmemory'.");
+            int stored = fill(client, value);
             assertThat(stored * 1000L).isBetween(22 * MB, 32 * MB);
             assertThat(client.call("GET", "key:0").text()).isEqualTo(value);
             assertThat(client.call("TTL", "key:0").integer()).isEqualTo(-1);
             assertThat(client.call("DBSIZE").integer()).isEqualTo(stored);
             for (int i = 0; i < stored; i++) {
-                assertThat(client.call("DEL", "key:" + i).integer()).isOne();
+                client.queue("DEL", "key:" + i);
+            }
+            client.flush();
+            for (int i = 0; i < stored; i++) {
+                assertThat(client.reply()).isEqualTo(":1\r\n");
             }
             assertThat(client.command("SET", "key:0", value)).isEqualTo("+OK\r\n");
             assertThat(client.infoLong("used_memory")).isLessThan(8 * MB);
@@ -50,15 +50,12 @@ class MaxMemoryIT {
 
     @Test
     void aLimitBelowWhatIsHeldIsReached() throws IOException {
-        try (ServerProcess server = ServerProcess.start("--maxmemory", "32mb", "--shards", "4");
+        try (ServerProcess server = ServerProcess.start(ServerProcess::withC2, "--maxmemory", "32mb", "--shards", "4");
                 RawClient client = new RawClient(server.port())) {
-            int stored = 0;
             String value = "v".repeat(1000);
-            while (!client.call("SET", "key:" + stored, value).isError()) {
-                stored++;
-            }
+            int stored = fill(client, value);
             assertThat(client.command("CONFIG", "SET", "maxmemory", "2mb")).isEqualTo("+OK\r\n");
-            // Nobody may go: what is held stays, and nothing is added.
+            // Nothing may be evicted: items stay, and none is added.
             assertThat(client.call("SET", "more", "x").text())
                     .isEqualTo("OOM command not allowed when used memory > 'maxmemory'.");
             assertThat(client.call("DBSIZE").integer()).isEqualTo(stored);
@@ -71,17 +68,24 @@ class MaxMemoryIT {
             assertThat(client.infoLong("used_memory")).isLessThan(2 * MB);
             assertThat(client.call("DBSIZE").integer()).isBetween(100L, 2000L);
             assertThat(client.command("CONFIG", "SET", "maxmemory", "32mb")).isEqualTo("+OK\r\n");
-            for (int i = 0; i < stored / 2; i++) {
-                assertThat(client.command("SET", "key:" + i, value)).isEqualTo("+OK\r\n");
+            for (int i = 0; i < stored / 2; i += PIPELINE) {
+                for (int j = i; j < i + PIPELINE; j++) {
+                    client.queue("SET", "key:" + j, value);
+                }
+                client.flush();
+                for (int j = 0; j < PIPELINE; j++) {
+                    assertThat(client.reply()).isEqualTo("+OK\r\n");
+                }
             }
             assertThat(client.call("DBSIZE").integer()).isGreaterThan(stored / 2);
         }
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-ttl", "volatile-lru"})
+    @MethodSource("policies")
     void withEvictionWritesNeverStop(String policy) throws IOException {
-        try (ServerProcess server = ServerProcess.start("--maxmemory", "32mb", "--maxmemory-policy", policy);
+        try (ServerProcess server = ServerProcess.start(ServerProcess::withC2, "--maxmemory", "32mb",
+                "--maxmemory-policy", policy);
                 RawClient client = new RawClient(server.port())) {
             byte[] value = "v".repeat(500).getBytes(StandardCharsets.US_ASCII);
             int count = (int) (3 * 32 * MB / value.length);
@@ -99,7 +103,7 @@ class MaxMemoryIT {
             long keys;
             long evicted;
             do {
-                // Maintenance may still be making room ahead of writes.
+                // Maintenance may still be freeing memory ahead of writes.
                 evicted = client.infoLong("evicted_keys");
                 keys = client.call("DBSIZE").integer();
             } while (evicted != client.infoLong("evicted_keys"));
@@ -112,7 +116,7 @@ class MaxMemoryIT {
     @Test
     void aMillionSmallKeysFit64MegabytesAndTheHeapDoesNotGrowWithThem() throws IOException {
         int count = 1_000_000;
-        try (ServerProcess server = ServerProcess.start("--maxmemory", "64mb");
+        try (ServerProcess server = ServerProcess.start(ServerProcess::withC2, "--maxmemory", "64mb");
                 RawClient client = new RawClient(server.port())) {
             for (int i = 0; i < count; i += PIPELINE) {
                 for (int j = i; j < i + PIPELINE; j++) {
@@ -130,6 +134,36 @@ class MaxMemoryIT {
             assertThat(client.infoLong("heap_used")).isLessThan(96 * MB);
             assertThat(client.info("evicted_keys")).isEqualTo("0");
             assertThat(server.memoryBytes("VmHWM")).isLessThan(64 * MB + BESIDE_BYTES);
+        }
+    }
+
+    private static List<String> policies() {
+        return TestBudget.cases(List.of("allkeys-lru", "volatile-ttl"),
+                List.of("allkeys-lfu", "allkeys-random", "volatile-lru"));
+    }
+
+    /** Stores values under {@code key:0} and so on until one is refused. Returns its number; no later key stays. */
+    private static int fill(RawClient client, String value) throws IOException {
+        for (int i = 0;; i += PIPELINE) {
+            for (int j = i; j < i + PIPELINE; j++) {
+                client.queue("SET", "key:" + j, value);
+            }
+            client.flush();
+            int refused = -1;
+            List<String> later = new ArrayList<>(List.of("DEL", "none"));
+            for (int j = i; j < i + PIPELINE; j++) {
+                String reply = client.reply();
+                if (!reply.equals("+OK\r\n")) {
+                    assertThat(reply).isEqualTo(OOM);
+                    refused = refused < 0 ? j : refused;
+                } else if (refused >= 0) {
+                    later.add("key:" + j);
+                }
+            }
+            if (refused >= 0) {
+                assertThat(client.call(later.toArray(String[]::new)).integer()).isEqualTo(later.size() - 2);
+                return refused;
+            }
         }
     }
 

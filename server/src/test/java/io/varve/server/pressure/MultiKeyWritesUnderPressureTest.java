@@ -114,7 +114,7 @@ class MultiKeyWritesUnderPressureTest {
         }
     }
 
-    /** Each of them needs room that the others use meanwhile. */
+    /** Each of them needs memory that the others use meanwhile. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void severalClientsAtATimeAreNotRefused(boolean transaction) throws Exception {
@@ -152,7 +152,7 @@ class MultiKeyWritesUnderPressureTest {
         return refusals;
     }
 
-    /** It needs room for a copy although it changes nothing. */
+    /** It needs memory for a copy although it changes nothing. */
     @ParameterizedTest
     @ValueSource(ints = {1_000_000, 2_500_000, 3_500_000, 4_000_000})
     void readOnlyTransactionsReclaimMemory(int length) throws IOException {
@@ -168,7 +168,7 @@ class MultiKeyWritesUnderPressureTest {
         }
     }
 
-    /** Other event loops use what EXEC has made room for, and indexes grow meanwhile. */
+    /** Other event loops use the memory reclaimed for EXEC, and indexes grow meanwhile. */
     @Test
     void msetInATransactionEvictsOthers() throws Exception {
         try (VarveServer server = start("allkeys-lru", 2)) {

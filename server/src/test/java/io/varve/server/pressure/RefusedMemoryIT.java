@@ -41,7 +41,7 @@ class RefusedMemoryIT {
 
     /** There are addresses for maxmemory, but none for more: it cannot be raised then. */
     @Test
-    void withLittleAddressSpaceItServesAllTheSame() throws Exception {
+    void withLittleAddressSpaceItServes() throws Exception {
         try (ServerProcess server = ServerProcess.start(command -> limited(2_000 * MB, command), "--maxmemory",
                 "256mb");
                 RawClient client = new RawClient(server.port())) {

@@ -33,7 +33,7 @@ class FaultsIT {
     private static final long RANDOM_NANOS = Duration.ofSeconds(TestBudget.of("varve.faults.seconds", 5, 300))
             .toNanos();
     private static final Duration PATIENCE = Duration.ofSeconds(20);
-    /** What Netty's pools may keep of what a test made them take, bytes. */
+    /** Bytes that Netty's pools may keep of those that a test made them take. */
     private static final long POOLED_BYTES = 48L << 20;
 
     @RegisterExtension
@@ -163,7 +163,7 @@ class FaultsIT {
             "*1\r\n$0\r\n\r\n",
             "*2\r\n$0\r\n\r\n$0\r\n\r\n", "*1\n$4\r\nPING\r\n", "*1\rx$4\r\nPING\r\n");
 
-    /** Without an end: they go on until they are too long. */
+    /** Without an end: they continue until they are too long. */
     private static final List<String> ENDLESS = List.of("*", "x", "*1\r\n$", "echo \"");
 
     @Test
@@ -190,7 +190,7 @@ class FaultsIT {
         }
     }
 
-    /** What comes until the server closes: an error, or the replies to what follows. */
+    /** The output until the server closes: an error, or the replies to the following requests. */
     private static String answer(int port, String input) throws IOException {
         try (RawClient client = new RawClient(port)) {
             return client.send(input).readToEnd();

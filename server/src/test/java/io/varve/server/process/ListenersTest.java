@@ -178,7 +178,7 @@ class ListenersTest {
         }
     }
 
-    /** What the cache refuses, which is asked last, is undone. */
+    /** If the cache refuses its part, which is prepared last, the change is undone. */
     @Test
     void setPort_whereTheCacheRefusesAnotherSetting_opensNothing() throws IOException {
         server.close();

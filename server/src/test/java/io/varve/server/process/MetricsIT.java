@@ -141,21 +141,21 @@ class MetricsIT {
     @Test
     void everyMetricIsInTheOperatorsPageAndTheOtherWayRound() throws Exception {
         int port = freePort();
-        TreeSet<String> told;
+        TreeSet<String> reported;
         try (VarveServer server = servers.start(withFlash(port)); RawClient client = new RawClient(server.port())) {
             client.call("SET", "key", "value");
             client.call("GET");
             client.call("HGET", "key", "field");
-            told = new TreeSet<>(scrape(port).types().keySet());
+            reported = new TreeSet<>(scrape(port).types().keySet());
         }
-        told.removeIf(name -> !name.startsWith("varve_"));
+        reported.removeIf(name -> !name.startsWith("varve_"));
         TreeSet<String> documented = new TreeSet<>();
         Matcher name = Pattern.compile("^\\| `(varve_[a-z0-9_]+)`", Pattern.MULTILINE)
                 .matcher(Files.readString(Path.of("..", "docs", "OPERATING.md")));
         while (name.find()) {
             assertThat(documented.add(name.group(1))).as(name.group(1)).isTrue();
         }
-        assertThat(documented).isEqualTo(told);
+        assertThat(documented).isEqualTo(reported);
     }
 
     @Test

@@ -40,7 +40,7 @@ final class SoakClient {
         this.commands = commands;
     }
 
-    /** Comes and goes until it is told that it is over. */
+    /** Connects and disconnects until it is to end. */
     void run(BooleanSupplier isOver) throws IOException {
         while (!isOver.getAsBoolean()) {
             try (RawClient client = new RawClient(port)) {
@@ -141,7 +141,7 @@ final class SoakClient {
         }
     }
 
-    /** Packed ones and trees, which grow, are looked at, shrink and expire. */
+    /** Packed collections and trees, which grow, are read, shrink and expire. */
     private void collections(List<List<String>> batch) {
         String number = Integer.toString(random.nextInt(60));
         List<String> hash = words("HSET", "h:" + number);
@@ -238,7 +238,7 @@ final class SoakClient {
                 client.flush();
             }
             case 5 -> {
-                // Replies that nobody reads.
+                // Replies that it does not read.
                 for (int i = 0; i < 20; i++) {
                     client.queue("GET", "large:" + random.nextInt(10));
                 }

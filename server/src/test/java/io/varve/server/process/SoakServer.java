@@ -27,7 +27,7 @@ final class SoakServer {
     private static final String MAIN = "io.varve.server.Main";
     private static final int SOMETHING_FOUND = 3;
     private static final Duration PATIENCE = Duration.ofMinutes(2);
-    /** What Netty's pools keep of their chunks when nobody has a buffer. */
+    /** Memory that Netty's pools keep of their chunks when no buffer is in use. */
     private static final long POOLS_KEEP_BYTES = 16L << 20;
 
     private final Cache cache;
@@ -58,7 +58,7 @@ final class SoakServer {
                 System.out.println("port " + server.port() + "\nReady to accept connections");
                 System.out.flush();
                 while (System.in.read() >= 0) {
-                    // What is said does not matter; that nothing more is said does.
+                    // The report's content does not matter; its repetition does.
                 }
                 soak.checkState(server);
             }
@@ -104,7 +104,7 @@ final class SoakServer {
         }
     }
 
-    /** What may throw because a socket does. */
+    /** A condition that may throw because a socket does. */
     @FunctionalInterface
     private interface Condition {
         boolean isSo() throws IOException;

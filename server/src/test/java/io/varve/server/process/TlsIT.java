@@ -200,7 +200,7 @@ class TlsIT {
         return socket;
     }
 
-    private static String ask(SSLSocket socket, String command) throws IOException {
+    private static String execute(SSLSocket socket, String command) throws IOException {
         OutputStream out = socket.getOutputStream();
         out.write((command + "\r\n").getBytes(StandardCharsets.US_ASCII));
         out.flush();
@@ -219,23 +219,23 @@ class TlsIT {
             assertThat(plain.send("PING\r\n").readToEnd()).doesNotContain("PONG");
         }
         try (SSLSocket socket = connect(server, certificates.clientContext("client"))) {
-            assertThat(ask(socket, "PING")).isEqualTo("+PONG");
+            assertThat(execute(socket, "PING")).isEqualTo("+PONG");
             assertThat(socket.getSession().getProtocol()).isEqualTo("TLSv1.3");
-            assertThat(ask(socket, "QUIT")).isEqualTo("+OK");
+            assertThat(execute(socket, "QUIT")).isEqualTo("+OK");
             assertThat(socket.getInputStream().read()).isEqualTo(-1);
         }
         try (SSLSocket socket = connect(server, certificates.clientContext("client"))) {
-            assertThat(ask(socket, "*1\r\n$x")).isEqualTo("-ERR Protocol error: invalid bulk length");
+            assertThat(execute(socket, "*1\r\n$x")).isEqualTo("-ERR Protocol error: invalid bulk length");
             assertThat(socket.getInputStream().read()).isEqualTo(-1);
         }
     }
 
     @ParameterizedTest
     @CsvSource({"no,''", "optional,''", "optional,client", "no,stranger"})
-    void clientCertificatesAreRequestedAsConfigured(String asked, String alias) throws IOException {
-        try (VarveServer other = servers.start(settings().with("tls-auth-clients", asked));
+    void clientCertificatesAreRequestedAsConfigured(String requested, String alias) throws IOException {
+        try (VarveServer other = servers.start(settings().with("tls-auth-clients", requested));
                 SSLSocket socket = connect(other, certificates.clientContext(alias))) {
-            assertThat(ask(socket, "PING")).isEqualTo("+PONG");
+            assertThat(execute(socket, "PING")).isEqualTo("+PONG");
         }
     }
 
@@ -249,8 +249,8 @@ class TlsIT {
         try (VarveServer other = servers.start(config);
                 SSLSocket one = connect(other, certificates.clientContext("client"));
                 SSLSocket two = connect(other, certificates.clientContext("stranger"))) {
-            assertThat(ask(one, "PING")).isEqualTo("+PONG");
-            assertThat(ask(two, "PING")).isEqualTo("+PONG");
+            assertThat(execute(one, "PING")).isEqualTo("+PONG");
+            assertThat(execute(two, "PING")).isEqualTo("+PONG");
         }
     }
 
@@ -260,13 +260,13 @@ class TlsIT {
                 "ECDHE-ECDSA-AES256-GCM-SHA384");
         try (VarveServer other = servers.start(config);
                 SSLSocket socket = connect(other, certificates.clientContext("client"))) {
-            assertThat(ask(socket, "PING")).isEqualTo("+PONG");
+            assertThat(execute(socket, "PING")).isEqualTo("+PONG");
             assertThat(socket.getSession().getProtocol()).isEqualTo("TLSv1.2");
             assertThat(socket.getSession().getCipherSuite()).isEqualTo("TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384");
         }
         try (VarveServer other = servers.start(settings().with("tls-ciphersuites", "TLS_CHACHA20_POLY1305_SHA256"));
                 SSLSocket socket = connect(other, certificates.clientContext("client"))) {
-            assertThat(ask(socket, "PING")).isEqualTo("+PONG");
+            assertThat(execute(socket, "PING")).isEqualTo("+PONG");
             assertThat(socket.getSession().getCipherSuite()).isEqualTo("TLS_CHACHA20_POLY1305_SHA256");
         }
     }
@@ -283,24 +283,24 @@ class TlsIT {
             Files.copy(certificates.certificate("renewed"), certificate,
                     java.nio.file.StandardCopyOption.REPLACE_EXISTING);
             // The key is still the old one.
-            assertThat(ask(before, "CONFIG SET tls-cert-file " + certificate)).startsWith("-ERR CONFIG SET failed")
+            assertThat(execute(before, "CONFIG SET tls-cert-file " + certificate)).startsWith("-ERR CONFIG SET failed")
                     .contains("tls-key-file " + key + ": does not belong to the certificate in " + certificate);
             try (SSLSocket still = connect(other, certificates.clientContext("client"))) {
                 assertThat(nameOfServer(still)).isEqualTo("CN=server");
             }
             Files.copy(certificates.key("renewed"), key, java.nio.file.StandardCopyOption.REPLACE_EXISTING);
-            assertThat(ask(before, "CONFIG SET tls-cert-file " + certificate)).isEqualTo("+OK");
+            assertThat(execute(before, "CONFIG SET tls-cert-file " + certificate)).isEqualTo("+OK");
             try (SSLSocket after = connect(other, certificates.clientContext("client"))) {
                 assertThat(nameOfServer(after)).isEqualTo("CN=renewed");
-                assertThat(ask(after, "PING")).isEqualTo("+PONG");
+                assertThat(execute(after, "PING")).isEqualTo("+PONG");
             }
-            assertThat(ask(before, "PING")).isEqualTo("+PONG");
+            assertThat(execute(before, "PING")).isEqualTo("+PONG");
         }
     }
 
     /**
-     * What waits for a client that does not read is neither encrypted nor copied: the limit holds, and others are
-     * served.
+     * Output that waits for a client that does not read is neither encrypted nor copied: the limit holds, and others
+     * are served.
      */
     @Test
     void aClientThatDoesNotReadIsDisconnectedAtItsLimit() throws IOException {
@@ -309,15 +309,18 @@ class TlsIT {
         try (VarveServer other = servers.start(config);
                 SSLSocket reader = connect(other, certificates.clientContext("client"));
                 SSLSocket lazy = connect(other, certificates.clientContext("client"))) {
-            assertThat(ask(reader, "SETRANGE large " + (large - 1) + " x")).isEqualTo(":" + large);
+            assertThat(execute(reader, "SETRANGE large " + (large - 1) + " x")).isEqualTo(":" + large);
             lazy.getOutputStream().write("GET large\r\n".getBytes(StandardCharsets.US_ASCII));
             lazy.getOutputStream().flush();
             assertThat(bytesUntilTheEnd(lazy)).isLessThan(large / 2);
-            assertThat(ask(reader, "PING")).isEqualTo("+PONG");
+            assertThat(execute(reader, "PING")).isEqualTo("+PONG");
         }
     }
 
-    /** The end is told to it encrypted, for which there is no room: until that is given up its commands are dropped. */
+    /**
+     * The close notification is encrypted, for which there is no memory: until that is given up, its commands are
+     * dropped.
+     */
     @Test
     void aKilledClientThatDoesNotReadRunsNoMoreCommands() throws IOException {
         int piece = 16 << 10;
@@ -325,7 +328,7 @@ class TlsIT {
                 RawClient admin = new RawClient(other.port());
                 SSLSocket lazy = connect(other, certificates.clientContext("client"))) {
             admin.call("SETRANGE", "piece", "" + (piece - 1), "x");
-            String id = ask(lazy, "CLIENT ID").substring(1);
+            String id = execute(lazy, "CLIENT ID").substring(1);
             // So much waits when the kernel takes no more, and so little that its commands are still read.
             while (waitingBytes(admin, id) < 4L * piece) {
                 lazy.getOutputStream().write("GET piece\r\n".getBytes(StandardCharsets.US_ASCII));
@@ -361,7 +364,7 @@ class TlsIT {
     void aLongReplyArrivesWholeThoughItsReaderIsSlow() throws IOException {
         int large = 24 << 20;
         try (SSLSocket socket = connect(server, certificates.clientContext("client"))) {
-            assertThat(ask(socket, "SETRANGE slow " + (large - 1) + " x")).isEqualTo(":" + large);
+            assertThat(execute(socket, "SETRANGE slow " + (large - 1) + " x")).isEqualTo(":" + large);
             socket.getOutputStream()
                     .write("GET slow\r\nGET slow\r\nPING\r\nQUIT\r\n".getBytes(StandardCharsets.US_ASCII));
             socket.getOutputStream().flush();
@@ -386,7 +389,8 @@ class TlsIT {
             "tls-ciphersuites | TLS_X | tls-ciphersuites TLS_X",
             "tls-cert-file | damaged.crt | damaged.crt: contains a damaged certificate",
             "tls-key-file | damaged.key | damaged.key: contains a private key that is damaged"})
-    void aWrongSettingIsToldInOneLineAndNothingStarts(String setting, String value, String message) throws IOException {
+    void aWrongSettingIsReportedInOneLineAndNothingStarts(String setting, String value, String message)
+            throws IOException {
         Files.writeString(folder.resolve("damaged.crt"), TestCertificates.pem("CERTIFICATE", new byte[100]));
         Files.writeString(folder.resolve("damaged.key"), TestCertificates.pem("PRIVATE KEY", new byte[100]));
         ServerConfig config = settings();

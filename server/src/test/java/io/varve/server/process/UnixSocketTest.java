@@ -55,16 +55,16 @@ class UnixSocketTest {
                 UnixClient other = new UnixClient(path)) {
             assertThat(server.port()).isZero();
             assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(path))).isEqualTo("rwxr-x---");
-            assertThat(client.ask("PING")).isEqualTo("+PONG");
-            assertThat(other.ask("SET k v")).isEqualTo("+OK");
-            assertThat(client.ask("GET k")).isEqualTo("v");
-            String list = client.ask("CLIENT LIST");
+            assertThat(client.execute("PING")).isEqualTo("+PONG");
+            assertThat(other.execute("SET k v")).isEqualTo("+OK");
+            assertThat(client.execute("GET k")).isEqualTo("v");
+            String list = client.execute("CLIENT LIST");
             assertThat(list).hasLineCount(2).contains(" flags=U ");
             assertThat(list.lines()).allSatisfy(
                     line -> assertThat(line).contains(" addr=" + path + ":0 laddr=" + path + ":0 "));
-            assertThat(client.ask("INFO server")).contains("\r\ntcp_port:0\r\n",
+            assertThat(client.execute("INFO server")).contains("\r\ntcp_port:0\r\n",
                     "\r\nlistener0:name=unix,bind=" + path);
-            assertThat(client.ask("DEBUG SLEEP 0")).isEqualTo("+OK");
+            assertThat(client.execute("DEBUG SLEEP 0")).isEqualTo("+OK");
         }
         assertThat(path).doesNotExist();
     }
@@ -76,7 +76,7 @@ class UnixSocketTest {
         }
         assertThat(path).exists();
         try (VarveServer server = start(config); UnixClient client = new UnixClient(path)) {
-            assertThat(client.ask("PING")).isEqualTo("+PONG");
+            assertThat(client.execute("PING")).isEqualTo("+PONG");
             assertThat(server.tlsPort()).isZero();
         }
     }
@@ -107,11 +107,11 @@ class UnixSocketTest {
                 UnixClient client = new UnixClient(path);
                 RawClient tcp = new RawClient(server.port())) {
             assertThat(tcp.call("CONFIG", "SET", "port", "0").text()).isEqualTo("OK");
-            int before = Integer.parseInt(client.ask("INFO server").replaceAll("(?s).*tcp_port:(\\d+).*", "$1"));
+            int before = Integer.parseInt(client.execute("INFO server").replaceAll("(?s).*tcp_port:(\\d+).*", "$1"));
             assertThat(before).isZero();
             assertThat(tcp.call("PING").text()).isEqualTo("PONG");
             int next = freePort();
-            assertThat(client.ask("CONFIG SET port " + next)).isEqualTo("+OK");
+            assertThat(client.execute("CONFIG SET port " + next)).isEqualTo("+OK");
             try (RawClient again = new RawClient(next)) {
                 assertThat(again.call("PING").text()).isEqualTo("PONG");
             }
@@ -129,8 +129,8 @@ class UnixSocketTest {
     void itIsFoundInDir() throws IOException {
         ServerConfig mine = config.with("dir", folder.toString()).with("unixsocket", "s");
         try (VarveServer server = start(mine); UnixClient client = new UnixClient(path)) {
-            assertThat(client.ask("PING")).isEqualTo("+PONG");
-            assertThat(client.ask("CLIENT INFO")).contains("addr=" + path + ":0");
+            assertThat(client.execute("PING")).isEqualTo("+PONG");
+            assertThat(client.execute("CLIENT INFO")).contains("addr=" + path + ":0");
             assertThat(server.port()).isZero();
         }
     }

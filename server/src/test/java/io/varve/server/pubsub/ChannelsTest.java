@@ -91,13 +91,13 @@ class ChannelsTest {
     void aNameThatPointsIsTheOneThatIsKept() {
         for (String text : List.of("", "a", "channel", "\u00ff\0\r\n")) {
             Name points = name(text);
-            Name kept = name(text).kept();
+            Name kept = name(text).copy();
             assertThat(kept).isEqualTo(points).hasSameHashCodeAs(points).isEqualByComparingTo(points);
             assertThat(points).isEqualTo(kept).isEqualTo(name(text));
-            assertThat(points).isNotEqualTo(name(text + "b")).isNotEqualTo(name(text + "b").kept());
+            assertThat(points).isNotEqualTo(name(text + "b")).isNotEqualTo(name(text + "b").copy());
             assertThat(kept).hasToString(text);
         }
-        assertThat(name("a")).isLessThan(name("b")).isLessThan(name("aa").kept());
+        assertThat(name("a")).isLessThan(name("b")).isLessThan(name("aa").copy());
     }
 
     @ParameterizedTest
@@ -106,19 +106,19 @@ class ChannelsTest {
         Subscriptions one = client();
         Subscriptions two = client();
         assertThat(one.add(scope, name("news"))).isTrue();
-        long once = names.takenBytes();
+        long once = names.reservedBytes();
         assertThat(one.add(scope, name("news"))).as("again").isTrue();
-        assertThat(names.takenBytes()).isEqualTo(once);
+        assertThat(names.reservedBytes()).isEqualTo(once);
         assertThat(two.add(scope, name("news"))).isTrue();
-        assertThat(names.takenBytes()).as("the name is there already").isBetween(once + 1, 2 * once - 1);
+        assertThat(names.reservedBytes()).as("the name is there already").isBetween(once + 1, 2 * once - 1);
         assertThat(channels.count(scope)).isOne();
         assertThat(channels.listeners(scope, name("news"))).isEqualTo(2);
         one.unsubscribe(scope, name("news"));
         one.remove(scope, name("news"));
         one.remove(scope, name("news"));
-        assertThat(names.takenBytes()).isEqualTo(once);
+        assertThat(names.reservedBytes()).isEqualTo(once);
         two.end();
-        assertThat(names.takenBytes()).isZero();
+        assertThat(names.reservedBytes()).isZero();
         assertThat(channels.count(scope)).isZero();
         assertThat(one.isListening() || two.isListening()).isFalse();
     }
@@ -135,9 +135,9 @@ class ChannelsTest {
         assertThat(client.confirmedCount(SubscriptionType.CHANNEL)).isEqualTo(count);
         assertThat(client.add(SubscriptionType.CHANNEL, name("name 0"))).as("it listens to it").isTrue();
         client.clear();
-        assertThat(names.takenBytes()).isZero();
+        assertThat(names.reservedBytes()).isZero();
         assertThat(client.add(SubscriptionType.PATTERN, name("x".repeat(NAMES_BYTES)))).isFalse();
-        assertThat(names.takenBytes()).isZero();
+        assertThat(names.reservedBytes()).isZero();
     }
 
     @Test
@@ -218,16 +218,16 @@ class ChannelsTest {
     @Test
     void aMessageToALeavingSubscriberIsReleased() {
         Inbox inbox = new Inbox();
-        Subscribers to = new Subscribers(SubscriptionType.CHANNEL, name("c").kept());
+        Subscribers to = new Subscribers(SubscriptionType.CHANNEL, name("c").copy());
         Content content = Content.at(bytes("1").address(), 1, null);
         Message message = java.util.Objects.requireNonNull(Message.of(name("c"), null, content, 2, undelivered));
         assertThat(inbox.put(new Delivery(message, to))).isTrue();
         inbox.close();
         assertThat(inbox.isEmpty()).isTrue();
-        assertThat(messages.takenBytes()).isPositive();
+        assertThat(messages.reservedBytes()).isPositive();
         assertThat(inbox.put(new Delivery(message, to))).isFalse();
         message.delivered();
-        assertThat(messages.takenBytes()).isZero();
+        assertThat(messages.reservedBytes()).isZero();
     }
 
     /** Runs are charged to maxmemory and not to the heap: without a limit of their own they would take all of it. */
@@ -240,18 +240,18 @@ class ChannelsTest {
             two.add(SubscriptionType.CHANNEL, name("c"));
             AtomicInteger woken = new AtomicInteger();
             for (int i = 0; i < 4; i++) {
-                assertThat(channels.areBehind()).isFalse();
+                assertThat(channels.isBacklogged()).isFalse();
                 publishRun(cache, 100_000);
             }
-            assertThat(channels.areBehind()).isFalse();
+            assertThat(channels.isBacklogged()).isFalse();
             publishRun(cache, 100_000);
-            assertThat(channels.areBehind()).isTrue();
-            channels.whenDelivered(woken::incrementAndGet);
+            assertThat(channels.isBacklogged()).isTrue();
+            channels.onDelivered(woken::incrementAndGet);
             one.end();
             assertThat(woken).hasValue(0);
             two.end();
             assertThat(woken).hasValue(1);
-            assertThat(channels.areBehind()).isFalse();
+            assertThat(channels.isBacklogged()).isFalse();
         }
     }
 
@@ -282,7 +282,7 @@ class ChannelsTest {
         assertThat(publish("c", "again")).isEqualTo(2);
     }
 
-    /** Who is cut off and not gone yet is nobody for whom a message would have to be refused. */
+    /** No message is refused for a subscriber that is disconnected and not removed yet. */
     @Test
     void noMessageIsMadeForDisconnectedSubscribersOnly() {
         Subscriptions one = client();
@@ -295,7 +295,7 @@ class ChannelsTest {
         two.disconnect();
         assertThat(publish("c", "x".repeat(MESSAGES_BYTES))).isZero();
         assertThat(publish("c", "nobody")).isZero();
-        assertThat(messages.takenBytes()).isZero();
+        assertThat(messages.reservedBytes()).isZero();
         assertThat(mailOf(one)).isEmpty();
     }
 
@@ -304,18 +304,18 @@ class ChannelsTest {
         Subscriptions client = client();
         client.add(SubscriptionType.CHANNEL, name("c"));
         AtomicInteger woken = new AtomicInteger();
-        channels.whenDelivered(woken::incrementAndGet);
+        channels.onDelivered(woken::incrementAndGet);
         assertThat(woken).as("nothing is behind").hasValue(1);
-        while (!channels.areBehind()) {
+        while (!channels.isBacklogged()) {
             assertThat(publish("c", "x".repeat(100))).isOne();
         }
-        channels.whenDelivered(woken::incrementAndGet);
-        channels.whenDelivered(woken::incrementAndGet);
+        channels.onDelivered(woken::incrementAndGet);
+        channels.onDelivered(woken::incrementAndGet);
         assertThat(client.writeNext(reply)).isTrue();
         assertThat(woken).as("most is still there").hasValue(1);
         assertThat(mailOf(client)).endsWith("x");
         assertThat(woken).hasValue(3);
-        assertThat(channels.areBehind()).isFalse();
+        assertThat(channels.isBacklogged()).isFalse();
     }
 
     /** A writer without memory: what cannot be written stays, whole. */
@@ -348,7 +348,7 @@ class ChannelsTest {
         }
     }
 
-    /** Its event loop then looks for mail before each reply, so that nobody overtakes what was sent before. */
+    /** Its event loop then checks for messages before each reply, so that no reply overtakes an earlier message. */
     @Test
     void redirectedMessagesSetExpectsMessages() {
         Subscriptions client = client();
@@ -370,7 +370,7 @@ class ChannelsTest {
         }
 
         @Override
-        public boolean isWantedBy(Subscriptions client) {
+        public boolean isDeliverableTo(Subscriptions client) {
             return true;
         }
 
@@ -381,7 +381,7 @@ class ChannelsTest {
 
         @Override
         public void delivered() {
-            // Nobody counts.
+            // It is not counted.
         }
     }
 }

@@ -28,8 +28,8 @@ class MonitorsTest {
     @AfterEach
     void close() {
         reply.close();
-        assertThat(names.takenBytes()).isZero();
-        assertThat(lines.takenBytes()).isZero();
+        assertThat(names.reservedBytes()).isZero();
+        assertThat(lines.reservedBytes()).isZero();
     }
 
     private Subscriptions monitor() {
@@ -66,16 +66,16 @@ class MonitorsTest {
     void aLineIsChargedOnceAndUntilAllHaveIt() {
         Subscriptions one = monitor();
         assertThat(monitors.publish("a")).isTrue();
-        long alone = lines.takenBytes();
+        long alone = lines.reservedBytes();
         assertThat(mailOf(one)).isEqualTo("+a");
         Subscriptions two = monitor();
         two.monitor();
         assertThat(monitors.publish("a")).isTrue();
-        assertThat(lines.takenBytes()).isEqualTo(channels.undeliveredBytes()).isBetween(alone + 1, 2 * alone - 1);
-        assertThat(mailOf(two)).as("told once, although it has asked twice").isEqualTo("+a");
-        assertThat(lines.takenBytes()).isPositive();
+        assertThat(lines.reservedBytes()).isEqualTo(channels.undeliveredBytes()).isBetween(alone + 1, 2 * alone - 1);
+        assertThat(mailOf(two)).as("sent once, although it subscribed twice").isEqualTo("+a");
+        assertThat(lines.reservedBytes()).isPositive();
         assertThat(mailOf(one)).isEqualTo("+a");
-        assertThat(lines.takenBytes()).isZero();
+        assertThat(lines.reservedBytes()).isZero();
         one.end();
         two.end();
     }
@@ -83,17 +83,17 @@ class MonitorsTest {
     @Test
     void linesAreDroppedWhileMemoryIsExhausted() {
         Subscriptions client = monitor();
-        int told = 0;
-        while (monitors.publish("line " + told)) {
-            told++;
+        int reported = 0;
+        while (monitors.publish("line " + reported)) {
+            reported++;
         }
-        assertThat(told).isBetween(5, 30);
+        assertThat(reported).isBetween(5, 30);
         assertThat(wakeUps).hasValue(1);
-        assertThat(mailOf(client)).startsWith("+line 0 +line 1 ").endsWith("+line " + (told - 1));
+        assertThat(mailOf(client)).startsWith("+line 0 +line 1 ").endsWith("+line " + (reported - 1));
         assertThat(monitors.publish("more")).isTrue();
         client.end();
-        assertThat(lines.takenBytes()).as("what waits is dropped with the client").isZero();
-        assertThat(monitors.publish("x".repeat(LINES_BYTES))).as("nobody listens").isTrue();
+        assertThat(lines.reservedBytes()).as("what waits is dropped with the client").isZero();
+        assertThat(monitors.publish("x".repeat(LINES_BYTES))).as("no monitors").isTrue();
     }
 
     @Test

@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 public class PayloadFuzzTest {
     /** A number takes three times the bytes that it is written in, LZF makes 88 of one, and both may come together. */
-    private static final int MOST_EXPANSION = Lzf.MOST_EXPANSION * 4;
+    private static final int MAX_EXPANSION = Lzf.MAX_EXPANSION * 4;
     private static final int CANARY_BYTES = 8;
 
     private static final GuardedMemory PAYLOAD = new GuardedMemory(1 << 16);
@@ -87,7 +87,7 @@ public class PayloadFuzzTest {
         PayloadReader.isIntact(PAYLOAD.put(value, 0, value.length, (byte) 0), value.length);
     }
 
-    /** What is read, which does not depend on what lies in front of the payload and around what was unpacked. */
+    /** The read elements, which do not depend on the bytes in front of the payload and around unpacked values. */
     private static String read(byte[] payload, byte around) {
         long address = PAYLOAD.put(payload, 0, payload.length, around);
         assertThat(PayloadReader.isIntact(address, payload.length)).isTrue();
@@ -101,12 +101,12 @@ public class PayloadFuzzTest {
             } catch (CorruptPayloadException corrupt) {
                 end = "corrupt";
             }
-            unpacked.check((long) MOST_EXPANSION * payload.length);
+            unpacked.check((long) MAX_EXPANSION * payload.length);
             return recorder.kind + " " + recorder.seen + end;
         }
     }
 
-    /** Memory for what is unpacked, with bytes around it that nobody may change. */
+    /** Memory for unpacked values, with guard bytes around it. */
     private static final class Unpacked implements PayloadMemory {
         private final Arena arena;
         private final byte around;
@@ -127,8 +127,8 @@ public class PayloadFuzzTest {
             return address;
         }
 
-        void check(long most) {
-            assertThat(bytes).isLessThanOrEqualTo(most);
+        void check(long max) {
+            assertThat(bytes).isLessThanOrEqualTo(max);
             for (long[] each : taken) {
                 for (int i = 0; i < CANARY_BYTES; i++) {
                     assertThat(Memory.getByte(each[0] - 1 - i)).isEqualTo(around);
@@ -138,7 +138,7 @@ public class PayloadFuzzTest {
         }
     }
 
-    /** Keeps a hash of what it is told: of each byte. */
+    /** Computes a hash of each byte that it gets. */
     private static final class Recorder implements ValueSink {
         private @Nullable Kind kind;
         private long seen;

@@ -45,7 +45,7 @@ class PayloadReaderTest {
         return address;
     }
 
-    /** What is read, as words behind the kind. */
+    /** The read elements, as words behind the kind. */
     private String read(String payload) {
         StringBuilder seen = new StringBuilder();
         long address = address(payload);

@@ -11,7 +11,7 @@ public final class Payloads {
         return withFooter((char) type + value, 10);
     }
 
-    /** What a payload consists of, with version and checksum behind it. */
+    /** A payload's content, with version and checksum behind it. */
     public static String withFooter(String typeAndValue, int version) {
         String summed = typeAndValue + little(version, 2);
         return summed + little(checksum(summed), 8);

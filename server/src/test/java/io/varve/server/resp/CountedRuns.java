@@ -12,13 +12,13 @@ final class CountedRuns implements LargeBulks {
     private static final byte CANARY = 0x5a;
 
     private final int thresholdBytes;
-    private final int mostBytes;
+    private final int maxBytes;
     private int held;
 
-    /** @param mostBytes longer bulks are refused */
-    CountedRuns(int thresholdBytes, int mostBytes) {
+    /** @param maxBytes longer bulks are refused */
+    CountedRuns(int thresholdBytes, int maxBytes) {
         this.thresholdBytes = thresholdBytes;
-        this.mostBytes = mostBytes;
+        this.maxBytes = maxBytes;
     }
 
     int held() {
@@ -33,7 +33,7 @@ final class CountedRuns implements LargeBulks {
     @Override
     public @Nullable ValueRun open(Earlier earlier, int longestArgument, int length) {
         assertThat(length).isGreaterThan(thresholdBytes);
-        if (length > mostBytes) {
+        if (length > maxBytes) {
             return null;
         }
         held++;
@@ -50,7 +50,7 @@ final class CountedRuns implements LargeBulks {
         }
 
         @Override
-        public int headRoom() {
+        public int headroom() {
             return 0;
         }
 

@@ -16,9 +16,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Doubles as C reads them. Confined to the test's thread. */
 class DoubleReaderTest {
-    private static final int ROOM_BYTES = 1 << 20;
+    private static final int BUFFER_BYTES = 1 << 20;
     private final Arena arena = Arena.ofConfined();
-    private final long room = arena.allocate(ROOM_BYTES).address();
+    private final long room = arena.allocate(BUFFER_BYTES).address();
 
     @AfterEach
     void close() {

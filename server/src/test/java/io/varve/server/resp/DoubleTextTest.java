@@ -46,7 +46,7 @@ class DoubleTextTest {
         }
     }
 
-    /** What C writes, recorded. */
+    /** Recorded output of C. */
     @ParameterizedTest
     @CsvSource({"0,0", "-0.0,-0", "1,1", "-1,-1", "0.1,0.10000000000000001", "0.5,0.5", "-2.25,-2.25",
             "3.4999999999999998e-07,3.4999999999999998e-07", "4.9406564584124654e-324,4.9406564584124654e-324",
@@ -74,7 +74,7 @@ class DoubleTextTest {
         }
     }
 
-    /** Of all exponents, and such that have few digits or lie in the middle of two texts. */
+    /** Numbers of all exponents, and some that have few digits or lie midway between two texts. */
     private static double number(SplittableRandom random) {
         return switch (random.nextInt(6)) {
             case 0 -> Double.longBitsToDouble(random.nextLong());

@@ -35,7 +35,7 @@ class ReplyWriterTest {
     void nothingIsLeft() {
         reply.close();
         assertThat(allocator.metric().usedDirectMemory()).as("direct bytes not released").isZero();
-        assertThat(heap.takenBytes()).as("heap bytes not given back").isZero();
+        assertThat(heap.reservedBytes()).as("heap bytes not given back").isZero();
         arena.close();
     }
 
@@ -49,7 +49,7 @@ class ReplyWriterTest {
         }
 
         @Override
-        public int headRoom() {
+        public int headroom() {
             return 0;
         }
 
@@ -226,9 +226,7 @@ class ReplyWriterTest {
         }
     }
 
-    /**
-     * Its header is no reason to take it for a short one: with that it is longer than a number of four bytes can tell.
-     */
+    /** Its header does not make it a short one: with that it is longer than a four-byte number can state. */
     @Test
     void theLongestBulkIsRefusedWithoutMemory() {
         TestRun run = run(20_000);
@@ -273,7 +271,7 @@ class ReplyWriterTest {
         pieces.forEach(ByteBuf::release);
     }
 
-    /** What stands between large values is some bytes each: it does not take a buffer each. */
+    /** The text between large values is some bytes each: it does not take a buffer each. */
     @Test
     void manyLargeValuesTakeFewBuffers() {
         TestRun run = run(20_000);

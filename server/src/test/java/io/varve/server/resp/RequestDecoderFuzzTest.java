@@ -21,7 +21,7 @@ public class RequestDecoderFuzzTest {
     /** Longer bulks are received in runs. */
     private static final int THRESHOLD_BYTES = 40;
     /** Longer ones are refused. */
-    private static final int MOST_BYTES = 200;
+    private static final int MAX_BYTES = 200;
     private static final long LIMIT_BYTES = 1 << 20;
 
     private static final GuardedMemory RECEIVED = new GuardedMemory(1 << 16);
@@ -54,8 +54,7 @@ public class RequestDecoderFuzzTest {
     }
 
     /**
-     * What was decoded, and the error behind it, whole and in pieces, of one who has said who they are and of one who
-     * has not.
+     * The decoded requests, and the error behind them, whole and in pieces, for an authenticated client and another.
      */
     public static void fuzzerTestOneInput(byte[] input) {
         SplittableRandom random = new SplittableRandom(Arrays.hashCode(input));
@@ -71,7 +70,7 @@ public class RequestDecoderFuzzTest {
 
     private static List<List<String>> decode(byte[] input, int[] pieces, boolean authenticated, byte front) {
         RequestHeapBudget memory = new RequestHeapBudget(LIMIT_BYTES);
-        CountedRuns runs = new CountedRuns(THRESHOLD_BYTES, MOST_BYTES);
+        CountedRuns runs = new CountedRuns(THRESHOLD_BYTES, MAX_BYTES);
         RecordedRequests recorder = new RecordedRequests();
         RequestDecoder decoder = new RequestDecoder(runs, memory, Integer.MAX_VALUE);
         decoder.authenticated(authenticated);
@@ -92,14 +91,14 @@ public class RequestDecoderFuzzTest {
             assertThat(end).isLessThanOrEqualTo(all.length);
             kept = Memory.toArray(base + reached, end - reached);
             decoder.executed();
-            assertThat(memory.takenBytes()).isBetween(0L, LIMIT_BYTES);
+            assertThat(memory.reservedBytes()).isBetween(0L, LIMIT_BYTES);
             from = to;
         }
         List<List<String>> decoded = recorder.requests();
         decoded.add(List.of(String.valueOf(decoder.error())));
         decoder.close();
         assertThat(runs.held()).as("runs that are held").isZero();
-        assertThat(memory.takenBytes()).isZero();
+        assertThat(memory.reservedBytes()).isZero();
         return decoded;
     }
 }

@@ -21,8 +21,7 @@ class RequestDecoderTest {
     private static final int THRESHOLD_BYTES = 100;
     private static final Regions REGIONS = new Regions();
     /**
-     * What a connection has received: no buffer of Netty's, of which every access is recorded here, to find those that
-     * leak.
+     * The received bytes of a connection: not a buffer of Netty's, whose accesses the leak detector may record.
      */
     private static final long RECEIVED = REGIONS.allocate(1 << 21);
     private static final CountedRuns RUNS = new CountedRuns(THRESHOLD_BYTES, 1 << 20);
@@ -139,7 +138,9 @@ class RequestDecoderTest {
         }
     }
 
-    /** What is whole and short is found in one pass, and nothing of it in the other: both have to say the same. */
+    /**
+     * A complete short request is decoded in one pass by the fast path, and byte by byte by the other: both must agree.
+     */
     @Test
     void requestsWithAFlawAreDecodedWholeAsByteByByte() {
         long seed = TestBudget.seed("varve.test.seed");
@@ -227,20 +228,20 @@ class RequestDecoderTest {
             long address = ReplyWriter.addressOf(in);
             assertThat(decoder.decode(address, 0, 9, 1, recorder)).isZero();
             assertThat(decoder.isInRequest()).isTrue();
-            assertThat(memory.takenBytes()).isZero();
+            assertThat(memory.reservedBytes()).isZero();
             assertThat(decoder.error()).isNull();
             int second = bytes.length - count * 6 - 8;
             assertThat(decoder.decode(address, 0, bytes.length, 1, recorder)).isEqualTo(second);
             assertThat(decoder.error()).isNull();
-            assertThat(memory.takenBytes()).as("of a request that is refused").isZero();
+            assertThat(memory.reservedBytes()).as("of a request that is refused").isZero();
             assertThat(recorder.requests().getFirst()).hasSize(RequestHeapBudget.FREE_ENTRIES + 1)
                     .endsWith("refused: ARGUMENT_MEMORY");
 
             assertThat(decoder.decode(address, second, bytes.length, 1, recorder)).isEqualTo(bytes.length);
             assertThat(recorder.requests().getLast()).hasSize(count);
-            assertThat(memory.takenBytes()).as("until it has been executed").isPositive();
+            assertThat(memory.reservedBytes()).as("until it has been executed").isPositive();
             decoder.executed();
-            assertThat(memory.takenBytes()).isZero();
+            assertThat(memory.reservedBytes()).isZero();
             decoder.close();
         } finally {
             in.release();

@@ -18,9 +18,9 @@ class RequestHeapBudgetTest {
 
     @Test
     void connectionLimitsAreProportionalToTheHeap() {
-        assertThat(RequestHeapBudget.mostConnections(8 * MB)).isZero();
-        assertThat(RequestHeapBudget.mostConnections(32 * MB)).isBetween(4_000L, 5_000L);
+        assertThat(RequestHeapBudget.maxConnections(8 * MB)).isZero();
+        assertThat(RequestHeapBudget.maxConnections(32 * MB)).isBetween(4_000L, 5_000L);
         // The launcher's heap of 96 MB, less what its young generation keeps empty: twice the default of maxclients.
-        assertThat(RequestHeapBudget.mostConnections(93 * MB)).isGreaterThan(20_000);
+        assertThat(RequestHeapBudget.maxConnections(93 * MB)).isGreaterThan(20_000);
     }
 }

@@ -38,12 +38,12 @@ public abstract class BlockedClients {
         admin = connect();
     }
 
-    public static String ask(RawClient of, String words) throws IOException {
+    public static String execute(RawClient of, String words) throws IOException {
         return of.command(words.split(" ")).replace("\r\n", " ").strip();
     }
 
-    public static void asks(RawClient of, String words, String expected) throws IOException {
-        assertThat(ask(of, words)).as(words).isEqualTo(expected);
+    public static void expect(RawClient of, String words, String expected) throws IOException {
+        assertThat(execute(of, words)).as(words).isEqualTo(expected);
     }
 
     public static void gets(RawClient client, String expected) throws IOException {
@@ -61,12 +61,12 @@ public abstract class BlockedClients {
     /** A command waits for the key {@code k} for a short time in vain, and what is pushed afterwards is not for it. */
     public void endsWithNothing(String command, int protocol, String push, String count) throws IOException {
         RawClient a = connect();
-        assertThat(ask(a, "HELLO " + protocol)).isNotEmpty();
+        assertThat(execute(a, "HELLO " + protocol)).isNotEmpty();
         send(a, command, "PING");
         gets(a, protocol == 2 ? "*-1" : "_");
         gets(a, "+PONG");
-        asks(a, push, ":1");
-        asks(a, count, ":1");
+        expect(a, push, ":1");
+        expect(a, count, ":1");
         assertThat(admin.info("total_blocking_keys")).isEqualTo("0");
     }
 
@@ -85,6 +85,6 @@ public abstract class BlockedClients {
     }
 
     public static String id(RawClient client) throws IOException {
-        return ask(client, "CLIENT ID").substring(1);
+        return execute(client, "CLIENT ID").substring(1);
     }
 }

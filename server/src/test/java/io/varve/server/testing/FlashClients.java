@@ -42,7 +42,7 @@ public abstract class FlashClients {
         server.close();
     }
 
-    public static void ask(RawClient of, String words, String expected) throws IOException {
+    public static void expect(RawClient of, String words, String expected) throws IOException {
         assertThat(of.call(words.split(" ")).text()).as(words).isEqualTo(expected);
     }
 }

@@ -1,11 +1,15 @@
 package io.varve.server.testing;
 
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 import io.varve.flash.store.DurabilityLevel;
 import io.varve.flash.store.FlashStore;
 import io.varve.flash.store.KeyCursor;
 import org.jspecify.annotations.Nullable;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /** A store with hooks before its calls, in which a test waits or fails. Many threads, as the underlying store. */
 public final class HookedStore implements FlashStore {
@@ -16,9 +20,18 @@ public final class HookedStore implements FlashStore {
         this.store = store;
     }
 
-    /** Is told the name of each call, before it. */
-    public void before(Consumer<String> told) {
-        hook = told;
+    /** Sets a hook that gets the name of each call, before it. */
+    public void before(Consumer<String> reported) {
+        hook = reported;
+    }
+
+    /** Waits within a hook until the test opens the latch. If the store's thread is interrupted, it stays so. */
+    public static void awaitQuietly(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(1, TimeUnit.MINUTES)).isTrue();
+        } catch (InterruptedException ended) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @Override
@@ -67,9 +80,9 @@ public final class HookedStore implements FlashStore {
     }
 
     @Override
-    public void handOver(DurabilityLevel durability) {
-        hook.accept("handOver");
-        store.handOver(durability);
+    public void makeDurable(DurabilityLevel durability) {
+        hook.accept("makeDurable");
+        store.makeDurable(durability);
     }
 
     @Override
@@ -83,13 +96,13 @@ public final class HookedStore implements FlashStore {
     }
 
     @Override
-    public boolean noted(String name) {
-        return store.noted(name);
+    public boolean hasNote(String name) {
+        return store.hasNote(name);
     }
 
     @Override
-    public void note(String name, boolean left) {
-        store.note(name, left);
+    public void setNote(String name, boolean present) {
+        store.setNote(name, present);
     }
 
     @Override

@@ -1,6 +1,5 @@
 package io.varve.server.testing;
 
-import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
@@ -15,6 +14,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /**
  * A RESP client over a plain socket, which hides no part of the server's output. Confined to one thread.
  *
@@ -22,9 +23,15 @@ import java.util.List;
  */
 public final class RawClient implements AutoCloseable {
     private static final int TIMEOUT_MILLIS = 20_000;
+    private static final int PIPELINE = 100;
+    private static final byte[] LINE_END = {'\r', '\n'};
 
     private final Socket socket;
     private final InputStream in;
+    /** Bytes that have been received and not yet read: from {@code position} to {@code limit}. */
+    private final byte[] received = new byte[1 << 16];
+    private int position;
+    private int limit;
     private final OutputStream out;
 
     public RawClient(int port) throws IOException {
@@ -42,7 +49,7 @@ public final class RawClient implements AutoCloseable {
         socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), TIMEOUT_MILLIS);
         socket.setSoTimeout(TIMEOUT_MILLIS);
         socket.setTcpNoDelay(true);
-        in = new BufferedInputStream(socket.getInputStream(), 1 << 16);
+        in = socket.getInputStream();
         out = new BufferedOutputStream(socket.getOutputStream(), 1 << 16);
     }
 
@@ -50,13 +57,18 @@ public final class RawClient implements AutoCloseable {
 
     /** Queues a command. */
     public void write(List<byte[]> arguments) throws IOException {
-        out.write(("*" + arguments.size() + "\r\n").getBytes(StandardCharsets.US_ASCII));
+        writeHead('*', arguments.size());
         for (byte[] argument : arguments) {
-            out.write(("$" + argument.length + "\r\n").getBytes(StandardCharsets.US_ASCII));
+            writeHead('$', argument.length);
             out.write(argument);
-            out.write('\r');
-            out.write('\n');
+            out.write(LINE_END);
         }
+    }
+
+    private void writeHead(char kind, int number) throws IOException {
+        out.write(kind);
+        out.write(Integer.toString(number).getBytes(StandardCharsets.ISO_8859_1));
+        out.write(LINE_END);
     }
 
     public void flush() throws IOException {
@@ -105,6 +117,20 @@ public final class RawClient implements AutoCloseable {
         return read();
     }
 
+    /** Sets the keys {@code PREFIX0}, {@code PREFIX1}, … to {@code VALUE0}, {@code VALUE1}, …, in pipelines. */
+    public void setKeys(String prefix, int count, String value) throws IOException {
+        for (int from = 0; from < count; from += PIPELINE) {
+            int to = Math.min(count, from + PIPELINE);
+            for (int i = from; i < to; i++) {
+                queue("SET", prefix + i, value + i);
+            }
+            flush();
+            for (int i = from; i < to; i++) {
+                assertThat(read().text()).isEqualTo("OK");
+            }
+        }
+    }
+
     /** The next reply. */
     public RawReply read() throws IOException {
         String line = readLine();
@@ -132,28 +158,50 @@ public final class RawClient implements AutoCloseable {
     }
 
     private String readBulk(int length) throws IOException {
-        byte[] bytes = in.readNBytes(length);
-        if (bytes.length < length || in.read() != '\r' || in.read() != '\n') {
+        return new String(readBulkBytes(length), StandardCharsets.ISO_8859_1);
+    }
+
+    private byte[] readBulkBytes(int length) throws IOException {
+        byte[] bytes = readBytes(length);
+        if (readByte() != '\r' || readByte() != '\n') {
             throw new EOFException("A bulk of " + length + " bytes does not end as it should");
         }
-        return new String(bytes, StandardCharsets.ISO_8859_1);
+        return bytes;
     }
 
     private String readLine() throws IOException {
-        ByteArrayOutputStream line = new ByteArrayOutputStream();
+        StringBuilder line = new StringBuilder();
         while (true) {
-            int c = in.read();
-            if (c < 0) {
-                throw new EOFException("The server closed the connection after: " + line);
+            int from = position;
+            while (position < limit && received[position] != '\r') {
+                position++;
             }
-            if (c == '\r') {
-                if (in.read() != '\n' || line.size() == 0) {
+            if (position > from) {
+                line.append(new String(received, from, position - from, StandardCharsets.ISO_8859_1));
+            }
+            if (position < limit) {
+                position++;
+                if (readByte() != '\n' || line.isEmpty()) {
                     throw new IOException("Not a line of a reply: " + line);
                 }
-                return line.toString(StandardCharsets.ISO_8859_1);
+                return line.toString();
             }
-            line.write(c);
+            if (!receive()) {
+                throw new EOFException("The server closed the connection after: " + line);
+            }
         }
+    }
+
+    /** Returns the next byte, or -1 at the end. */
+    private int readByte() throws IOException {
+        return position < limit || receive() ? received[position++] & 0xff : -1;
+    }
+
+    /** Receives more bytes after all others have been read. Returns false at the end. */
+    private boolean receive() throws IOException {
+        position = 0;
+        limit = Math.max(0, in.read(received, 0, received.length));
+        return limit > 0;
     }
 
     /** The value of a field of INFO. */
@@ -172,7 +220,7 @@ public final class RawClient implements AutoCloseable {
 
     /** Whether bytes of a reply are there to be read. */
     public boolean isAnswered() throws IOException {
-        return in.available() > 0;
+        return position < limit || in.available() > 0;
     }
 
     // --- replies as bytes
@@ -196,7 +244,9 @@ public final class RawClient implements AutoCloseable {
         if (kind == '$' || kind == '=') {
             int length = Integer.parseInt(line.substring(1));
             if (length >= 0) {
-                bytes.writeBytes((readBulk(length) + "\r\n").getBytes(StandardCharsets.ISO_8859_1));
+                bytes.writeBytes(readBulkBytes(length));
+                bytes.write('\r');
+                bytes.write('\n');
             }
         } else if ("*~>%".indexOf(kind) >= 0) {
             int count = Integer.parseInt(line.substring(1)) * (kind == '%' ? 2 : 1);
@@ -212,16 +262,34 @@ public final class RawClient implements AutoCloseable {
     }
 
     public byte[] readBytes(int length) throws IOException {
-        byte[] bytes = in.readNBytes(length);
-        if (bytes.length < length) {
-            throw new EOFException("The server closed the connection after " + bytes.length + " of " + length);
+        byte[] bytes = new byte[length];
+        int buffered = Math.min(length, limit - position);
+        System.arraycopy(received, position, bytes, 0, buffered);
+        position += buffered;
+        int count = buffered;
+        while (count < length) {
+            int more;
+            if (length - count < received.length) {
+                more = receive() ? Math.min(length - count, limit) : -1;
+                if (more > 0) {
+                    System.arraycopy(received, 0, bytes, count, more);
+                    position = more;
+                }
+            } else {
+                more = in.read(bytes, count, length - count);
+            }
+            if (more < 0) {
+                throw new EOFException("The server closed the connection after " + count + " of " + length);
+            }
+            count += more;
         }
         return bytes;
     }
 
     /** Everything until the server closes. */
     public String readToEnd() throws IOException {
-        return new String(in.readAllBytes(), StandardCharsets.ISO_8859_1);
+        String buffered = read(limit - position);
+        return buffered + new String(in.readAllBytes(), StandardCharsets.ISO_8859_1);
     }
 
     @Override

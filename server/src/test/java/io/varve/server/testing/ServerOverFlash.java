@@ -30,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 public final class ServerOverFlash implements AutoCloseable {
     private static final long MEMORY_BYTES = 8L << 20;
-    /** What the cache keeps for itself, and a little more. */
+    /** Memory that the cache needs itself, and a little more. */
     private static final long KEPT_BYTES = 128 << 10;
 
     private static final Duration POLL = Duration.ofMillis(5);
@@ -55,8 +55,8 @@ public final class ServerOverFlash implements AutoCloseable {
         tier = FlashTier.start(files, cache, config.flashSettings());
         server = VarveServer.start(config, new Tiers(cache, tier));
         session = cache.newSession();
-        // Else a few keys would fit beside all the room that is asked for to have them fall.
-        assertThat(cache.chargeElsewhere(2 * KEPT_BYTES)).isTrue();
+        // Otherwise a few keys would fit beside the memory that is requested to demote them.
+        assertThat(cache.chargeExternal(2 * KEPT_BYTES)).isTrue();
     }
 
     int port() {
@@ -97,7 +97,7 @@ public final class ServerOverFlash implements AutoCloseable {
         Awaitility.await().pollDelay(Duration.ZERO).pollInterval(POLL).until(condition);
     }
 
-    /** All that has fallen is written. */
+    /** Waits until all demoted items are written. */
     public void awaitWritten() {
         await(() -> tier.stats().queueDepth() == 0);
     }

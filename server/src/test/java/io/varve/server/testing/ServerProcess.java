@@ -13,6 +13,8 @@ import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.varve.testing.TestBudget;
+
 /** A server in its own process, with the launcher script's JVM options. Confined to the test's thread. */
 public final class ServerProcess implements AutoCloseable {
     private static final Pattern SERVE_OPTIONS = Pattern.compile(
@@ -20,9 +22,11 @@ public final class ServerProcess implements AutoCloseable {
             Pattern.DOTALL);
     private static final Pattern JAVA_OPTIONS = Pattern.compile("exec \"\\$java\" (.*?)-Dvarve",
             Pattern.DOTALL);
-    /** Of a machine with much memory; a line {@code name=number name=number}. */
+    /** The sizing of a machine with much memory; a line {@code name=number name=number}. */
     private static final Pattern SIZES = Pattern.compile("\\n    (heap=\\d+ .*)\\n");
     private static final Pattern PORT = Pattern.compile("port (\\d+)");
+
+    private static final String C1_ONLY = "-XX:TieredStopAtLevel=1";
 
     private final Process process;
     private final int port;
@@ -54,12 +58,17 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
+    /** The command line of a server that compiles as in production, for a test of its whole memory. */
+    public static List<String> withC2(List<String> commandLine) {
+        return commandLine.stream().filter(word -> !word.equals(C1_ONLY)).toList();
+    }
+
     /** The command line of a server with these arguments. */
     public static List<String> command(List<String> arguments) throws IOException {
         String launcher = Files.readString(Path.of("../distribution/src/sh/jvm.sh"));
         List<String> command = new ArrayList<>();
         if (System.getProperty("os.name").equals("Linux")) {
-            // Who runs the tests in the background hands down a SIGINT that is ignored.
+            // Tests that run in the background pass on a SIGINT that is ignored.
             command.addAll(List.of("env", "--default-signal=INT"));
         }
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -70,6 +79,10 @@ public final class ServerProcess implements AutoCloseable {
             serve = serve.replace("${" + named[0] + "}", named[1]);
         }
         command.addAll(List.of(serve.trim().split("\\s+")));
+        if (!TestBudget.isNightly()) {
+            // Most processes of the gate live for some seconds, of which C2 would take half.
+            command.add(C1_ONLY);
+        }
         command.add("-cp");
         command.add(System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
         command.add("io.varve.server.Main");
@@ -111,12 +124,12 @@ public final class ServerProcess implements AutoCloseable {
         return process;
     }
 
-    /** What it wrote to standard error so far. */
+    /** Its output to standard error so far. */
     public String errors() throws IOException {
         return Files.readString(errors);
     }
 
-    /** Resident bytes, as the kernel counts them; the peak if {@code VmHWM} is asked for, {@code VmRSS} for now. */
+    /** Resident bytes, as the kernel counts them: the peak for {@code VmHWM}, the current value for {@code VmRSS}. */
     public long memoryBytes(String field) throws IOException {
         for (String line : Files.readAllLines(Path.of("/proc", Long.toString(process.pid()), "status"))) {
             if (line.startsWith(field + ":")) {

@@ -110,9 +110,9 @@ public final class TestCertificates {
     }
 
     /**
-     * What a client needs that trusts the authority.
+     * The context of a client that trusts the authority.
      *
-     * @param alias who it is itself; empty if nobody
+     * @param alias the client's own certificate; empty for none
      */
     public SSLContext clientContext(String alias) {
         try {
@@ -138,7 +138,7 @@ public final class TestCertificates {
         }
     }
 
-    /** Whose certificate this is. */
+    /** The subject of a certificate. */
     public static String nameOf(Certificate certificate) {
         return ((java.security.cert.X509Certificate) certificate).getSubjectX500Principal().getName();
     }

@@ -31,7 +31,7 @@ public final class UnixClient implements AutoCloseable {
     }
 
     /** Sends a line and reads one simple or bulk reply, as it comes. */
-    public String ask(String line) throws IOException {
+    public String execute(String line) throws IOException {
         channel.write(ByteBuffer.wrap((line + "\r\n").getBytes(StandardCharsets.UTF_8)));
         String head = line();
         if (!head.startsWith("$") || head.equals("$-1")) {

@@ -1,3 +1,3 @@
-/** What tests of the server share: servers, clients, replies and a stub of the cache. */
+/** Test support of the server: servers, clients, replies and a stub of the cache. */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.testing;

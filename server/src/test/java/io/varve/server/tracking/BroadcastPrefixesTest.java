@@ -51,7 +51,7 @@ class BroadcastPrefixesTest {
         }
     }
 
-    /** Of few letters, so that many begin with others. */
+    /** A text of few letters, so that many begin with others. */
     private static String text(SplittableRandom random) {
         StringBuilder text = new StringBuilder();
         for (int i = random.nextInt(6); i > 0; i--) {
@@ -87,10 +87,10 @@ class BroadcastPrefixesTest {
                 List<Tracker> expected = new ArrayList<>();
                 all.forEach((tracker, prefixes) -> prefixes.stream().filter(key::startsWith)
                         .forEach(_ -> expected.add(tracker)));
-                List<Tracker> told = new ArrayList<>();
+                List<Tracker> reported = new ArrayList<>();
                 BroadcastPrefixes now = broadcasts;
-                now.forEachPlaceOf(bytes(key), place -> told.addAll(now.trackersAt(place)));
-                assertThat(told).as("%s of %s", key, all.values()).containsExactlyInAnyOrderElementsOf(expected);
+                now.forEachPlaceOf(bytes(key), place -> reported.addAll(now.trackersAt(place)));
+                assertThat(reported).as("%s of %s", key, all.values()).containsExactlyInAnyOrderElementsOf(expected);
                 assertThat(hasSubscribers(broadcasts, key)).as("%s of %s", key, all.values())
                         .isEqualTo(!expected.isEmpty());
             }

@@ -43,7 +43,7 @@ class TrackedKeysTest {
         keys.clear();
         assertThat(keys.keyCount()).isZero();
         assertThat(keys.itemCount()).isZero();
-        assertThat(memory.takenBytes()).isZero();
+        assertThat(memory.reservedBytes()).isZero();
         arena.close();
     }
 
@@ -92,7 +92,7 @@ class TrackedKeysTest {
                 case 1, 2, 3, 4, 5, 6, 7, 8 -> {
                     Tracker gone = trackers.set(random.nextInt(trackers.size()), tracker());
                     gone.end();
-                    keys.wantSweep();
+                    keys.requestSweep();
                     for (int j = 0; j < 20_000; j += 500) {
                         keys.sweep(500);
                     }
@@ -122,10 +122,10 @@ class TrackedKeysTest {
         for (Map.Entry<String, Set<Tracker>> entry : model.entrySet()) {
             assertThat(remove(entry.getKey())).as(entry.getKey()).isEqualTo(entry.getValue());
         }
-        assertThat(memory.takenBytes()).isZero();
+        assertThat(memory.reservedBytes()).isZero();
     }
 
-    /** If those who were there were copied, as many gigabytes would be. */
+    /** If the readers were copied, it would be many gigabytes. */
     @Test
     void oneMoreReaderOfAKeyCostsTheSameHoweverManyThereAre() {
         List<Tracker> trackers = new ArrayList<>();
@@ -155,15 +155,15 @@ class TrackedKeysTest {
         while (few.add(text, write("k0"), tracker())) {
             items++;
         }
-        long taken = little.takenBytes();
+        long taken = little.reservedBytes();
         assertThat(names).isPositive();
         assertThat(items).isGreaterThan(names);
         assertThat(few.add(text, write("k" + names), tracker())).isFalse();
         assertThat(few.itemCount()).isEqualTo(items);
         assertThat(few.keyCount()).isEqualTo(names);
-        assertThat(little.takenBytes()).isEqualTo(taken);
+        assertThat(little.reservedBytes()).isEqualTo(taken);
         few.clear();
-        assertThat(little.takenBytes()).isZero();
+        assertThat(little.reservedBytes()).isZero();
     }
 
     @Test
@@ -182,14 +182,14 @@ class TrackedKeysTest {
             add("key" + i, tracker);
         }
         tracker.end();
-        keys.wantSweep();
+        keys.requestSweep();
         while (keys.keyCount() > 0) {
             keys.sweep(100);
         }
         assertThat(keys.tableKeys()).isLessThan(MANY);
     }
 
-    /** Each of them may be told of; the others go on being so. */
+    /** Each removed key may be invalidated; the others stay tracked. */
     @Test
     void theOldestKeysAreRemovedFirst() {
         Tracker tracker = tracker();

@@ -45,12 +45,12 @@ class TrackingMemoryTest {
     private final Tracking tracking = new Tracking(cache, memory, clients::get, 0);
     private final Subscriptions client = client();
     private final Tracker tracker = tracking.begin(client, PLAIN);
-    /** What the client believes to know. */
+    /** The keys that the client believes to be current. */
     private final Set<String> known = new HashSet<>();
 
     private Subscriptions client() {
         Subscriptions made = new Subscriptions(channels, () -> {});
-        made.takesPushes(true);
+        made.supportsPushes(true);
         return made;
     }
 
@@ -62,7 +62,7 @@ class TrackingMemoryTest {
         client.end();
         assertThat(tracking.keyCount()).isZero();
         assertThat(tracking.itemCount()).isZero();
-        assertThat(memory.takenBytes()).isZero();
+        assertThat(memory.reservedBytes()).isZero();
         arena.close();
     }
 
@@ -94,18 +94,18 @@ class TrackingMemoryTest {
         StringBuilder text = new StringBuilder();
         reply.take(piece -> text.append(text(piece)));
         reply.close();
-        List<String> told = new ArrayList<>();
+        List<String> reported = new ArrayList<>();
         for (String push : text.toString().split(">2\r\n\\$10\r\ninvalidate\r\n")) {
             if (push.startsWith("_")) {
-                told.add("everything");
+                reported.add("everything");
                 known.clear();
             } else if (!push.isEmpty()) {
                 String name = push.split("\r\n")[2];
-                told.add(name);
+                reported.add(name);
                 known.remove(name);
             }
         }
-        return told;
+        return reported;
     }
 
     private static String text(ByteBuf piece) {
@@ -144,9 +144,9 @@ class TrackingMemoryTest {
                 tracking.flushNotifications();
             }
         }
-        List<String> told = takeIn();
+        List<String> reported = takeIn();
         assertThat(known).isEmpty();
-        assertThat(told).contains("everything");
+        assertThat(reported).contains("everything");
         assertThat(client.waitingBytes()).isZero();
     }
 
@@ -161,7 +161,7 @@ class TrackingMemoryTest {
         assertThat(known).isEmpty();
     }
 
-    /** Who is answered after it has changed a key is not answered before that is told: be it that another tells it. */
+    /** A change's invalidations are sent before its client gets the reply, even if another thread sends them. */
     @Test
     void sendWaitsForAnotherSender() throws InterruptedException {
         CountDownLatch begun = new CountDownLatch(1);
@@ -175,13 +175,13 @@ class TrackingMemoryTest {
         Key key = key("k");
         redirecting.hasRead(key);
         slow.changed(Change.SET, 0, 0, 0, key.address(), key.length());
-        Thread teller = Thread.ofPlatform().start(slow::flushNotifications);
+        Thread sender = Thread.ofPlatform().start(slow::flushNotifications);
         begun.await();
         Thread waiting = Thread.ofPlatform().start(slow::flushNotifications);
         await().until(() -> waiting.getState() == Thread.State.BLOCKED);
         assertThat(client.hasPendingMessages()).isFalse();
         mayEnd.countDown();
-        teller.join();
+        sender.join();
         waiting.join();
         assertThat(client.hasPendingMessages()).isTrue();
     }
@@ -212,9 +212,9 @@ class TrackingMemoryTest {
         Tracker broadcasting = tracking.begin(client, wishes);
         change("other");
         change("user");
-        assertThat(memory.takenBytes()).as("what was noted").isZero();
+        assertThat(memory.reservedBytes()).as("what was noted").isZero();
         change("user:1");
-        assertThat(memory.takenBytes()).isPositive();
+        assertThat(memory.reservedBytes()).isPositive();
         tracking.flushNotifications();
         assertThat(takeIn()).containsExactly("user:1");
         tracking.end(broadcasting);

@@ -26,9 +26,9 @@ public record FlashTierOptions(Policies policy, FlashCacheSettings settings, Pat
     public static final String POLICY = "varve.flash.policy";
     /** Records that the cache holds; default 100,000. */
     public static final String ITEMS = "varve.flash.items";
-    /** Where the database on flash is; there is no default. */
+    /** The directory of the database on flash; there is no default. */
     public static final String FLASH_DIR = "varve.flash.dir";
-    /** Where the database behind it is; there is no default. */
+    /** The directory of the database behind it; there is no default. */
     public static final String DISK_DIR = "varve.disk.dir";
     /** {@code through} (default) or {@code back}. */
     public static final String WRITE = "varve.flash.write";

@@ -75,7 +75,7 @@ class FlashTierOptionsTest {
     }
 
     @Test
-    void aDirectoryIsAskedFor() {
+    void aDirectoryIsRequired() {
         Properties properties = new Properties();
         properties.setProperty(FlashTierOptions.DISK_DIR, "b");
         assertThatThrownBy(() -> FlashTierOptions.parse(properties)).hasMessageContaining("varve.flash.dir is not set");

@@ -28,7 +28,7 @@ final class LettuceClient implements AutoCloseable {
 
     private static final long SHUTDOWN_TIMEOUT_MILLIS = 5_000;
     /** Longer than the sum of Lettuce's own limits. */
-    private static final long MOST_CONNECT_MILLIS = 60_000;
+    private static final long MAX_CONNECT_MILLIS = 60_000;
     /** Maximum wait of an operation for a lost connection to be restored; on one host that takes some milliseconds. */
     private static final long RECONNECT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -88,9 +88,9 @@ final class LettuceClient implements AutoCloseable {
         CompletableFuture<StatefulRedisConnection<byte[], byte[]>> connected = redis
                 .connectAsync(ByteArrayCodec.INSTANCE, uri).toCompletableFuture();
         try {
-            if (!awaitAnyThread(connected, MOST_CONNECT_MILLIS)) {
+            if (!awaitAnyThread(connected, MAX_CONNECT_MILLIS)) {
                 connected.cancel(true);
-                throw new RedisConnectionException("no reply within " + MOST_CONNECT_MILLIS + " ms");
+                throw new RedisConnectionException("no reply within " + MAX_CONNECT_MILLIS + " ms");
             }
             return connected.get();
         } catch (ExecutionException e) {

@@ -17,7 +17,7 @@ public final class RefusedException extends DBException {
 
     private static final long serialVersionUID = 1L;
     /** The printed lines: few, as a process has one configuration. */
-    private static final Set<String> TOLD = ConcurrentHashMap.newKeySet();
+    private static final Set<String> REPORTED = ConcurrentHashMap.newKeySet();
 
     private final String line;
 
@@ -28,14 +28,14 @@ public final class RefusedException extends DBException {
 
     @Override
     public void printStackTrace(PrintStream to) {
-        if (TOLD.add(line)) {
+        if (REPORTED.add(line)) {
             to.println("varve: " + line);
         }
     }
 
     @Override
     public void printStackTrace(PrintWriter to) {
-        if (TOLD.add(line)) {
+        if (REPORTED.add(line)) {
             to.println("varve: " + line);
         }
     }

@@ -37,7 +37,7 @@ public record CacheAsideSummary(long hits, long misses, long fills, long overtak
      * @param roundTrips successful statements
      * @param databaseNanos time from their send to their result, without the simulated delay
      * @param delays replies that the simulated network delayed
-     * @param delayAskedNanos requested length of these delays
+     * @param delayRequestedNanos requested length of these delays
      * @param delayNanos measured length of these delays
      * @param delayMaxNanos the longest of them, measured
      * @param penalties misses that were filled
@@ -45,7 +45,7 @@ public record CacheAsideSummary(long hits, long misses, long fills, long overtak
      *     reply
      */
     public record Database(long fetches, long writes, long scans, long failures, long roundTrips, long databaseNanos,
-            long delays, long delayAskedNanos, long delayNanos, long delayMaxNanos, long penalties,
+            long delays, long delayRequestedNanos, long delayNanos, long delayMaxNanos, long penalties,
             long penaltyNanos) {
 
         private void print(PrintStream to, String name) {
@@ -55,7 +55,7 @@ public record CacheAsideSummary(long hits, long misses, long fills, long overtak
             to.println(name + "Failures, " + failures);
             mean(to, name + "OwnTime(us), ", databaseNanos, roundTrips);
             to.println(name + "SimulatedDelays, " + delays);
-            mean(to, name + "SimulatedDelayAsked(us), ", delayAskedNanos, delays);
+            mean(to, name + "SimulatedDelayAsked(us), ", delayRequestedNanos, delays);
             mean(to, name + "SimulatedDelayMeasured(us), ", delayNanos, delays);
             mean(to, name + "SimulatedDelayLongest(us), ", delayMaxNanos, delays == 0 ? 0 : 1);
             mean(to, name + "MissPenalty(us), ", penaltyNanos, penalties);

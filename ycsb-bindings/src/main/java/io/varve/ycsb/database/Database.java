@@ -52,7 +52,7 @@ public final class Database implements AutoCloseable {
     /** A query to a connection. */
     @FunctionalInterface
     private interface Question<T> {
-        T ask() throws SQLException;
+        T execute() throws SQLException;
     }
 
     /**
@@ -229,7 +229,7 @@ public final class Database implements AutoCloseable {
         long start = System.nanoTime();
         T answer;
         try {
-            answer = question.ask();
+            answer = question.execute();
         } catch (SQLException e) {
             counters.failures.increment();
             closeIfBroken(e);
@@ -237,10 +237,10 @@ public final class Database implements AutoCloseable {
         }
         count.increment();
         counters.answered(System.nanoTime() - start);
-        long asked = stress.delayNanos(options);
-        if (asked > 0) {
-            long delayed = delay.await(asked);
-            counters.delayed(asked, delayed);
+        long requestedNanos = stress.delayNanos(options);
+        if (requestedNanos > 0) {
+            long delayed = delay.await(requestedNanos);
+            counters.delayed(requestedNanos, delayed);
             measurements.measure(delayName,
                     (int) Math.min(delayed / NANOS_PER_MICRO, Integer.MAX_VALUE));
         }

@@ -14,7 +14,7 @@ public final class DatabaseCounters {
     private final LongAdder roundTrips = new LongAdder();
     private final LongAdder databaseNanos = new LongAdder();
     private final LongAdder delays = new LongAdder();
-    private final LongAdder delayAskedNanos = new LongAdder();
+    private final LongAdder delayRequestedNanos = new LongAdder();
     private final LongAdder delayNanos = new LongAdder();
     private final LongAccumulator delayMaxNanos = new LongAccumulator(Math::max, 0);
     private final LongAdder penalties = new LongAdder();
@@ -27,9 +27,9 @@ public final class DatabaseCounters {
     }
 
     /** Counts a delayed reply. */
-    void delayed(long askedNanos, long nanos) {
+    void delayed(long requestedNanos, long nanos) {
         delays.increment();
-        delayAskedNanos.add(askedNanos);
+        delayRequestedNanos.add(requestedNanos);
         delayNanos.add(nanos);
         delayMaxNanos.accumulate(nanos);
     }
@@ -42,7 +42,7 @@ public final class DatabaseCounters {
 
     CacheAsideSummary.Database summary() {
         return new CacheAsideSummary.Database(fetches.sum(), writes.sum(), scans.sum(), failures.sum(),
-                roundTrips.sum(), databaseNanos.sum(), delays.sum(), delayAskedNanos.sum(), delayNanos.sum(),
+                roundTrips.sum(), databaseNanos.sum(), delays.sum(), delayRequestedNanos.sum(), delayNanos.sum(),
                 delayMaxNanos.get(), penalties.sum(), penaltyNanos.sum());
     }
 }

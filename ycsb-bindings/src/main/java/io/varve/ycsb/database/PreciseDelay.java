@@ -17,7 +17,7 @@ public final class PreciseDelay implements Delay {
     /** For a shorter wait it only polls the clock: a park costs about as much. */
     private static final long SHORTEST_PARK_NANOS = 10_000;
     /** A longer wait for a core says nothing about the next one. */
-    private static final long MOST_LATE_NANOS = 200_000;
+    private static final long MAX_LATE_NANOS = 200_000;
     /** The weight of one wait in the estimate is one part in 2 to this power. */
     private static final int LEARNING_BITS = 3;
 
@@ -61,6 +61,6 @@ public final class PreciseDelay implements Delay {
     }
 
     private void learn(long late) {
-        lateNanos += Math.min(Math.max(late, 0), MOST_LATE_NANOS) - lateNanos >> LEARNING_BITS;
+        lateNanos += Math.min(Math.max(late, 0), MAX_LATE_NANOS) - lateNanos >> LEARNING_BITS;
     }
 }

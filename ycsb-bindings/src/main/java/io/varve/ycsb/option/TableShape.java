@@ -58,11 +58,11 @@ public record TableShape(String table, List<String> fields, String fieldType) {
     }
 
     /**
-     * @param asked a record's fields, before they become part of a statement
+     * @param requested a record's fields, before they become part of a statement
      * @throws IllegalArgumentException if the table has no such column
      */
-    public void check(Collection<String> asked) {
-        for (String field : asked) {
+    public void check(Collection<String> requested) {
+        for (String field : requested) {
             if (!fields.contains(field)) {
                 throw new IllegalArgumentException("table " + table + " has no field " + field + ": it has "
                         + fields.get(0) + " to " + fields.get(fields.size() - 1)

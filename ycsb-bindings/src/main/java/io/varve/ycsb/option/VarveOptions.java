@@ -61,7 +61,7 @@ public record VarveOptions(String host, int port, @Nullable String password, Rec
     private static final int DEFAULT_PORT = 6379;
     private static final int DEFAULT_FIELD_COUNT = 10;
     private static final double MILLIS_PER_SECOND = 1000;
-    private static final long MOST_POLL_MICROS = 1_000_000;
+    private static final long MAX_POLL_MICROS = 1_000_000;
     private static final double MAX_TTL_SECONDS = 1e9;
 
     /** The storage format of a YCSB record. */
@@ -130,7 +130,7 @@ public record VarveOptions(String host, int port, @Nullable String password, Rec
                 reader.choice(KEY, KeyCoding.YCSB), ttls(reader),
                 reader.choice(TTL_DISTRIBUTION, TtlDistribution.UNIFORM), ttlMode,
                 reader.choice(INDEX, Index.NONE),
-                reader.number(SEED, 1, Long.MIN_VALUE, Long.MAX_VALUE), reader.number(POLL, 0, 0, MOST_POLL_MICROS),
+                reader.number(SEED, 1, Long.MIN_VALUE, Long.MAX_VALUE), reader.number(POLL, 0, 0, MAX_POLL_MICROS),
                 (int) reader.number(FIELD_COUNT, DEFAULT_FIELD_COUNT, 1, Integer.MAX_VALUE));
     }
 

@@ -67,29 +67,30 @@ class OwnEventLoopTest {
     /** Wherever it comes: before the wait, or in the midst of it. */
     @RepeatedTest(20)
     void anInterruptEndsAWaitAndIsNotForgotten() throws Exception {
-        AtomicInteger asked = new AtomicInteger();
+        AtomicInteger requested = new AtomicInteger();
         Thread waiting = Thread.currentThread();
         Thread other = new Thread(() -> {
-            while (asked.get() < 2) {
+            while (requested.get() < 2) {
                 Thread.onSpinWait();
             }
             waiting.interrupt();
         });
         other.start();
-        assertThatThrownBy(() -> loop.runUntil(() -> asked.incrementAndGet() < 0, LONG_NANOS))
+        assertThatThrownBy(() -> loop.runUntil(() -> requested.incrementAndGet() < 0, LONG_NANOS))
                 .isInstanceOf(RedisCommandInterruptedException.class);
         assertThat(Thread.interrupted()).isTrue();
         other.join();
     }
 
     /**
-     * Who sleeps looks ten times a second whether it has been interrupted: so often would take ten seconds and more.
+     * A sleeping client checks ten times a second whether it was interrupted: so many checks would take over ten
+     * seconds.
      */
     @Test
     void pollingClientPollsAndSleepingClientDoesNot() {
-        AtomicInteger asked = new AtomicInteger();
+        AtomicInteger requested = new AtomicInteger();
         boolean polls = pollNanos > 0;
-        assertThat(loop.runUntil(() -> asked.incrementAndGet() >= OFTEN,
+        assertThat(loop.runUntil(() -> requested.incrementAndGet() >= OFTEN,
                 polls ? LONG_NANOS : TimeUnit.MILLISECONDS.toNanos(300))).isEqualTo(polls);
     }
 

@@ -131,7 +131,7 @@ class PendingFillsTest {
         assertThat(fills.size()).isZero();
     }
 
-    /** The writer's DEL follows all the same, and the write is told as one after which the cache may be wrong. */
+    /** The writer's DEL follows nevertheless, and the write is reported as one after which the cache may be wrong. */
     @Test
     @Timeout(60)
     void writerGetsTimeoutOfMissingReply() {

@@ -34,7 +34,7 @@ class PreciseDelayTest {
     }
 
     @Test
-    void aWaitIsNeverShorterThanAskedFor() {
+    void aWaitIsNeverShorterThanRequested() {
         for (long late : new long[] {0, 200, 300_000, 7000, 55_000}) {
             lateNanos = late;
             for (int i = 0; i < 30; i++) {

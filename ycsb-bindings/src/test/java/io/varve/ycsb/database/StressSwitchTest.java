@@ -54,7 +54,7 @@ class StressSwitchTest {
         assertThat(stress.switched()).isEqualTo(new StressSwitch.Switched(3, 29));
     }
 
-    /** Of two who count at once the later one may be the first to switch. */
+    /** Of two threads that count concurrently, the later one may be the first to switch. */
     @Test
     void operationsBeforeStress_areIndependentOfSwitchingThread() throws Exception {
         ExecutorService others = Executors.newFixedThreadPool(2);

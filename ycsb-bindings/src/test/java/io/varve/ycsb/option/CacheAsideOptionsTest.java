@@ -82,9 +82,9 @@ class CacheAsideOptionsTest {
         assertThat(options.remote().url()).endsWith(";CACHE_SIZE=3072");
     }
 
-    /** H2 itself is asked: a setting that it does not know, or in another unit, would be another number. */
+    /** H2 itself reports it: an unknown setting, or one in another unit, would give another number. */
     @Test
-    void h2KeepsAsMuchAsIsAskedFor(@TempDir Path directory) throws SQLException {
+    void h2KeepsAsMuchAsConfigured(@TempDir Path directory) throws SQLException {
         CacheAsideOptions options = parse("dotransactions", "false", "varve.db.dir", directory.toString(),
                 "varve.db.cache-mb", "3");
         try (Connection connection = DriverManager.getConnection(options.local().url());

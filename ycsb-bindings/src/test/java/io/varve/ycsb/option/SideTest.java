@@ -18,7 +18,7 @@ class SideTest {
         }
     }
 
-    /** What one run has loaded another one has to find. */
+    /** A later run has to find the records that an earlier one has loaded. */
     @Test
     void theDivisionIsAlwaysTheSame() {
         StringBuilder sides = new StringBuilder();

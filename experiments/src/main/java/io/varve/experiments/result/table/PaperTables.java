@@ -134,7 +134,7 @@ public final class PaperTables {
                     wasted.put(server, 1 - live);
                 }
             }
-            row.add(least(wasted));
+            row.add(min(wasted));
             rows.add(row);
         }
         List<String> notes = new ArrayList<>();
@@ -148,7 +148,7 @@ public final class PaperTables {
         return table(figure, head, rows, notes);
     }
 
-    private static String least(Map<String, Double> values) {
+    private static String min(Map<String, Double> values) {
         return values.entrySet().stream().min(Comparator.comparingDouble(Map.Entry::getValue)).map(Map.Entry::getKey)
                 .orElse(NONE);
     }
@@ -211,7 +211,7 @@ public final class PaperTables {
                     }
                 }
                 if (!costs.isEmpty()) {
-                    row.add(least(costs));
+                    row.add(min(costs));
                     row.add(costs.entrySet().stream().max(Map.Entry.comparingByValue()).orElseThrow().getKey());
                     row.add(NONE);
                     rows.add(row);

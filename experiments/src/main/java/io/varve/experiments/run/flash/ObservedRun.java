@@ -49,7 +49,7 @@ public final class ObservedRun {
     /** The paper's record size. */
     private static final int RECORD_BYTES = 256;
     private static final long CACHE_BYTES = 64 << 20;
-    private static final int LOOK_EVERY = 1024;
+    private static final int CHECK_INTERVAL = 1024;
 
     private final RunContext context;
     private final SimulatedLoad load;
@@ -96,14 +96,14 @@ public final class ObservedRun {
             for (int number = 0; number < load.keys(); number++) {
                 random.nextBytes(record);
                 disk.put(key(YcsbKeys.keyOf(number)), record, DurabilityLevel.BUFFERED);
-                if (number % LOOK_EVERY == 0) {
+                if (number % CHECK_INTERVAL == 0) {
                     context.gauge.set(number * 1e9 / (System.nanoTime() - start));
                     if (context.cancellation.isCancelled()) {
                         return;
                     }
                 }
             }
-            disk.handOver(DurabilityLevel.TO_SYSTEM);
+            disk.makeDurable(DurabilityLevel.TO_SYSTEM);
         }
     }
 
@@ -177,7 +177,7 @@ public final class ObservedRun {
                     random.nextBytes(record);
                     cache.write(key, record);
                 }
-                if (++done % LOOK_EVERY == 0) {
+                if (++done % CHECK_INTERVAL == 0) {
                     if (shown) {
                         context.gauge.set(threads * done * 1e9 / (System.nanoTime() - start));
                     }

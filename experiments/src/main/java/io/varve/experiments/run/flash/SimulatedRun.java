@@ -31,8 +31,8 @@ public final class SimulatedRun {
      */
     private static final double NEAR_THEORY = 0.2;
     private static final double ALL_ALIKE = 0.1;
-    private static final double MOST_TRAVERSED = 1.6;
-    private static final double MOST_TBF_BYTES = 1.05;
+    private static final double MAX_TRAVERSED = 1.6;
+    private static final double MAX_TBF_BYTES = 1.05;
     /** The paper's five policies: RANDOM must be the lowest of them. */
     private static final List<Policies> PAPERS = List.of(Policies.TBF, Policies.BFD, Policies.CLOCK, Policies.LRU,
             Policies.RANDOM);
@@ -152,11 +152,11 @@ public final class SimulatedRun {
             return;
         }
         if (load.distribution() == Distribution.UNIFORM) {
-            double most = PAPERS.stream().mapToDouble(policy -> hits(policy, percent)).max().orElseThrow();
-            double least = PAPERS.stream().mapToDouble(policy -> hits(policy, percent)).min().orElseThrow();
+            double max = PAPERS.stream().mapToDouble(policy -> hits(policy, percent)).max().orElseThrow();
+            double min = PAPERS.stream().mapToDouble(policy -> hits(policy, percent)).min().orElseThrow();
             context.checks
                     .add(Check.atMost("largest difference between the paper's five policies, percentage points" + size,
-                            (most - least) / POINT,
+                            (max - min) / POINT,
                             ALL_ALIKE));
         } else {
             context.checks.add(Check.atLeast("tbf above clock, percentage points" + size,
@@ -168,11 +168,11 @@ public final class SimulatedRun {
                     (others - hits(Policies.RANDOM, percent)) / POINT, 0));
         }
         context.checks.add(Check.atMost("keys that tbf visits per victim" + size,
-                outcome(Policies.TBF, percent).figures().meanTraversed(), MOST_TRAVERSED));
+                outcome(Policies.TBF, percent).figures().meanTraversed(), MAX_TRAVERSED));
         context.checks.add(Check.atMost("bytes of memory per item with tbf" + size,
-                (double) outcome(Policies.TBF, percent).ramBytes() / load.capacity(percent), MOST_TBF_BYTES));
+                (double) outcome(Policies.TBF, percent).ramBytes() / load.capacity(percent), MAX_TBF_BYTES));
         outcome(Policies.TBF, percent).audit().ifPresent(audit -> context.checks.add(Check.atMost(
                 "marks that tbf lost before it had visited as many keys as the cache holds" + size,
-                audit.brokenPromises(), 0)));
+                audit.lostMarks(), 0)));
     }
 }

@@ -30,7 +30,7 @@ public final class ClosedLoop implements Closeable {
     private static final int DIGITS = 3;
     private static final long SILENCE_MILLIS = 30_000;
     /** Number of requests between two checks of a single client whether to stop. */
-    private static final int LOOK_EVERY = 1024;
+    private static final int CHECK_INTERVAL = 1024;
 
     /**
      * The result of a loop.
@@ -79,7 +79,7 @@ public final class ClosedLoop implements Closeable {
         try {
             selector = connections > 1 ? Selector.open() : null;
             for (int i = 0; i < connections; i++) {
-                WaitingClient client = new WaitingClient(target, encoder.mostBytes());
+                WaitingClient client = new WaitingClient(target, encoder.maxBytes());
                 clients.add(client);
                 if (selector != null) {
                     client.channel().configureBlocking(false);
@@ -93,7 +93,7 @@ public final class ClosedLoop implements Closeable {
     }
 
     /** Runs until this many requests are answered or this much time has passed, whichever is first. */
-    public Result run(Mix mix, long most, long nanos) throws IOException {
+    public Result run(Mix mix, long max, long nanos) throws IOException {
         random = new SplittableRandom(mix.seed());
         delays = new Histogram(MAX_NANOS, DIGITS);
         requests = 0;
@@ -101,17 +101,17 @@ public final class ClosedLoop implements Closeable {
         reads = 0;
         long start = System.nanoTime();
         if (selector == null) {
-            single(mix, most, start + nanos);
+            single(mix, max, start + nanos);
         } else {
-            many(selector, mix, most, start + nanos);
+            many(selector, mix, max, start + nanos);
         }
         return new Result(requests, reads, missed, System.nanoTime() - start, delays);
     }
 
-    private void single(Mix mix, long most, long end) throws IOException {
+    private void single(Mix mix, long max, long end) throws IOException {
         WaitingClient client = clients.getFirst();
-        while (requests < most
-                && (requests % LOOK_EVERY != 0 || !cancellation.isCancelled() && System.nanoTime() < end)) {
+        while (requests < max
+                && (requests % CHECK_INTERVAL != 0 || !cancellation.isCancelled() && System.nanoTime() < end)) {
             put(mix, client);
             client.send();
             boolean whole = client.receive();
@@ -122,7 +122,7 @@ public final class ClosedLoop implements Closeable {
         }
     }
 
-    private void many(Selector selector, Mix mix, long most, long end) throws IOException {
+    private void many(Selector selector, Mix mix, long max, long end) throws IOException {
         long sent = 0;
         for (WaitingClient client : clients) {
             put(mix, client);
@@ -138,7 +138,7 @@ public final class ClosedLoop implements Closeable {
                 WaitingClient client = (WaitingClient) key.attachment();
                 if (client.receive()) {
                     answered(client);
-                    if (going && sent < most) {
+                    if (going && sent < max) {
                         put(mix, client);
                         client.send();
                         sent++;

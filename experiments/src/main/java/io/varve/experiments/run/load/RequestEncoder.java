@@ -26,7 +26,7 @@ public final class RequestEncoder {
         this.seed = seed;
         this.key = new byte[set.keyBytes()];
         this.keyHead = ascii(set.keyBytes() + "\r\n");
-        this.text = new byte[TEXT_BYTES + set.mostValueBytes()];
+        this.text = new byte[TEXT_BYTES + set.maxValueBytes()];
         SplittableRandom random = new SplittableRandom(seed);
         for (int i = 0; i < text.length; i++) {
             text[i] = RequestSet.character(random.nextLong());
@@ -34,8 +34,8 @@ public final class RequestEncoder {
     }
 
     /** Length of the longest request. */
-    public int mostBytes() {
-        return HEADS_BYTES + set.keyBytes() + set.mostValueBytes();
+    public int maxBytes() {
+        return HEADS_BYTES + set.keyBytes() + set.maxValueBytes();
     }
 
     void get(ByteBuffer into, long number) {

@@ -32,16 +32,16 @@ final class WaitingClient implements Closeable {
     long key;
     boolean reading;
 
-    /** @param mostBytes maximum size of a request, and of a value */
-    WaitingClient(Target target, int mostBytes) throws IOException {
-        this(SocketChannel.open(new InetSocketAddress(target.host(), target.port())), mostBytes);
+    /** @param maxBytes maximum size of a request, and of a value */
+    WaitingClient(Target target, int maxBytes) throws IOException {
+        this(SocketChannel.open(new InetSocketAddress(target.host(), target.port())), maxBytes);
     }
 
-    WaitingClient(SocketChannel channel, int mostBytes) throws IOException {
+    WaitingClient(SocketChannel channel, int maxBytes) throws IOException {
         this.channel = channel;
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-        out = ByteBuffer.allocateDirect(mostBytes);
-        in = ByteBuffer.allocateDirect(mostBytes + HEAD_BYTES);
+        out = ByteBuffer.allocateDirect(maxBytes);
+        in = ByteBuffer.allocateDirect(maxBytes + HEAD_BYTES);
     }
 
     SocketChannel channel() {

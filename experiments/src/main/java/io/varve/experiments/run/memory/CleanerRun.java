@@ -79,7 +79,7 @@ public final class CleanerRun {
                 BufferedWriter csv = Files.newBufferedWriter(context.directory.resolve(RunFiles.MEMORY_CSV))) {
             csv.write(Sample.CSV_HEADER + "\n");
             Writer writer = new Writer(cache, csv, arena.allocate(load.keyBytes(), Long.BYTES),
-                    arena.allocate(load.values().most()));
+                    arena.allocate(load.values().max()));
             context.phase("load", () -> fill(writer));
             context.phase("warm up", () -> update(writer, load.warmWrites()));
             CacheStats[] before = new CacheStats[] {cache.stats()};
@@ -257,12 +257,12 @@ public final class CleanerRun {
         measured.put("live_bytes_over_maxmemory", (double) after.liveBytes() / after.maxMemoryBytes());
         measured.put("writes_refused", refused);
         context.checks.add(Check.atMost("refused writes", refused, 0));
-        String least = workload.get("limit-without-moving");
+        String min = workload.get("limit-without-moving");
         boolean byLifetime = !context.plan.configuration(context.run).settings().containsKey(CleanerText.HEADS);
-        if (least != null && byLifetime) {
+        if (min != null && byLifetime) {
             context.checks
                     .add(Check.atLeast("share of the segments that were freed without moving a byte", withoutMoving,
-                            Double.parseDouble(least)));
+                            Double.parseDouble(min)));
         }
     }
 }

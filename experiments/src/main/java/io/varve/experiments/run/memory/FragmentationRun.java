@@ -150,7 +150,7 @@ public final class FragmentationRun {
         long cpu = ProcessUsage.cpuMicros(context.target);
         long start = System.nanoTime();
         long done = 0;
-        try (AlternatingLoad alternating = new AlternatingLoad(context.target, BATCH, load.mostValueBytes(), keyPrefix,
+        try (AlternatingLoad alternating = new AlternatingLoad(context.target, BATCH, load.maxValueBytes(), keyPrefix,
                 KEY_DIGITS, this::error)) {
             for (int key = from; key < to; key++) {
                 if (step.put(alternating.batch(), key)) {

@@ -47,17 +47,17 @@ public final class MemoryFitRun {
     }
 
     private void fill() throws IOException {
-        int least = Integer.parseInt(workload.getOrDefault("value-bytes-min", "8"));
-        int most = Integer.parseInt(workload.getOrDefault("value-bytes-max", "16"));
+        int min = Integer.parseInt(workload.getOrDefault("value-bytes-min", "8"));
+        int max = Integer.parseInt(workload.getOrDefault("value-bytes-max", "16"));
         SplittableRandom random = new SplittableRandom(context.plan.experiment().seed());
-        SetBatch batch = new SetBatch(BATCH, most);
+        SetBatch batch = new SetBatch(BATCH, max);
         long start = System.nanoTime();
         try (RespConnection connection = new RespConnection(context.target.host(), context.target.port())) {
             int records = (int) size.records();
             for (int next = 0; next < records && refused == 0 && !context.cancellation.isCancelled()
                     && !context.isFailed();) {
                 for (int end = Math.min(records, next + BATCH); next < end; next++) {
-                    batch.set(next, random.nextInt(least, most + 1));
+                    batch.set(next, random.nextInt(min, max + 1));
                 }
                 int sent = batch.count();
                 int failed = batch.exchange(connection, this::error);

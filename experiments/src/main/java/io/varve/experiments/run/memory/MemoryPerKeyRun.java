@@ -38,8 +38,8 @@ public final class MemoryPerKeyRun {
     private final Map<String, String> workload;
     private final int keys;
     private final int keyBytes;
-    private final int leastBytes;
-    private final int mostBytes;
+    private final int minBytes;
+    private final int maxBytes;
     private final boolean ttl;
     /** How long resident memory must be stable. */
     private final long stillMillis;
@@ -49,8 +49,8 @@ public final class MemoryPerKeyRun {
         this.workload = context.plan.workload(context.run);
         this.keys = Math.toIntExact(context.plan.keys(context.run));
         this.keyBytes = Integer.parseInt(workload.getOrDefault("key-bytes", "8"));
-        this.leastBytes = Integer.parseInt(workload.getOrDefault("value-bytes-min", "8"));
-        this.mostBytes = Integer.parseInt(workload.getOrDefault("value-bytes-max", "16"));
+        this.minBytes = Integer.parseInt(workload.getOrDefault("value-bytes-min", "8"));
+        this.maxBytes = Integer.parseInt(workload.getOrDefault("value-bytes-max", "16"));
         this.ttl = Boolean.parseBoolean(workload.getOrDefault("ttl", "false"));
         this.stillMillis = Math.max(POLL_MILLIS, context.plan.size(context.run).seconds() * 1000L);
         context.load.putAll(workload);
@@ -82,11 +82,11 @@ public final class MemoryPerKeyRun {
 
     private void fill(RespConnection connection) throws IOException {
         SplittableRandom random = new SplittableRandom(context.plan.experiment().seed());
-        SetBatch batch = new SetBatch(BATCH, mostBytes, "k".repeat(keyBytes - KEY_DIGITS), KEY_DIGITS);
+        SetBatch batch = new SetBatch(BATCH, maxBytes, "k".repeat(keyBytes - KEY_DIGITS), KEY_DIGITS);
         long start = System.nanoTime();
         for (int next = 0; next < keys && !context.cancellation.isCancelled() && !context.isFailed();) {
             for (int end = Math.min(keys, next + BATCH); next < end; next++) {
-                int valueBytes = random.nextInt(leastBytes, mostBytes + 1);
+                int valueBytes = random.nextInt(minBytes, maxBytes + 1);
                 if (ttl) {
                     batch.setFor(next, valueBytes, TTL_SECONDS);
                 } else {

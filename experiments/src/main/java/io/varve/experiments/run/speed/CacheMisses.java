@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 public final class CacheMisses {
     static final String EVENT = "cache-misses";
     /** Number of named functions; the others are summed up. */
-    private static final int MOST_FUNCTIONS = 8;
+    private static final int MAX_FUNCTIONS = 8;
     private static final Pattern FUNCTION = Pattern.compile("^\\s*(\\d+\\.\\d+)%\\s+\\[[.kgu]\\]\\s+(\\S+).*$");
 
     private final String event;
@@ -74,7 +74,7 @@ public final class CacheMisses {
         double named = 0;
         for (String line : report.lines().toList()) {
             Matcher matcher = FUNCTION.matcher(line);
-            if (matcher.matches() && functions.size() < MOST_FUNCTIONS) {
+            if (matcher.matches() && functions.size() < MAX_FUNCTIONS) {
                 double percent = Double.parseDouble(matcher.group(1));
                 // A stripped program has addresses instead of names.
                 functions.merge(matcher.group(2).startsWith("0x") ? "unknown function" : matcher.group(2), percent,

@@ -43,8 +43,8 @@ public final class LatencyRun {
     private static final long SETTLE_MILLIS = 2000;
     /** Maximum duration of the core's probe before the load. */
     private static final int PROBE_SECONDS = 10;
-    private static final double MOST_MISSING_PERCENT = 0.1;
-    private static final double MOST_DISTURBED_PERCENT = 5;
+    private static final double MAX_MISSING_PERCENT = 0.1;
+    private static final double MAX_DISTURBED_PERCENT = 5;
     private static final double MILLI = 1e3;
 
     private final RunContext context;
@@ -112,7 +112,7 @@ public final class LatencyRun {
 
     private void fill() throws IOException {
         long start = System.nanoTime();
-        try (AlternatingLoad alternating = new AlternatingLoad(context.target, BATCH, load.values().most(), KEY_PREFIX,
+        try (AlternatingLoad alternating = new AlternatingLoad(context.target, BATCH, load.values().max(), KEY_PREFIX,
                 KEY_DIGITS, this::error)) {
             for (int key = 0; key < keys; key++) {
                 alternating.batch().set(key, load.values().of(seed, key));
@@ -208,9 +208,9 @@ public final class LatencyRun {
     private void checkLoad(Map<String, Double> numbers) {
         double planned = numbers.getOrDefault("requests_planned", Double.NaN);
         double done = numbers.getOrDefault("requests", Double.NaN);
-        context.checks.add(Check.atMost(RunRecord.SAME_LOAD, 100 * (planned - done) / planned, MOST_MISSING_PERCENT));
+        context.checks.add(Check.atMost(RunRecord.SAME_LOAD, 100 * (planned - done) / planned, MAX_MISSING_PERCENT));
         context.checks.add(Check.atMost(RunRecord.DISTURBED,
-                numbers.getOrDefault("requests_disturbed_percent", Double.NaN), MOST_DISTURBED_PERCENT));
+                numbers.getOrDefault("requests_disturbed_percent", Double.NaN), MAX_DISTURBED_PERCENT));
         context.checks.add(Check.atLeast(RunRecord.KEYS_EXPIRED, number(LatencyText.EXPIRED), 1));
         context.checks.add(Check.atLeast(RunRecord.KEYS_EVICTED, number(LatencyText.EVICTED), 1));
         context.checks.add(Check.atLeast(RunRecord.REHASHED, number("rehashes"), 1));

@@ -165,7 +165,7 @@ public final class PaperRequestsRun {
     /** Writes each key once. */
     private void load(Contestant contestant) throws IOException {
         RequestEncoder encoder = new RequestEncoder(set, seed);
-        ByteBuffer batch = ByteBuffer.allocate(LOAD_BYTES + encoder.mostBytes());
+        ByteBuffer batch = ByteBuffer.allocate(LOAD_BYTES + encoder.maxBytes());
         SplittableRandom random = new SplittableRandom(seed);
         try (RespConnection connection = connect(contestant)) {
             for (long next = 0; next < keys && !context.cancellation.isCancelled() && !context.isFailed();) {
@@ -220,11 +220,11 @@ public final class PaperRequestsRun {
     }
 
     /** @param repetition 0 is the warm-up, which does not count */
-    private RequestTrial runTrial(int repetition, Test test, Contestant contestant, long most, long nanos, int draw)
+    private RequestTrial runTrial(int repetition, Test test, Contestant contestant, long max, long nanos, int draw)
             throws IOException {
         ClosedLoop loop = test.single() ? contestant.one() : contestant.many();
         long cpuBefore = ProcessUsage.cpuMicros(contestant.target());
-        ClosedLoop.Result result = loop.run(new ClosedLoop.Mix(test.readPercent(), test.keys(), seed + draw), most,
+        ClosedLoop.Result result = loop.run(new ClosedLoop.Mix(test.readPercent(), test.keys(), seed + draw), max,
                 nanos);
         long cpu = ProcessUsage.cpuMicros(contestant.target()) - cpuBefore;
         context.gauge.set(result.ops());

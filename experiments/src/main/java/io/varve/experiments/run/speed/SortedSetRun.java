@@ -26,13 +26,13 @@ public final class SortedSetRun {
     /** Number of members of one ZADD, and of outstanding ZADDs. */
     private static final int BATCH = 100;
     private static final int ON_THE_WAY = 16;
-    private static final int MEMBERS_ASKED_FOR = 10;
+    private static final int RANGE_MEMBERS = 10;
     private static final double MICRO = 1000;
     private static final double MILLI = 1e6;
     private static final long POLL_MILLIS = 100;
     private static final long MAX_WAIT_MILLIS = 120_000;
     /** Maximum memory that may remain of a deleted set, bytes a member. */
-    private static final double GONE_BYTES = 4;
+    private static final double FREED_BYTES = 4;
     private static final double MAX_WAIT_WHILE_DELETED_MILLIS = 5;
 
     private final RunContext context;
@@ -60,7 +60,7 @@ public final class SortedSetRun {
             context.phase("load", () -> load(connection));
             context.phase("rest", () -> context.pause(seconds * 1000L));
             context.phase("memory", () -> memory(connection, usedBefore, residentBefore));
-            context.phase("queries", () -> ask(connection));
+            context.phase("queries", () -> runQueries(connection));
             context.phase("delete", () -> delete(connection, usedBefore));
         }
     }
@@ -126,16 +126,16 @@ public final class SortedSetRun {
 
     // --- queries
 
-    private void ask(RespConnection connection) throws IOException {
+    private void runQueries(RespConnection connection) throws IOException {
         question(connection, "PING", () -> new String[] {"PING"});
         question(connection, "ZSCORE", () -> new String[] {"ZSCORE", KEY, any()});
         question(connection, "ZRANK", () -> new String[] {"ZRANK", KEY, any()});
         question(connection, "ZRANGE", () -> {
-            int first = random.nextInt(Math.max(1, members - MEMBERS_ASKED_FOR));
-            return new String[] {"ZRANGE", KEY, String.valueOf(first), String.valueOf(first + MEMBERS_ASKED_FOR - 1)};
+            int first = random.nextInt(Math.max(1, members - RANGE_MEMBERS));
+            return new String[] {"ZRANGE", KEY, String.valueOf(first), String.valueOf(first + RANGE_MEMBERS - 1)};
         });
         question(connection, "ZRANGEBYSCORE", () -> new String[] {"ZRANGEBYSCORE", KEY,
-                String.valueOf(random.nextDouble()), "+inf", "LIMIT", "0", String.valueOf(MEMBERS_ASKED_FOR)});
+                String.valueOf(random.nextDouble()), "+inf", "LIMIT", "0", String.valueOf(RANGE_MEMBERS)});
         question(connection, "ZADD", () -> new String[] {"ZADD", KEY, String.valueOf(random.nextDouble()), any()});
     }
 
@@ -165,15 +165,15 @@ public final class SortedSetRun {
     /** Another client, which sends its next request immediately after each reply. It has its own thread. */
     private static final class Bystander implements AutoCloseable {
         private final RespConnection connection;
-        private final CompletableFuture<Histogram> asking;
+        private final CompletableFuture<Histogram> pings;
         private volatile boolean ended;
 
         Bystander(Target target) throws IOException {
             connection = new RespConnection(target.host(), target.port());
-            asking = CompletableFuture.supplyAsync(this::ask, task -> Thread.ofPlatform().daemon().start(task));
+            pings = CompletableFuture.supplyAsync(this::ping, task -> Thread.ofPlatform().daemon().start(task));
         }
 
-        private Histogram ask() {
+        private Histogram ping() {
             Histogram delays = new Histogram(3);
             try {
                 while (!ended) {
@@ -191,7 +191,7 @@ public final class SortedSetRun {
         Histogram end() throws IOException {
             ended = true;
             try {
-                return asking.join();
+                return pings.join();
             } catch (CompletionException failed) {
                 throw new IOException("the other client failed: " + failed.getMessage(), failed);
             }
@@ -214,7 +214,7 @@ public final class SortedSetRun {
             connection.call("DEL", KEY);
             context.metrics.put("delete_ms", (System.nanoTime() - start) / MILLI);
             long end = context.elapsedMillis() + MAX_WAIT_MILLIS;
-            while (usedMemory(connection) - usedBefore > GONE_BYTES * members && !context.cancellation.isCancelled()
+            while (usedMemory(connection) - usedBefore > FREED_BYTES * members && !context.cancellation.isCancelled()
                     && !context.isFailed()) {
                 if (context.elapsedMillis() > end) {
                     context.faults.add("the memory was not released within " + MAX_WAIT_MILLIS / 1000 + " s");

@@ -41,7 +41,7 @@ public final class ThroughputRun {
     /** The JIT has settled when a round costs at least this fraction of the previous one. */
     private static final double SETTLED = 0.97;
     /** Maximum wait for that, in multiples of the minimum warm-up. */
-    private static final int MOST_WARMUPS = 3;
+    private static final int MAX_WARMUPS = 3;
     private static final double MAX_MISS_PERCENT = 0.1;
     private static final double MAX_SET_EX_OVER_SET = 1.10;
 
@@ -86,7 +86,7 @@ public final class ThroughputRun {
         long settle = Long.parseLong(workload.getOrDefault("settle-requests", "0"));
         ServerVariant other = context.plan.serverVariant(context.run).orElse(null);
         this.contestants.add(new Contestant(context.run.configuration(), context.target,
-                other == null ? Map.of() : other.undone(), settle));
+                other == null ? Map.of() : other.baselineSettings(), settle));
         this.rival = rival == null ? null : context.plan.rival().orElseThrow();
         if (rival != null && this.rival != null) {
             contestants.add(new Contestant(this.rival, rival, Map.of(), settle));
@@ -156,7 +156,7 @@ public final class ThroughputRun {
             }
             rounds++;
             double seconds = (System.nanoTime() - start) / 1e9;
-            if (seconds >= (double) size.warmupSeconds() * MOST_WARMUPS
+            if (seconds >= (double) size.warmupSeconds() * MAX_WARMUPS
                     || seconds >= size.warmupSeconds() && cost >= before * SETTLED) {
                 context.metrics.put("warmup_seconds " + contestant.name(), seconds);
                 context.metrics.put("warmup_rounds " + contestant.name(), rounds);
@@ -245,8 +245,8 @@ public final class ThroughputRun {
 
     /** Rounds up to a multiple of what all connections send at once, so that redis-benchmark sends exactly as many. */
     public static long requests(double wanted, int atOnce) {
-        long least = wanted > 0 ? (long) Math.ceil(wanted) : FIRST_REQUESTS;
-        return Math.max(1, (least + atOnce - 1) / atOnce) * atOnce;
+        long min = wanted > 0 ? (long) Math.ceil(wanted) : FIRST_REQUESTS;
+        return Math.max(1, (min + atOnce - 1) / atOnce) * atOnce;
     }
 
     public static double hitPercent(ServerInfo before, ServerInfo after) {

@@ -32,13 +32,13 @@ import site.ycsb.measurements.Measurements;
 final class BestDivision {
     /** Shares of the remote database's keys are varied in steps of a twentieth. */
     private static final int STEPS = 20;
-    private static final long OPERATIONS_A_LOOK = 1 << 14;
+    private static final long OPERATIONS_PER_CHECK = 1 << 14;
     private static final double MICRO = 1e6;
     private static final String CORE_WORKLOAD = "site.ycsb.workloads.CoreWorkload";
     /** Bytes of each key: its name and number, and its places in all caches, which grow by doubling. */
     private static final long BYTES_A_KEY = 150 + 2 * 9 * (STEPS + 2);
     /** Maximum fraction of the heap for it. */
-    private static final double MOST_OF_HEAP = 0.6;
+    private static final double MAX_HEAP_SHARE = 0.6;
 
     private final Properties properties = new Properties();
     private final double localSeconds;
@@ -111,15 +111,15 @@ final class BestDivision {
                 && (Double.parseDouble(properties.getOrDefault("scanproportion", "0")) == 0
                         || "reads".equals(properties.get("varve.scan")))
                 && !properties.containsKey("varve.stress.after-seconds")
-                && keys * BYTES_A_KEY < MOST_OF_HEAP * Runtime.getRuntime().maxMemory();
+                && keys * BYTES_A_KEY < MAX_HEAP_SHARE * Runtime.getRuntime().maxMemory();
     }
 
     /**
-     * @param goOn asked periodically, with the number of completed operations; false ends the simulation
+     * @param shouldContinue called periodically, with the number of completed operations; false ends the simulation
      * @return the figures of the completed operations
      * @throws WorkloadException if the workload refuses its properties
      */
-    Result simulate(LongPredicate goOn) throws WorkloadException {
+    Result simulate(LongPredicate shouldContinue) throws WorkloadException {
         Measurements.setProperties(properties);
         Workload workload = workload();
         workload.init(properties);
@@ -127,7 +127,7 @@ final class BestDivision {
             Object thread = workload.initThread(properties, 0, 1);
             Caches caches = new Caches();
             long operations = number("operationcount");
-            for (long i = 0; i < operations && (i % OPERATIONS_A_LOOK != 0 || goOn.test(i)); i++) {
+            for (long i = 0; i < operations && (i % OPERATIONS_PER_CHECK != 0 || shouldContinue.test(i)); i++) {
                 if (!workload.doTransaction(caches, thread)) {
                     throw new WorkloadException("the workload has no operation " + i);
                 }
@@ -156,7 +156,7 @@ final class BestDivision {
         int number = numbers.computeIfAbsent(key, _ -> numbers.size());
         double remoteNow = calls >= stressAfter ? stressFactor * remoteSeconds : remoteSeconds;
         for (Candidate each : candidates) {
-            if (!each.cache.ask(number, remote)) {
+            if (!each.cache.access(number, remote)) {
                 each.waitedSeconds += remote ? remoteNow : localSeconds;
             }
         }

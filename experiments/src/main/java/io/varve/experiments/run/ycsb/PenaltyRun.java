@@ -48,7 +48,7 @@ public final class PenaltyRun {
      * of the usual size, which grows with the heap, they took 3 to 6 % of the time.
      */
     private static final List<String> HEAP = List.of("-Xmx4g", "-Xmn1g");
-    private static final double MOST_PERCENTILE = 99.99;
+    private static final double MAX_PERCENTILE = 99.99;
     private static final String DATABASES = "varve.db.dir";
     private static final List<String> SIDES = List.of("LOCAL", "REMOTE");
     private static final List<String> CALLS = List.of("READ", "SCAN", "UPDATE", "INSERT");
@@ -150,7 +150,7 @@ public final class PenaltyRun {
         if (tracked) {
             String window = String.valueOf(load.window(size.operations()));
             context.load.put("mrc-window", window);
-            ask("CONFIG", "SET", "mrc-window", window);
+            execute("CONFIG", "SET", "mrc-window", window);
         }
         ServerInfo before = info("info-before.txt");
         long used = context.target.pid().isPresent() ? ProcessUsage.cpuMicros(context.target) : 0;
@@ -172,7 +172,7 @@ public final class PenaltyRun {
         context.metrics.put(RunMetrics.THROUGHPUT, output.number("OVERALL Throughput(ops/sec)"));
         Histogram all = Latencies.collect(histograms, context.directory, false, context.metrics);
         if (all.getTotalCount() > 0) {
-            context.metrics.put(PenaltyText.P9999, all.getValueAtPercentile(MOST_PERCENTILE));
+            context.metrics.put(PenaltyText.P9999, all.getValueAtPercentile(MAX_PERCENTILE));
         }
         putClient(output);
         putIntervals(intervals());
@@ -376,12 +376,12 @@ public final class PenaltyRun {
     }
 
     private ServerInfo info(String file) throws IOException {
-        String text = ask("INFO", "everything");
+        String text = execute("INFO", "everything");
         Files.writeString(context.directory.resolve(file), text);
         return ServerInfo.parse(text);
     }
 
-    private String ask(String... words) throws IOException {
+    private String execute(String... words) throws IOException {
         try (RespConnection connection = new RespConnection(context.target.host(), context.target.port())) {
             return connection.call(words);
         }

@@ -25,7 +25,7 @@ final class PenaltyWatch implements AutoCloseable {
     private static final int TENTHS = 10;
     private static final String POINTS = "40";
     /** The curve of a class with a smaller share of the accesses is noise. */
-    private static final double LEAST_SHARE = 0.01;
+    private static final double MIN_SHARE = 0.01;
 
     private final Target target;
     private final LoadGauge gauge;
@@ -78,7 +78,7 @@ final class PenaltyWatch implements AutoCloseable {
     private void sample(RespConnection connection) throws IOException {
         long done = gauge.done();
         long elapsedMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);
-        List<PenaltyClass> states = PenaltyClass.parse(connection.ask("VARVE.CLASS", "LIST"));
+        List<PenaltyClass> states = PenaltyClass.parse(connection.execute("VARVE.CLASS", "LIST"));
         for (PenaltyClass each : states) {
             classes.write(each.csv(elapsedMillis, done) + "\n");
         }
@@ -89,9 +89,9 @@ final class PenaltyWatch implements AutoCloseable {
         nextTenth = done * TENTHS / operations + 1;
         long accesses = states.stream().mapToLong(PenaltyClass::accesses).sum();
         for (PenaltyClass each : states) {
-            if (each.accesses() > LEAST_SHARE * accesses) {
+            if (each.accesses() > MIN_SHARE * accesses) {
                 for (ClassCurve point : ClassCurve.parse(elapsedMillis, done, each.number(), connection
-                        .ask("VARVE.MRC", "CLASS", String.valueOf(each.number()), "POINTS", POINTS))) {
+                        .execute("VARVE.MRC", "CLASS", String.valueOf(each.number()), "POINTS", POINTS))) {
                     curves.write(point.csv() + "\n");
                 }
             }

@@ -17,7 +17,7 @@ final class MachineUsageTest {
     void othersPercent_isTimeOfProcessesWithoutOwn() {
         MachineUsage.Ticks before = MachineUsage.Ticks.parse(BEFORE, 30);
         MachineUsage.Ticks after = MachineUsage.Ticks.parse(AFTER, 80);
-        // Of 200 ticks processes used 110, of which 50 are own; 20 were stolen.
+        // Of 200 ticks, processes used 110, 50 of them our own; 20 were stolen.
         assertThat(after.othersPercent(before)).isEqualTo(30);
         assertThat(after.stolenPercent(before)).isEqualTo(10);
     }

@@ -23,7 +23,7 @@ final class ObservedRunTest {
     private static final String DEFINITION = """
             name: tiny
             title: A tiny one
-            asks: Does what is observed come out?
+            question: Does what is observed come out?
             kind: observed
             default-scale: quick
             maxmemory: 2mb

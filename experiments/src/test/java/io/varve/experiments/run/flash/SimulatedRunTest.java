@@ -27,7 +27,7 @@ final class SimulatedRunTest {
     private static final String DEFINITION = """
             name: tiny
             title: A tiny one
-            asks: Do the policies' figures come out?
+            question: Do the policies' figures come out?
             kind: simulated
             default-scale: quick
             maxmemory: 2mb

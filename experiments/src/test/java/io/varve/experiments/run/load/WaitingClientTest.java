@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Tests encoded requests, fragmented replies, and the parsing of perf's output. Confined to the test's thread. */
 final class WaitingClientTest {
-    private static final int MOST_BYTES = 20_000;
+    private static final int MAX_BYTES = 20_000;
     private static final long SEED = 7;
 
     private ServerSocketChannel listening;
@@ -37,7 +37,7 @@ final class WaitingClientTest {
     @SuppressWarnings("resource") // closed after each test
     void connect() throws IOException {
         listening = ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-        client = new WaitingClient(SocketChannel.open(listening.getLocalAddress()), MOST_BYTES);
+        client = new WaitingClient(SocketChannel.open(listening.getLocalAddress()), MAX_BYTES);
         server = listening.accept();
     }
 
@@ -121,7 +121,7 @@ final class WaitingClientTest {
         byte[] key = new byte[8];
         set.putKey(SEED, 3, key);
         String name = new String(key, StandardCharsets.US_ASCII);
-        ByteBuffer bytes = ByteBuffer.allocate(encoder.mostBytes());
+        ByteBuffer bytes = ByteBuffer.allocate(encoder.maxBytes());
         encoder.get(bytes, 3);
         assertThat(text(bytes)).isEqualTo("*2\r\n$3\r\nGET\r\n$8\r\n" + name + "\r\n");
 

@@ -29,7 +29,7 @@ final class CleanerRunTest {
     private static final String DEFINITION = """
             name: tiny
             title: A tiny one
-            asks: Does the cleaner's work come out?
+            question: Does the cleaner's work come out?
             kind: cleaner
             default-scale: quick
             maxmemory: 2mb

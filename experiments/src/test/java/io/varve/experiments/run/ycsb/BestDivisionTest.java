@@ -78,7 +78,7 @@ class BestDivisionTest {
         assertThat(mixed).isGreaterThan(3 * reads);
     }
 
-    /** What is inserted is new, and asked for most. */
+    /** An inserted record is new, and is requested most often. */
     @Test
     void scansAreReadsAndInsertsAreNewKeys() throws WorkloadException {
         double reads = simulate(RECORDS).undividedSeconds();

@@ -90,7 +90,7 @@ public final class HyperLogLog {
 
     /** Bytes of a copy in which at most this number of registers can be changed. */
     public static long workBytes(int length, int changes) {
-        return DENSE_BYTES + (long) length + SparseRegisters.MOST_MORE_BYTES * Math.min((long) changes, REGISTERS);
+        return DENSE_BYTES + (long) length + SparseRegisters.MAX_EXTRA_BYTES * Math.min((long) changes, REGISTERS);
     }
 
     /**

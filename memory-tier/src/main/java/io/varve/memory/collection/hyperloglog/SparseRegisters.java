@@ -19,7 +19,7 @@ final class SparseRegisters {
     /** The register needs the dense encoding: there is no space, or its value is too large. */
     static final int TOO_LONG = -3;
     /** The most additional bytes of a change. */
-    static final int MOST_MORE_BYTES = 3;
+    static final int MAX_EXTRA_BYTES = 3;
 
     private static final int JOINING_STEPS = 5;
 
@@ -28,7 +28,7 @@ final class SparseRegisters {
     /**
      * Raises a register to a value.
      *
-     * @param length the length of the whole HyperLogLog, whose memory has {@link #MOST_MORE_BYTES} more
+     * @param length the length of the whole HyperLogLog, whose memory has {@link #MAX_EXTRA_BYTES} more
      * @param maxBytes the longest permitted length
      * @return the new length, or one of the negative constants
      */

@@ -16,13 +16,13 @@ public final class PackedIntegers {
     /** Bytes of a set without members. */
     public static final int EMPTY_BYTES = PackedIntegersLayout.VALUES_OFFSET;
     /** The width of a set without members. */
-    public static final int LEAST_WIDTH = Short.BYTES;
+    public static final int MIN_WIDTH = Short.BYTES;
 
     private PackedIntegers() {}
 
     /** Writes an empty set of {@link #EMPTY_BYTES}. */
     public static void clear(long set) {
-        clear(set, LEAST_WIDTH);
+        clear(set, MIN_WIDTH);
     }
 
     /** Writes an empty set with this initial width of its members. */

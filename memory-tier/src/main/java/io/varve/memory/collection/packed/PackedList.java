@@ -123,18 +123,18 @@ public final class PackedList {
     /**
      * Removes elements equal to this one, which must not lie in the list.
      *
-     * @param spared the number of first matches to keep
-     * @param most the most matches to remove after those
+     * @param skipped the number of first matches to keep
+     * @param max the most matches to remove after those
      * @return the new length of the list
      */
-    public static int removeEqual(long list, int length, long element, int elementLength, int spared, int most) {
+    public static int removeEqual(long list, int length, long element, int elementLength, int skipped, int max) {
         int to = EMPTY_BYTES;
         int equal = 0;
         int removed = 0;
         int at = EMPTY_BYTES;
-        while (at < length && removed < most) {
+        while (at < length && removed < max) {
             int next = next(list, at);
-            if (isEqual(list, at, element, elementLength) && equal++ >= spared) {
+            if (isEqual(list, at, element, elementLength) && equal++ >= skipped) {
                 removed++;
             } else {
                 if (to != at) {

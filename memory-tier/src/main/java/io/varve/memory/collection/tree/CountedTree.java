@@ -31,7 +31,7 @@ import io.varve.memory.offheap.Memory;
  *
  * <p>An insertion allocates all memory that can be refused before it changes anything ({@link TreeInsertion}).
  * Operations that make the tree smaller are never refused ({@link TreeRemoval}). Between {@link NodeSpace#begin} and
- * {@link NodeSpace#keep} any operation may be refused.
+ * {@link NodeSpace#commit} any operation may be refused.
  */
 public final class CountedTree {
     /** An insertion moves a leaf, or splits it in two or three; a removal merges a leaf with another. */
@@ -56,9 +56,9 @@ public final class CountedTree {
     private NodeSpace space = EmptyNodeSpace.INSTANCE;
     private long record;
     private int targetBytes;
-    private int mostChildren;
+    private int maxChildren;
     /** Whether nodes get their full target size at once. */
-    private boolean generous;
+    private boolean manyWrites;
 
     public CountedTree(LeafFormat format) {
         this(format, NOBODY);
@@ -81,7 +81,7 @@ public final class CountedTree {
         space = newSpace;
         record = newRecord;
         targetBytes = newSpace.targetBytes();
-        mostChildren = InnerLayout.mostChildren(targetBytes);
+        maxChildren = InnerLayout.maxChildren(targetBytes);
     }
 
     // --- facts
@@ -110,8 +110,8 @@ public final class CountedTree {
         return targetBytes;
     }
 
-    int mostChildren() {
-        return mostChildren;
+    int maxChildren() {
+        return maxChildren;
     }
 
     // --- searches
@@ -421,7 +421,7 @@ public final class CountedTree {
 
     /** Frees the unused part of a node, if it is large and there is memory to move the node. */
     void trim(int node) {
-        if (generous) {
+        if (manyWrites) {
             return;
         }
         int used = NodeLayout.used(space.address(node));
@@ -459,8 +459,8 @@ public final class CountedTree {
      * Sets whether many writes follow before the lock is released. Nodes then get their full target size at once,
      * because the memory that they leave when they move cannot be reused before the release.
      */
-    public void generous(boolean isGenerous) {
-        generous = isGenerous;
+    public void expectManyWrites(boolean manyWrites) {
+        this.manyWrites = manyWrites;
     }
 
     /** Rounds up to quarters of the target size, so that a node rarely moves and little of it is unused. */
@@ -468,7 +468,7 @@ public final class CountedTree {
         if (bytes >= targetBytes) {
             return bytes;
         }
-        if (generous) {
+        if (manyWrites) {
             return targetBytes;
         }
         int step = targetBytes / 4;

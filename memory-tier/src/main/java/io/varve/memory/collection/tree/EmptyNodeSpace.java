@@ -69,12 +69,12 @@ enum EmptyNodeSpace implements NodeSpace {
     }
 
     @Override
-    public void keep() {
+    public void commit() {
         throw closed();
     }
 
     @Override
-    public long undo() {
+    public long rollback() {
         throw closed();
     }
 }

@@ -21,14 +21,14 @@ import io.varve.memory.offheap.Memory;
  */
 public final class InnerLayout {
     /** The most children of a node, however large it may be. */
-    public static final int MOST_CHILDREN = 64;
+    public static final int MAX_CHILDREN = 64;
 
     private static final int CHILD = 0;
     private static final int BELOW = CHILD + Integer.BYTES;
     private static final int SEPARATOR = BELOW + Integer.BYTES;
     private static final int SLOT_BYTES = SEPARATOR + Long.BYTES;
     /** The most elements of a tree: what 4 bytes count. */
-    static final long MOST_BELOW = 0xFFFF_FFFFL;
+    static final long MAX_ELEMENTS_BELOW = 0xFFFF_FFFFL;
 
     private InnerLayout() {}
 
@@ -38,8 +38,8 @@ public final class InnerLayout {
     }
 
     /** The most children of a node of at most this size. */
-    public static int mostChildren(int targetBytes) {
-        return Math.clamp((targetBytes - NodeLayout.HEADER_BYTES) / SLOT_BYTES, 4, MOST_CHILDREN);
+    public static int maxChildren(int targetBytes) {
+        return Math.clamp((targetBytes - NodeLayout.HEADER_BYTES) / SLOT_BYTES, 4, MAX_CHILDREN);
     }
 
     private static long slot(long inner, int slot) {
@@ -55,11 +55,11 @@ public final class InnerLayout {
     }
 
     public static long below(long inner, int slot) {
-        return Memory.getInt(slot(inner, slot) + BELOW) & MOST_BELOW;
+        return Memory.getInt(slot(inner, slot) + BELOW) & MAX_ELEMENTS_BELOW;
     }
 
     static void below(long inner, int slot, long below) {
-        assert below >= 0 && below <= MOST_BELOW : below;
+        assert below >= 0 && below <= MAX_ELEMENTS_BELOW : below;
         Memory.putInt(slot(inner, slot) + BELOW, (int) below);
     }
 
@@ -129,15 +129,15 @@ public final class InnerLayout {
         if (last < 1) {
             return 0;
         }
-        long least = separator(inner, 1);
+        long min = separator(inner, 1);
         long greatest = separator(inner, last);
-        if (bound <= least) {
+        if (bound <= min) {
             return 0;
         }
         if (bound > greatest) {
             return last;
         }
-        int slot = 1 + (int) ((bound - least) * (last - 1) / (greatest - least));
+        int slot = 1 + (int) ((bound - min) * (last - 1) / (greatest - min));
         while (separator(inner, slot) >= bound) {
             slot--;
         }

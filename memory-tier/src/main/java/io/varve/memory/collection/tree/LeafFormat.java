@@ -8,7 +8,7 @@ package io.varve.memory.collection.tree;
  */
 public abstract sealed class LeafFormat permits ListFormat, HashedFormat, ScoredFormat, FixedFormat {
     /** The most entries of a leaf, which bounds a search. */
-    static final int MOST_ENTRIES = 128;
+    static final int MAX_ENTRIES = 128;
 
     /** Whether orders are 32 bits with a nearly uniform distribution, so that their position can be interpolated. */
     boolean hasEvenOrder() {

@@ -35,8 +35,8 @@ public final class MemberIndexFormat extends FixedFormat {
         long bound = sought.behindEqual ? sought.order + 1 : sought.order;
         int count = NodeLayout.count(leaf);
         long first = leaf + NodeLayout.HEADER_BYTES;
-        long least = count == 0 ? bound : hash(first);
-        if (bound <= least) {
+        long min = count == 0 ? bound : hash(first);
+        if (bound <= min) {
             stand(path, 0);
             return;
         }
@@ -46,7 +46,7 @@ public final class MemberIndexFormat extends FixedFormat {
             stand(path, count);
             return;
         }
-        int index = (int) ((bound - least) * last / (greatest - least));
+        int index = (int) ((bound - min) * last / (greatest - min));
         while (hash(first + (long) index * BYTES) < bound) {
             index++;
         }

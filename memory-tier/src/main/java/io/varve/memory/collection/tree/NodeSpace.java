@@ -7,7 +7,7 @@ package io.varve.memory.collection.tree;
  * <p>A node is named by a stable id, while its bytes may move. The tree writes the node's bytes, except the first four:
  * those hold the id of the node's tree.
  *
- * <p>Only two operations move a node's bytes: a resize of that node and, between {@link #begin} and {@link #keep}, a
+ * <p>Only two operations move a node's bytes: a resize of that node and, between {@link #begin} and {@link #commit}, a
  * call of {@link #forWriting} for it.
  */
 public interface NodeSpace {
@@ -28,7 +28,7 @@ public interface NodeSpace {
     /**
      * The address of a node's bytes, for writing.
      *
-     * @throws io.varve.memory.item.CacheFullException only between {@link #begin} and {@link #keep}
+     * @throws io.varve.memory.item.CacheFullException only between {@link #begin} and {@link #commit}
      */
     long forWriting(int node);
 
@@ -42,7 +42,7 @@ public interface NodeSpace {
      */
     void resize(int node, int capacity);
 
-    /** Frees a node; between {@link #begin} and {@link #keep} the free is deferred. */
+    /** Frees a node; between {@link #begin} and {@link #commit} the free is deferred. */
     void free(int node);
 
     /** The total bytes of a node of this capacity. */
@@ -51,7 +51,7 @@ public interface NodeSpace {
     /** The target size of a node in bytes, which only a node with a single entry may exceed. */
     int targetBytes();
 
-    /** The seeded hash of a member of a collection, 0 to 2^32 - 1: nobody can choose many members with equal hashes. */
+    /** The seeded hash of a member of a collection, 0 to 2^32 - 1: clients cannot choose many equal ones. */
     long hash(long address, int length);
 
     /**
@@ -70,12 +70,12 @@ public interface NodeSpace {
     void begin();
 
     /** Keeps the changes since {@link #begin}. */
-    void keep();
+    void commit();
 
     /**
      * Restores all nodes to their state at {@link #begin}.
      *
      * @return bytes that were written since
      */
-    long undo();
+    long rollback();
 }

@@ -12,14 +12,14 @@ public final class NodeTeardown {
     /**
      * Frees some nodes, the last leaf first.
      *
-     * @param most the most leaves to free
+     * @param max the most leaves to free
      * @return the root, or {@link NodeSpace#NONE} when nothing is left
      */
-    public static int free(NodeSpace space, int root, int most) {
+    public static int free(NodeSpace space, int root, int max) {
         if (root == NodeSpace.NONE || NodeLayout.isLeaf(space.address(root))) {
             return freeNode(space, root);
         }
-        int left = most;
+        int left = max;
         while (left > 0) {
             int freed = freeUnderLowest(space, root, left);
             if (freed < 0) {
@@ -42,7 +42,7 @@ public final class NodeTeardown {
      *
      * @return the number of freed leaves, or -1 if the root has no children
      */
-    private static int freeUnderLowest(NodeSpace space, int root, int most) {
+    private static int freeUnderLowest(NodeSpace space, int root, int max) {
         long parent = 0;
         int node = root;
         long at = space.address(node);
@@ -60,7 +60,7 @@ public final class NodeTeardown {
             NodeLayout.count(parent, NodeLayout.count(parent) - 1);
             return 0;
         }
-        int freed = Math.min(count, most);
+        int freed = Math.min(count, max);
         for (int i = 0; i < freed; i++) {
             space.free(InnerLayout.child(at, count - 1 - i));
         }

@@ -16,7 +16,7 @@ import io.varve.memory.offheap.Memory;
  */
 final class TreeInsertion {
     /** A leaf with one such entry is still an item whose size is an int, even after its memory is rounded up. */
-    private static final int MOST_ENTRY_BYTES = Integer.MAX_VALUE / 2 - NodeLayout.HEADER_BYTES;
+    private static final int MAX_ENTRY_BYTES = Integer.MAX_VALUE / 2 - NodeLayout.HEADER_BYTES;
 
     private enum Plan {
         NONE,
@@ -42,7 +42,7 @@ final class TreeInsertion {
     /** Allocated leaves, and the allocated nodes for each level that is split. */
     private int leaf;
     private int secondLeaf;
-    private final int[] inners = new int[TreePath.MOST_LEVELS];
+    private final int[] inners = new int[TreePath.MAX_LEVELS];
     private int newRoot;
 
     /** New children for the level above, and the changed counters of the present child. */
@@ -56,9 +56,9 @@ final class TreeInsertion {
     private int landed;
 
     /** The children of a node that is split, including the new ones. */
-    private final int[] childIds = new int[InnerLayout.MOST_CHILDREN + 2];
-    private final long[] childBelow = new long[InnerLayout.MOST_CHILDREN + 2];
-    private final long[] childSeparators = new long[InnerLayout.MOST_CHILDREN + 2];
+    private final int[] childIds = new int[InnerLayout.MAX_CHILDREN + 2];
+    private final long[] childBelow = new long[InnerLayout.MAX_CHILDREN + 2];
+    private final long[] childSeparators = new long[InnerLayout.MAX_CHILDREN + 2];
 
     TreeInsertion(CountedTree tree, LeafFormat format) {
         this.tree = tree;
@@ -75,7 +75,7 @@ final class TreeInsertion {
     void reserve(Element element, TreePath path) {
         assert plan == Plan.NONE : "reserved twice";
         long bytes = format.bytesOf(element);
-        if (bytes > MOST_ENTRY_BYTES || tree.count() == InnerLayout.MOST_BELOW) {
+        if (bytes > MAX_ENTRY_BYTES || tree.count() == InnerLayout.MAX_ELEMENTS_BELOW) {
             throw CacheFullException.TOO_LARGE;
         }
         try {
@@ -95,7 +95,7 @@ final class TreeInsertion {
         }
         long address = tree.space().address(at);
         long grown = (long) NodeLayout.used(address) + bytes;
-        if (grown <= tree.targetBytes() && NodeLayout.count(address) < LeafFormat.MOST_ENTRIES) {
+        if (grown <= tree.targetBytes() && NodeLayout.count(address) < LeafFormat.MAX_ENTRIES) {
             plan = Plan.IN_PLACE;
             tree.grow(at, (int) grown);
         } else if (tree.rank(path) == tree.count() || tree.rank(path) == 0) {
@@ -169,7 +169,7 @@ final class TreeInsertion {
         int more = children;
         for (int level = 1; level <= path.height; level++) {
             int count = NodeLayout.count(tree.space().address(path.nodes[level]));
-            if (count + more <= tree.mostChildren()) {
+            if (count + more <= tree.maxChildren()) {
                 tree.grow(path.nodes[level], InnerLayout.bytes(count + more));
                 return;
             }
@@ -177,7 +177,7 @@ final class TreeInsertion {
             inners[level] = tree.allocate(tree.capacityFor(InnerLayout.bytes(upper)));
             more = 1;
         }
-        if (path.height + 2 > TreePath.MOST_LEVELS) {
+        if (path.height + 2 > TreePath.MAX_LEVELS) {
             throw new IllegalStateException("A tree of " + tree.count() + " elements has " + path.height + " levels");
         }
         newRoot = tree.allocate(tree.capacityFor(InnerLayout.bytes(1 + more)));

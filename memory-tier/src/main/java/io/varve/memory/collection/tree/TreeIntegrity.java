@@ -53,7 +53,7 @@ public final class TreeIntegrity {
     }
 
     private long walkInner(String name, long at, int level, int count, long low, long high) {
-        expect(count <= tree.mostChildren(), name + " has " + count + " children");
+        expect(count <= tree.maxChildren(), name + " has " + count + " children");
         expect(NodeLayout.used(at) == InnerLayout.bytes(count), name + " uses " + NodeLayout.used(at) + " bytes for "
                 + count + " children");
         long all = 0;
@@ -72,7 +72,7 @@ public final class TreeIntegrity {
     }
 
     private long walkLeaf(String name, long at, int count, long low, long high) {
-        expect(count <= LeafFormat.MOST_ENTRIES, name + " has " + count + " entries");
+        expect(count <= LeafFormat.MAX_ENTRIES, name + " has " + count + " entries");
         expect(NodeLayout.used(at) <= tree.targetBytes() || count == 1,
                 name + " has " + count + " entries of " + NodeLayout.used(at) + " bytes");
         int offset = NodeLayout.HEADER_BYTES;

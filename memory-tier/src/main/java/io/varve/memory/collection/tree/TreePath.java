@@ -12,11 +12,11 @@ public final class TreePath {
     /** The rank of a path after a search: few callers need it, and counting reads half of each node on the way. */
     static final long UNKNOWN = -1;
     /** More levels than a tree with 32-bit node ids can have. */
-    static final int MOST_LEVELS = 24;
+    static final int MAX_LEVELS = 24;
 
-    final int[] nodes = new int[MOST_LEVELS];
+    final int[] nodes = new int[MAX_LEVELS];
     /** The slot of the child that the path takes in each node. */
-    final int[] slots = new int[MOST_LEVELS];
+    final int[] slots = new int[MAX_LEVELS];
     /** Levels above the leaf. */
     int height;
     /** The index of the leaf's entry, and its offset from the leaf's start. */
@@ -26,7 +26,7 @@ public final class TreePath {
     long rank;
 
     /** The offsets of one leaf's entries, for steps backwards. */
-    private final int[] offsets = new int[LeafFormat.MOST_ENTRIES + 1];
+    private final int[] offsets = new int[LeafFormat.MAX_ENTRIES + 1];
     private int offsetsOf = NodeSpace.NONE;
 
     public int leaf() {

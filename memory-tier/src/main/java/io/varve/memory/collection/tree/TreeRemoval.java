@@ -67,8 +67,8 @@ final class TreeRemoval {
         long at = tree.space().address(node);
         int count = NodeLayout.count(at);
         return level > 0
-                ? count < tree.mostChildren() / THIN_PART
-                : NodeLayout.used(at) < tree.targetBytes() / THIN_PART && count < LeafFormat.MOST_ENTRIES / THIN_PART;
+                ? count < tree.maxChildren() / THIN_PART
+                : NodeLayout.used(at) < tree.targetBytes() / THIN_PART && count < LeafFormat.MAX_ENTRIES / THIN_PART;
     }
 
     /** Frees the path's leaf, which is empty. */
@@ -148,8 +148,8 @@ final class TreeRemoval {
         long right = tree.space().address(rightNode);
         int count = NodeLayout.count(left) + NodeLayout.count(right);
         return level > 0
-                ? count <= tree.mostChildren()
-                : count <= LeafFormat.MOST_ENTRIES && (long) NodeLayout.used(left) + NodeLayout.used(right)
+                ? count <= tree.maxChildren()
+                : count <= LeafFormat.MAX_ENTRIES && (long) NodeLayout.used(left) + NodeLayout.used(right)
                         - NodeLayout.HEADER_BYTES <= tree.targetBytes();
     }
 
@@ -163,7 +163,7 @@ final class TreeRemoval {
         int difference = leftIsThin
                 ? NodeLayout.used(right) - NodeLayout.used(left)
                 : NodeLayout.used(left) - NodeLayout.used(right);
-        int space = LeafFormat.MOST_ENTRIES - NodeLayout.count(leftIsThin ? left : right);
+        int space = LeafFormat.MAX_ENTRIES - NodeLayout.count(leftIsThin ? left : right);
         int count = Math.min(space, leftIsThin
                 ? fromStart(right, level, difference / 2)
                 : fromEnd(left, level, difference / 2));
@@ -203,13 +203,13 @@ final class TreeRemoval {
     }
 
     /** The number of entries from the start with at most this many bytes; at least one entry stays. */
-    private int fromStart(long node, int level, int most) {
+    private int fromStart(long node, int level, int max) {
         int count = 0;
         int bytes = 0;
         while (count < NodeLayout.count(node) - 1) {
             int at = NodeLayout.HEADER_BYTES + bytes;
             bytes += level > 0 ? InnerLayout.bytes(1) - InnerLayout.bytes(0) : format.bytesAt(node + at);
-            if (bytes > most) {
+            if (bytes > max) {
                 return count;
             }
             count++;
@@ -218,14 +218,14 @@ final class TreeRemoval {
     }
 
     /** The number of entries from the end with at most this many bytes; at least one entry stays. */
-    private int fromEnd(long node, int level, int most) {
+    private int fromEnd(long node, int level, int max) {
         int all = NodeLayout.count(node);
         int first = 0;
         int at = NodeLayout.HEADER_BYTES;
         do {
             at += level > 0 ? InnerLayout.bytes(1) - InnerLayout.bytes(0) : format.bytesAt(node + at);
             first++;
-        } while (first < all && NodeLayout.used(node) - at > most);
+        } while (first < all && NodeLayout.used(node) - at > max);
         return all - first;
     }
 

@@ -33,7 +33,7 @@ public final class ReuseRecorder {
     /** The expiry time of items that do not expire. */
     public static final long NEVER = Long.MAX_VALUE;
 
-    private static final int MOST_CLASSES = Byte.MAX_VALUE + 1;
+    private static final int MAX_CLASSES = Byte.MAX_VALUE + 1;
     /** Slots that are examined for each added key while there are too many. */
     private static final int SLICE = 32;
     /** For classes without samples; never written. */
@@ -71,9 +71,9 @@ public final class ReuseRecorder {
      * @param seed the seed of the sampling
      */
     public ReuseRecorder(int classes, Sampling sampling, long seed) {
-        if (classes < 1 || classes > MOST_CLASSES) {
+        if (classes < 1 || classes > MAX_CLASSES) {
             throw new IllegalArgumentException(
-                    "The number of classes must be 1 to " + MOST_CLASSES + ", not " + classes);
+                    "The number of classes must be 1 to " + MAX_CLASSES + ", not " + classes);
         }
         this.sampling = sampling;
         this.classes = new ReuseHistograms[classes];
@@ -124,7 +124,7 @@ public final class ReuseRecorder {
     public void remove(long hash, long nowMillis) {
         int slot = sampledKeys.find(hash);
         if (slot >= 0) {
-            stopFollowing(slot, waited(slot, nowMillis));
+            stopFollowing(slot, accessesSince(slot, nowMillis));
         }
     }
 
@@ -138,7 +138,7 @@ public final class ReuseRecorder {
         if (slot >= 0) {
             if (nowMillis >= sampledKeys.deadline(slot)) {
                 // The sampled item has expired; the present one was created later, and not sampled.
-                stopFollowing(slot, waited(slot, nowMillis));
+                stopFollowing(slot, accessesSince(slot, nowMillis));
             } else {
                 sampledKeys.deadline(slot, expiresMillis);
             }
@@ -226,7 +226,7 @@ public final class ReuseRecorder {
     /** Ends the wait for a key with an access to it. */
     private void endAt(int slot, boolean read, long nowMillis) {
         if (nowMillis >= sampledKeys.deadline(slot)) {
-            stopFollowing(slot, waited(slot, nowMillis));
+            stopFollowing(slot, accessesSince(slot, nowMillis));
             return;
         }
         ReuseHistograms histograms = of(sampledKeys.itemClass(slot));
@@ -238,8 +238,8 @@ public final class ReuseRecorder {
         sampledKeys.remove(slot);
     }
 
-    private void stopFollowing(int slot, long waited) {
-        countEnd(slot, of(sampledKeys.itemClass(slot)).removed, waited);
+    private void stopFollowing(int slot, long accessesSince) {
+        countEnd(slot, of(sampledKeys.itemClass(slot)).removed, accessesSince);
         sampledKeys.remove(slot);
     }
 
@@ -253,7 +253,7 @@ public final class ReuseRecorder {
      * How long an item has existed since its sampled access, in accesses; less than the accesses since, if it has
      * expired.
      */
-    private long waited(int slot, long nowMillis) {
+    private long accessesSince(int slot, long nowMillis) {
         long since = clock - sampledKeys.start(slot);
         long late = nowMillis - sampledKeys.deadline(slot);
         if (late <= 0 || nowMillis <= firstMillis) {
@@ -265,8 +265,8 @@ public final class ReuseRecorder {
 
     /** Lowers the rate if too many keys are followed, and forgets some of them, a few slots at a time. */
     private void lowerRate() {
-        int most = rate.lowest() ? sampledKeys.slots() / 4 * 3 : sampling.keys();
-        if (walkLeft == 0 && sampledKeys.size() >= most) {
+        int max = rate.lowest() ? sampledKeys.slots() / 4 * 3 : sampling.keys();
+        if (walkLeft == 0 && sampledKeys.size() >= max) {
             rate.reduce();
             walkLeft = sampledKeys.slots();
         }
@@ -303,8 +303,8 @@ public final class ReuseRecorder {
      *
      * @param accesses the limit by class
      */
-    public void giveUp(long[] accesses) {
-        giveUp(accesses, 0, sampledKeys.slots());
+    public void stopFollowingOlder(long[] accesses) {
+        stopFollowingOlder(accesses, 0, sampledKeys.slots());
     }
 
     /** The curve of all classes together, as if they shared one LRU stack. */
@@ -355,7 +355,7 @@ public final class ReuseRecorder {
             if (!sampledKeys.used(slot)) {
                 slot++;
             } else if (nowMillis >= sampledKeys.deadline(slot)) {
-                stopFollowing(slot, waited(slot, nowMillis)); // then examines the key that has moved up
+                stopFollowing(slot, accessesSince(slot, nowMillis)); // then examines the key that has moved up
             } else {
                 pending[sampledKeys.itemClass(slot)].add(rate.weight(sampledKeys.level(slot)), sampledKeys.bytes(slot),
                         clock - sampledKeys.start(slot));
@@ -364,7 +364,7 @@ public final class ReuseRecorder {
         }
     }
 
-    public void giveUp(long[] accesses, int from, int to) {
+    public void stopFollowingOlder(long[] accesses, int from, int to) {
         for (int slot = from; slot < to;) {
             if (sampledKeys.used(slot) && clock - sampledKeys.start(slot) > accesses[sampledKeys.itemClass(slot)]) {
                 countEnd(slot, of(sampledKeys.itemClass(slot)).accessed, Long.MAX_VALUE);
@@ -415,7 +415,7 @@ public final class ReuseRecorder {
     }
 
     public MissRatioCurve curve(int itemClass, PendingSamples[] pending) {
-        return ends(itemClass, pending).curve(accessesARead(itemClass));
+        return reuseTimesOf(itemClass, pending).curve(accessesARead(itemClass));
     }
 
     /** The future curve of a class: {@link ReuseTimeDistribution#forecast}. */
@@ -460,7 +460,7 @@ public final class ReuseRecorder {
         return reuseTimes.forecast(reads == 0 ? 0 : accesses / reads, readsAtAge, clock - oldest.begun);
     }
 
-    private ReuseTimeDistribution ends(int itemClass, PendingSamples[] pending) {
+    private ReuseTimeDistribution reuseTimesOf(int itemClass, PendingSamples[] pending) {
         ReuseHistograms histograms = sampledHistograms(itemClass);
         ReuseTimeDistribution reuseTimes = new ReuseTimeDistribution();
         reuseTimes.add(histograms, pending[itemClass]);
@@ -486,7 +486,7 @@ public final class ReuseRecorder {
      * The average eviction time of one class with memory of its own; {@link Long#MAX_VALUE} if it would not fill it.
      */
     public long evictionTime(int itemClass, double memoryBytes, PendingSamples[] pending) {
-        return ends(itemClass, pending).evictionTime(memoryBytes);
+        return reuseTimesOf(itemClass, pending).evictionTime(memoryBytes);
     }
 
     private ReuseTimeDistribution all(PendingSamples[] pending) {

@@ -26,7 +26,7 @@ final class ReuseTimeDistribution {
     private static final LogBuckets TIMES = ReuseHistograms.TIMES;
     private static final LogBuckets AGES = ReuseHistograms.AGES;
     /** The largest correction factor, because a few reads are subject to much chance. */
-    private static final double MOST_A_WITNESS = 4;
+    private static final double MAX_WITNESS_WEIGHT = 4;
 
     private final double[] bytes = new double[TIMES.buckets()];
     private final double[] reads = new double[TIMES.buckets()];
@@ -108,7 +108,7 @@ final class ReuseTimeDistribution {
             long end = Math.min(AGES.lowest(bucket + 1), age + 1);
             double part = Math.max(0.0, end - time) / Math.max(1, end - AGES.lowest(bucket));
             double witnesses = later[bucket] + part * readsAtAge[bucket];
-            hits += reads[i] * (witnesses * MOST_A_WITNESS > all ? all / witnesses : MOST_A_WITNESS);
+            hits += reads[i] * (witnesses * MAX_WITNESS_WEIGHT > all ? all / witnesses : MAX_WITNESS_WEIGHT);
             curve.add(sunk[i], 1 - hits / weight * accessesARead);
         }
         return curve.build();

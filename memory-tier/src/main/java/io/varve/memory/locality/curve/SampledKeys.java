@@ -30,7 +30,7 @@ final class SampledKeys {
     private static final int CLASS_SHIFT = 8;
     private static final int BYTES_SHIFT = 16;
     private static final long LEVEL_MASK = 0xFF;
-    private static final long MOST_BYTES = (1L << Long.SIZE - BYTES_SHIFT) - 1;
+    private static final long MAX_BYTES = (1L << Long.SIZE - BYTES_SHIFT) - 1;
 
     private static final VarHandle EIGHT_TAGS = MethodHandles.byteArrayViewVarHandle(long[].class,
             ByteOrder.LITTLE_ENDIAN);
@@ -131,7 +131,7 @@ final class SampledKeys {
         slots[at] = hash;
         slots[at + START] = start;
         slots[at + DEADLINE] = deadline;
-        slots[at + ITEM] = Math.min(itemBytes, MOST_BYTES) << BYTES_SHIFT | (long) itemClass << CLASS_SHIFT | level;
+        slots[at + ITEM] = Math.min(itemBytes, MAX_BYTES) << BYTES_SHIFT | (long) itemClass << CLASS_SHIFT | level;
         tag(slot, tag(hash));
         size++;
     }

@@ -12,7 +12,7 @@ package io.varve.memory.locality.curve;
  * @param keys the keys that are followed at a time
  */
 public record Sampling(double lowest, double highest, int keys) {
-    private static final int MOST_KEYS = 1 << 27;
+    private static final int MAX_KEYS = 1 << 27;
 
     /** 1 % of the requests, or the rate that keeps 64,000 keys in the table if that is more. */
     public static final Sampling DEFAULT = new Sampling(0.01, 1, 64_000);
@@ -23,9 +23,9 @@ public record Sampling(double lowest, double highest, int keys) {
             throw new IllegalArgumentException(
                     "The rates go up from above 0 to 1, not from " + lowest + " to " + highest);
         }
-        if (keys < 1 || keys > MOST_KEYS) {
+        if (keys < 1 || keys > MAX_KEYS) {
             throw new IllegalArgumentException(
-                    "The number of followed keys must be 1 to " + MOST_KEYS + ", not " + keys);
+                    "The number of followed keys must be 1 to " + MAX_KEYS + ", not " + keys);
         }
     }
 

@@ -16,9 +16,9 @@ public final class StackDistances {
     private static final LogBuckets DISTANCES = new LogBuckets(10, 56);
     private static final int FIRST_SLOTS = 1 << 12;
     private static final long EMPTY = 0;
-    private static final int GONE = 0;
+    private static final int ABSENT = 0;
 
-    /** Keys, with hash 0 replaced by 1, and the place of each; {@link #GONE} if it has none. */
+    /** Keys, with hash 0 replaced by 1, and the place of each; {@link #ABSENT} if it has none. */
     private long[] keys = new long[FIRST_SLOTS];
     private int[] places = new int[FIRST_SLOTS];
     private int known;
@@ -50,7 +50,7 @@ public final class StackDistances {
         }
         int slot = slotOf(hash);
         int place = places[slot];
-        if (place == GONE) {
+        if (place == ABSENT) {
             live++;
         } else {
             if (read) {
@@ -66,9 +66,9 @@ public final class StackDistances {
     /** Records the removal of an item: deleted, or expired. */
     public void remove(long hash) {
         int slot = slotOf(hash);
-        if (places[slot] != GONE) {
+        if (places[slot] != ABSENT) {
             put(places[slot], -bytes[places[slot]]);
-            places[slot] = GONE;
+            places[slot] = ABSENT;
             live--;
         }
     }
@@ -116,7 +116,7 @@ public final class StackDistances {
         for (int slot = 0; slot < places.length; slot++) {
             moved[places[slot]] = 1;
         }
-        moved[GONE] = 0;
+        moved[ABSENT] = 0;
         for (int place = 1; place < moved.length; place++) {
             moved[place] += moved[place - 1];
         }
@@ -126,7 +126,7 @@ public final class StackDistances {
         }
         long[] compacted = new long[capacity];
         for (int slot = 0; slot < places.length; slot++) {
-            if (places[slot] != GONE) {
+            if (places[slot] != ABSENT) {
                 compacted[moved[places[slot]]] = bytes[places[slot]];
                 places[slot] = moved[places[slot]];
             }

@@ -20,7 +20,7 @@ public final class DemandCycles {
     private final AtomicInteger dumped = new AtomicInteger();
     private final AtomicInteger woken = new AtomicInteger();
 
-    /** @param classes 1 to {@link PenaltyRanges#MOST} */
+    /** @param classes 1 to {@link PenaltyRanges#MAX_CLASSES} */
     public DemandCycles(int classes, DemandSettings settings) {
         this.settings = settings;
         cycles = new PeriodicDemandDetector[new PenaltyRanges(classes).classes()];

@@ -14,7 +14,7 @@ package io.varve.memory.locality.demand;
  */
 public record DemandSettings(long slotMillis, int historySlots, int durationSlots, double swing, double closeness,
         double returning, int misses) {
-    private static final int MOST_SLOTS = 100_000;
+    private static final int MAX_SLOTS = 100_000;
 
     /** The paper's: slots of a minute, ten minutes, half of the average, a hundred misses; with two days of history. */
     public static final DemandSettings DEFAULT = new DemandSettings(60_000, 2 * 24 * 60, 10, 0.5, 0.1, 0.5, 100);
@@ -23,7 +23,7 @@ public record DemandSettings(long slotMillis, int historySlots, int durationSlot
     public DemandSettings {
         require(slotMillis >= 1, "A slot lasts 1 ms or more, not " + slotMillis);
         require(durationSlots >= 1, "A peak or valley lasts 1 slot or more, not " + durationSlots);
-        require(historySlots / 2.5 >= durationSlots && historySlots <= MOST_SLOTS, "The history has " + MOST_SLOTS
+        require(historySlots / 2.5 >= durationSlots && historySlots <= MAX_SLOTS, "The history has " + MAX_SLOTS
                 + " slots at the most, and two and a half times the " + durationSlots
                 + " of a valley at the least, not "
                 + historySlots);

@@ -23,7 +23,7 @@ import io.varve.memory.locality.partition.PenaltyRanges;
  */
 public final class ReuseSampler {
     /** With this many keys the table takes 16 MiB. */
-    private static final int MOST_KEYS = 1 << 20;
+    private static final int MAX_KEYS = 1 << 20;
     private static final int SLOT_BITS = 24;
     private static final long SLOT_MASK = (1L << SLOT_BITS) - 1;
     private static final long GOLDEN = 0x9E37_79B9_7F4A_7C15L;
@@ -31,7 +31,7 @@ public final class ReuseSampler {
 
     private final long[] entries;
     private final int mask;
-    private final int mostIdleSlots;
+    private final int maxIdleSlots;
     /** The slot in which the last valley of each class began; 0 before the first. */
     private final long[] valleys;
     private final long[] returned;
@@ -50,19 +50,19 @@ public final class ReuseSampler {
     private long checkedAt = 1;
 
     /**
-     * @param classes 1 to {@link PenaltyRanges#MOST}
+     * @param classes 1 to {@link PenaltyRanges#MAX_CLASSES}
      * @param keys the most keys that are known, 16 or more
-     * @param mostIdleSlots the slots after which a key may be forgotten
+     * @param maxIdleSlots the slots after which a key may be forgotten
      */
-    public ReuseSampler(int classes, int keys, int mostIdleSlots) {
-        if (keys < 16 || keys > MOST_KEYS) {
-            throw new IllegalArgumentException("The number of known keys must be 16 to " + MOST_KEYS + ", not " + keys);
+    public ReuseSampler(int classes, int keys, int maxIdleSlots) {
+        if (keys < 16 || keys > MAX_KEYS) {
+            throw new IllegalArgumentException("The number of known keys must be 16 to " + MAX_KEYS + ", not " + keys);
         }
-        if (mostIdleSlots < 1 || mostIdleSlots > SLOT_MASK / 2) {
+        if (maxIdleSlots < 1 || maxIdleSlots > SLOT_MASK / 2) {
             throw new IllegalArgumentException(
-                    "A key is idle for 1 to " + SLOT_MASK / 2 + " slots, not " + mostIdleSlots);
+                    "A key is idle for 1 to " + SLOT_MASK / 2 + " slots, not " + maxIdleSlots);
         }
-        this.mostIdleSlots = mostIdleSlots;
+        this.maxIdleSlots = maxIdleSlots;
         entries = new long[Integer.highestOneBit(2 * keys - 1) * 2];
         mask = entries.length - 1;
         valleys = new long[new PenaltyRanges(classes).classes()];
@@ -173,7 +173,7 @@ public final class ReuseSampler {
         Arrays.fill(entries, EMPTY);
         size = 0;
         for (long entry : before) {
-            if (entry != EMPTY && (slot - entry & SLOT_MASK) <= mostIdleSlots
+            if (entry != EMPTY && (slot - entry & SLOT_MASK) <= maxIdleSlots
                     && Long.numberOfLeadingZeros(entry) >= zeros) {
                 entries[find(entry)] = entry;
                 size++;
@@ -200,7 +200,7 @@ public final class ReuseSampler {
         // With slot 0, the entry of an all-zero hash would look empty.
         slot += (slot + 1 & SLOT_MASK) == 0 ? 2 : 1;
         if (zeros > 0 || countedZeros > 0) {
-            if (slot - checkedAt > mostIdleSlots) {
+            if (slot - checkedAt > maxIdleSlots) {
                 checkedAt = slot;
                 raiseRate();
             }

@@ -16,14 +16,14 @@ public final class ClassCounts {
 
     private final long[] counts;
     /** The number of penalties, by the class that was known and the class that was filled; and their sums, µs. */
-    private final long[] turned;
-    private final long[] turnedMicros;
+    private final long[] transitions;
+    private final long[] transitionMicros;
 
-    /** @param classes 1 to {@link PenaltyRanges#MOST} */
+    /** @param classes 1 to {@link PenaltyRanges#MAX_CLASSES} */
     public ClassCounts(int classes) {
         counts = new long[new PenaltyRanges(classes).classes() << SHIFT];
-        turned = new long[classes * classes];
-        turnedMicros = new long[classes * classes];
+        transitions = new long[classes * classes];
+        transitionMicros = new long[classes * classes];
     }
 
     public int classes() {
@@ -64,8 +64,8 @@ public final class ClassCounts {
         counts[(penaltyClass << SHIFT) + PENALTIES]++;
         counts[(penaltyClass << SHIFT) + MICROS] += micros;
         if (knownAs >= 0) {
-            turned[knownAs * classes() + penaltyClass]++;
-            turnedMicros[knownAs * classes() + penaltyClass] += micros;
+            transitions[knownAs * classes() + penaltyClass]++;
+            transitionMicros[knownAs * classes() + penaltyClass] += micros;
         }
     }
 
@@ -93,13 +93,13 @@ public final class ClassCounts {
     }
 
     /** The number of penalties of keys that were in one class and are filled into another, or the same. */
-    public long turned(int from, int to) {
-        return turned[from * classes() + to];
+    public long transitions(int from, int to) {
+        return transitions[from * classes() + to];
     }
 
     /** The sum of those penalties, µs. */
-    public long turnedMicros(int from, int to) {
-        return turnedMicros[from * classes() + to];
+    public long transitionMicros(int from, int to) {
+        return transitionMicros[from * classes() + to];
     }
 
     public long writes(int penaltyClass) {
@@ -112,9 +112,9 @@ public final class ClassCounts {
         for (int i = 0; i < counts.length; i++) {
             other.counts[i] += counts[i];
         }
-        for (int i = 0; i < turned.length; i++) {
-            other.turned[i] += turned[i];
-            other.turnedMicros[i] += turnedMicros[i];
+        for (int i = 0; i < transitions.length; i++) {
+            other.transitions[i] += transitions[i];
+            other.transitionMicros[i] += transitionMicros[i];
         }
     }
 
@@ -125,9 +125,9 @@ public final class ClassCounts {
         for (int i = 0; i < counts.length; i++) {
             since.counts[i] = counts[i] - before.counts[i];
         }
-        for (int i = 0; i < turned.length; i++) {
-            since.turned[i] = turned[i] - before.turned[i];
-            since.turnedMicros[i] = turnedMicros[i] - before.turnedMicros[i];
+        for (int i = 0; i < transitions.length; i++) {
+            since.transitions[i] = transitions[i] - before.transitions[i];
+            since.transitionMicros[i] = transitionMicros[i] - before.transitionMicros[i];
         }
         return since;
     }

@@ -27,31 +27,31 @@ final class ClassGroups {
     /** The rate of errors: at most one in this many misses of keys without a class appears to have one. */
     private static final int ONE_ERROR_IN = 100;
     /** Fewer misses than this are no evidence. */
-    private static final double LEAST = 10;
+    private static final double MIN_ERRORS = 10;
 
     private final int classes;
     /**
      * Misses by the class that was known and the class that was filled; each period counts twice as much as the
      * previous one.
      */
-    private final double[] turned;
+    private final double[] transitions;
     private double measured;
     /** By the same two classes: whether they come from one source. */
     private final boolean[] joined;
     /** By class, the first of its group. The array is replaced, not changed. */
     private int[] first;
 
-    /** @param classes 1 to {@link PenaltyRanges#MOST} */
+    /** @param classes 1 to {@link PenaltyRanges#MAX_CLASSES} */
     ClassGroups(int classes) {
         this.classes = new PenaltyRanges(classes).classes();
-        turned = new double[classes * classes];
+        transitions = new double[classes * classes];
         joined = new boolean[classes * classes];
         first = IntStream.range(0, classes).toArray();
     }
 
     /** The number of a class's misses that may be errors or chance, among all measured ones. */
     static double errors(double measured) {
-        return Math.max(LEAST, measured / ONE_ERROR_IN);
+        return Math.max(MIN_ERRORS, measured / ONE_ERROR_IN);
     }
 
     /** Whether some misses are a good part of all misses that are evidence. */
@@ -70,18 +70,18 @@ final class ClassGroups {
         for (int from = 0; from < classes; from++) {
             measured += period.penalties(from);
             for (int to = from; to < classes; to++) {
-                turned[from * classes + to] = turned[from * classes + to] / 2 + period.turned(from, to);
+                transitions[from * classes + to] = transitions[from * classes + to] / 2 + period.transitions(from, to);
             }
         }
         double errors = errors(measured);
         for (int from = 0; from < classes; from++) {
             double known = 0;
             for (int to = from; to < classes; to++) {
-                known += turned[from * classes + to];
+                known += transitions[from * classes + to];
             }
             for (int to = from + 1; to < classes; to++) {
                 int pair = from * classes + to;
-                double some = turned[pair];
+                double some = transitions[pair];
                 joined[pair] = costTheSame(micros[from], micros[to]) && (joined[pair]
                         ? known <= errors || isLargePart(some, known)
                         : some > errors && isLargePart(some, known));

@@ -30,7 +30,7 @@ public final class ClassPenalties {
     private final boolean[] known;
     private final ClassGroups groups;
 
-    /** @param classes 1 to {@link PenaltyRanges#MOST} */
+    /** @param classes 1 to {@link PenaltyRanges#MAX_CLASSES} */
     public ClassPenalties(int classes) {
         micros = new double[new PenaltyRanges(classes).classes()];
         known = new boolean[classes];
@@ -93,11 +93,11 @@ public final class ClassPenalties {
         void addMisses(ClassCounts period, int from) {
             long all = 0;
             for (int to = from; to < period.classes(); to++) {
-                all += period.turned(from, to);
+                all += period.transitions(from, to);
             }
             for (int to = from; to < period.classes(); to++) {
-                if (to == from || ClassGroups.isLargePart(period.turned(from, to), all)) {
-                    add(period.turned(from, to), period.turnedMicros(from, to));
+                if (to == from || ClassGroups.isLargePart(period.transitions(from, to), all)) {
+                    add(period.transitions(from, to), period.transitionMicros(from, to));
                 }
             }
         }

@@ -27,7 +27,7 @@ public final class MemoryPartitioner {
      * The most units: with 16 classes, a partitioning then takes some milliseconds. A finer granularity is coarsened
      * accordingly.
      */
-    public static final int MOST_UNITS = 1024;
+    public static final int MAX_UNITS = 1024;
     /** 1 MiB, as the paper's. */
     public static final long DEFAULT_GRANULARITY_BYTES = 1 << 20;
 
@@ -78,7 +78,7 @@ public final class MemoryPartitioner {
                     + " classes are more than the " + memoryBytes + " bytes to be divided");
         }
         double rest = memoryBytes - (double) floorBytes * count;
-        int units = Math.clamp((long) rest / granularityBytes, 1, MOST_UNITS);
+        int units = Math.clamp((long) rest / granularityBytes, 1, MAX_UNITS);
         int[] chosen = choose(demands, asking, rest / units, units);
         double[] bytes = new double[asking.length];
         for (int i = 0; i < bytes.length; i++) {
@@ -91,13 +91,13 @@ public final class MemoryPartitioner {
     private int[] choose(List<Demand> demands, boolean[] asking, double unitBytes, int units) {
         int classes = asking.length;
         double[] cost = new double[units + 1];
-        double[][] least = new double[classes + 1][];
-        least[0] = new double[units + 1];
+        double[][] min = new double[classes + 1][];
+        min[0] = new double[units + 1];
         for (int i = 0; i < classes; i++) {
-            least[i + 1] = least[i];
+            min[i + 1] = min[i];
             if (asking[i]) {
-                least[i + 1] = new double[units + 1];
-                add(least[i], cost, costs(demands.get(i), unitBytes, cost), least[i + 1]);
+                min[i + 1] = new double[units + 1];
+                add(min[i], cost, costs(demands.get(i), unitBytes, cost), min[i + 1]);
             }
         }
         int[] chosen = new int[classes];
@@ -105,7 +105,7 @@ public final class MemoryPartitioner {
         for (int i = classes - 1; i >= 0; i--) {
             if (asking[i]) {
                 costs(demands.get(i), unitBytes, cost);
-                chosen[i] = chosen(least[i], cost, least[i + 1][left], left);
+                chosen[i] = chosen(min[i], cost, min[i + 1][left], left);
                 left -= chosen[i];
             }
         }
@@ -129,12 +129,12 @@ public final class MemoryPartitioner {
     }
 
     /** Adds one class: equation 11. */
-    private static void add(double[] least, double[] cost, int useful, double[] next) {
+    private static void add(double[] min, double[] cost, int useful, double[] next) {
         for (int j = 0; j < next.length; j++) {
-            double best = least[j] + cost[0];
-            int most = Math.min(j, useful);
-            for (int k = 1; k <= most; k++) {
-                double sum = least[j - k] + cost[k];
+            double best = min[j] + cost[0];
+            int max = Math.min(j, useful);
+            for (int k = 1; k <= max; k++) {
+                double sum = min[j - k] + cost[k];
                 if (sum < best) {
                     best = sum;
                 }
@@ -144,9 +144,9 @@ public final class MemoryPartitioner {
     }
 
     /** The fewest units of a class that reach the minimum; the sums are computed exactly as in {@link #add}. */
-    private static int chosen(double[] least, double[] cost, double reached, int units) {
+    private static int chosen(double[] min, double[] cost, double reached, int units) {
         int k = 0;
-        while (least[units - k] + cost[k] > reached) {
+        while (min[units - k] + cost[k] > reached) {
             k++;
         }
         return k;
@@ -163,16 +163,16 @@ public final class MemoryPartitioner {
         int left = count;
         long[] shares = new long[bytes.length];
         double reached = 0;
-        long handedOut = 0;
+        long allocated = 0;
         double cost = 0;
         for (int i = 0; i < bytes.length; i++) {
             if (asking[i]) {
                 reached += given > 0 ? bytes[i] / given : 1.0 / count;
                 long upTo = --left == 0
                         ? memoryBytes
-                        : Math.clamp(Math.round(reached * memoryBytes), handedOut, memoryBytes);
-                shares[i] = upTo - handedOut;
-                handedOut = upTo;
+                        : Math.clamp(Math.round(reached * memoryBytes), allocated, memoryBytes);
+                shares[i] = upTo - allocated;
+                allocated = upTo;
             }
             cost += demands.get(i).cost(shares[i]);
         }

@@ -7,11 +7,11 @@ package io.varve.memory.locality.partition;
  * so on, sixteen classes up to 655,350 µs. Longer penalties belong to the last class, and those below the paper's first
  * microsecond to the first. With fewer classes, the last one also covers the ranges of the missing ones.
  *
- * @param classes the number of classes, 1 to {@link #MOST}; they are numbered from 0
+ * @param classes the number of classes, 1 to {@link #MAX_CLASSES}; they are numbered from 0
  */
 public record PenaltyRanges(int classes) {
     /** As many as four bits of an item's header can represent. */
-    public static final int MOST = 16;
+    public static final int MAX_CLASSES = 16;
     /** The end of the paper's last range, µs. */
     public static final long SCALE_MICROS = 655_350;
 
@@ -19,9 +19,9 @@ public record PenaltyRanges(int classes) {
 
     /** @throws IllegalArgumentException if the number is out of its range */
     public PenaltyRanges {
-        if (classes < 1 || classes > MOST) {
+        if (classes < 1 || classes > MAX_CLASSES) {
             throw new IllegalArgumentException(
-                    "The number of penalty classes must be 1 to " + MOST + ", not " + classes);
+                    "The number of penalty classes must be 1 to " + MAX_CLASSES + ", not " + classes);
         }
     }
 

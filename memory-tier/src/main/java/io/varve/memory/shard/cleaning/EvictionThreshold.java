@@ -27,12 +27,12 @@ final class EvictionThreshold {
     /** An odd number without a pattern: it makes a location look like a random number. */
     private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
     /** For a shard with few segments, a slack of one segment would be too much. */
-    private static final int LEAST_SLACK_PART = 16;
+    private static final int MIN_SLACK_PART = 16;
     /**
      * If the classes over their shares have less than this part of all bytes, they are not evicted alone: emptying
      * segments of them would move more bytes for each one gained.
      */
-    private static final int LEAST_PART_ALONE = 16;
+    private static final int MIN_PART_ALONE = 16;
 
     /** How long a large item counts as new: the distance between two ticks of the access clock. */
     private static final long FRESH_MILLIS = 1000;
@@ -49,7 +49,7 @@ final class EvictionThreshold {
      * The classes that exceeded their share when the threshold was computed. A class that exceeds its share because
      * these shrink counts at the next threshold: this one did not sample it as such.
      */
-    private final boolean[] over = new boolean[PenaltyRanges.MOST];
+    private final boolean[] over = new boolean[PenaltyRanges.MAX_CLASSES];
     /** Whether only items of those classes are evicted. */
     private boolean alone;
 
@@ -89,8 +89,8 @@ final class EvictionThreshold {
     boolean update(long nowMillis) {
         ranking.begin();
         findClassesOverShare();
-        long enough = items.sampler().failures() + ItemSampler.MOST_FAILURES;
-        for (int tries = 0; ranking.wantsMore() && tries < 2 * Ranking.SAMPLE
+        long enough = items.sampler().failures() + ItemSampler.MAX_FAILURES;
+        for (int tries = 0; ranking.needsMore() && tries < 2 * Ranking.SAMPLE
                 && items.sampler().failures() < enough; tries++) {
             long location = sample(enough - items.sampler().failures());
             if (location == Index.NONE) {
@@ -154,10 +154,10 @@ final class EvictionThreshold {
     /**
      * Samples a random item; one with an expiry time if the policy evicts only those.
      *
-     * @param most the most items to read in search of one with an expiry time
+     * @param max the most items to read in search of one with an expiry time
      */
-    long sample(long most) {
-        return policy.onlyVolatile() ? items.sampler().expiring(most) : items.sampler().any();
+    long sample(long max) {
+        return policy.onlyVolatile() ? items.sampler().expiring(max) : items.sampler().any();
     }
 
     boolean isEvictable(long expireAt) {
@@ -184,7 +184,7 @@ final class EvictionThreshold {
                     random);
         }
         long bits = isRandom() ? random : Ranking.tieBits(isFresh(location, address, nowMillis), random);
-        long score = Ranking.score(policy, items.access().known(address, nowMillis), expireAt, nowMillis, bits);
+        long score = Ranking.score(policy, items.access().currentBits(address, nowMillis), expireAt, nowMillis, bits);
         double[] divided = shares;
         return divided != null && isEvictedFirst(ItemLayout.penaltyClass(address), divided)
                 ? score + Ranking.FIRST
@@ -199,14 +199,14 @@ final class EvictionThreshold {
     private void findClassesOverShare() {
         double[] divided = shares;
         Segments segments = items.segments();
-        long slack = Math.min(context.pool.segmentBytes(), segments.liveBytes() / LEAST_SLACK_PART);
+        long slack = Math.min(context.pool.segmentBytes(), segments.liveBytes() / MIN_SLACK_PART);
         long bytesOfThem = 0;
         for (int i = 0; i < over.length; i++) {
             over[i] = divided != null && i < divided.length
                     && bytesOver(i, divided) > slack;
             bytesOfThem += over[i] ? segments.classBytes(i) : 0;
         }
-        alone = bytesOfThem > 0 && bytesOfThem >= segments.liveBytes() / LEAST_PART_ALONE;
+        alone = bytesOfThem > 0 && bytesOfThem >= segments.liveBytes() / MIN_PART_ALONE;
     }
 
     private boolean isEvictedFirst(int penaltyClass, double[] divided) {

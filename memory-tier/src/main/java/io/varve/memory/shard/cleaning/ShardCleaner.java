@@ -38,7 +38,7 @@ public final class ShardCleaner {
     private static final int PROBES = 16;
     private static final int CANDIDATES = 5;
     /** A segment is not emptied for less than this share of it: the moves would cost more than they gain. */
-    private static final double LEAST_GAIN = 1.0 / 32;
+    private static final double MIN_GAIN = 1.0 / 32;
     /** The most items evicted one by one in a slice; a collection counts as all of them. */
     private static final int SCATTERED = 16;
     /** The clock is read once for this many items. */
@@ -93,7 +93,7 @@ public final class ShardCleaner {
             return true;
         }
         if (segment != NONE
-                || clean(mayEvict ? Ranking.worstShare(context.settings().evictionSamples()) : LEAST_GAIN, false,
+                || clean(mayEvict ? Ranking.worstShare(context.settings().evictionSamples()) : MIN_GAIN, false,
                         nowMillis)) {
             return walk(nowMillis, deadlineNanos);
         }
@@ -118,7 +118,7 @@ public final class ShardCleaner {
                 return walk(nowMillis, deadlineNanos);
             }
         }
-        if (clean(LEAST_GAIN, false, nowMillis)) {
+        if (clean(MIN_GAIN, false, nowMillis)) {
             return walk(nowMillis, deadlineNanos);
         }
         return hasThreshold && evictScattered(nowMillis);
@@ -185,8 +185,8 @@ public final class ShardCleaner {
     }
 
     /** Begins to clean a segment that gains at least this share; false if there is none. */
-    private boolean clean(double leastShare, boolean patient, long nowMillis) {
-        int candidate = cleaning.mostProfitable(context.settings().cleanerPolicy(), nowMillis, leastShare, patient);
+    private boolean clean(double minShare, boolean patient, long nowMillis) {
+        int candidate = cleaning.mostProfitable(context.settings().cleanerPolicy(), nowMillis, minShare, patient);
         if (candidate == NONE) {
             return false;
         }
@@ -298,7 +298,7 @@ public final class ShardCleaner {
     /** Among a few candidates, the segment of which the largest share would be freed. */
     private int mostPastThreshold(long nowMillis) {
         int best = NONE;
-        double bestShare = LEAST_GAIN;
+        double bestShare = MIN_GAIN;
         for (int i = 0; i < CANDIDATES; i++) {
             int candidate = switch (i) {
                 case 0 -> cleaning.oldestSealed();
@@ -338,7 +338,7 @@ public final class ShardCleaner {
         double evicted = threshold.bytesConcerned(candidate)
                 * (examined == 0 ? threshold.shareEvicted() : (double) toEvict / examined);
         int extentBytes = segments.extentBytes(candidate);
-        return threshold.isForSomeClasses() && evicted < LEAST_GAIN * extentBytes
+        return threshold.isForSomeClasses() && evicted < MIN_GAIN * extentBytes
                 ? 0
                 : (segments.reclaimableBytes(candidate) + evicted) / extentBytes;
     }
@@ -383,7 +383,7 @@ public final class ShardCleaner {
      */
     private boolean evictScattered(long nowMillis) {
         int evicted = 0;
-        long enough = items.sampler().failures() + ItemSampler.MOST_FAILURES;
+        long enough = items.sampler().failures() + ItemSampler.MAX_FAILURES;
         for (int tries = 0; tries < 2 * Ranking.SAMPLE && evicted < SCATTERED
                 && items.sampler().failures() < enough; tries++) {
             long location = threshold.sample(enough - items.sampler().failures());

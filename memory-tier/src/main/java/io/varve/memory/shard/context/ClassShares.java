@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ClassShares {
     /** No partitioning yet: there are no shares, and each class is a group of its own. */
-    static final ClassShares NONE = new ClassShares(null, IntStream.range(0, PenaltyRanges.MOST).toArray());
+    static final ClassShares NONE = new ClassShares(null, IntStream.range(0, PenaltyRanges.MAX_CLASSES).toArray());
 
     private final double @Nullable [] shares;
     private final int[] groups;

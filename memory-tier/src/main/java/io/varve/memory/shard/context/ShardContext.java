@@ -70,7 +70,7 @@ public final class ShardContext {
         this.ticker = ticker;
         this.largeThresholdBytes = largeThresholdBytes;
         settings = new ShardSettings(evictionPolicy, evictionSamples, cleanerPolicy, 0, evictionPolicy, null, null,
-                null, null, PenaltyRanges.MOST);
+                null, null, PenaltyRanges.MAX_CLASSES);
     }
 
     /** The part of the limit that a shard may hold, in bytes. */
@@ -117,7 +117,7 @@ public final class ShardContext {
     }
 
     /**
-     * Sets the penalty tracking, or null to stop it. A shard adopts it when it is asked to
+     * Sets the penalty tracking, or null to stop it. A shard adopts it when it is told to
      * {@linkplain io.varve.memory.shard.learning.ShardPenalties#settle settle}.
      */
     public synchronized void tracking(@Nullable PenaltyTracking wanted) {

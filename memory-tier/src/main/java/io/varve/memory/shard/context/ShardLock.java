@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * so long uses {@link #lockWithin}. Unlock is a release store, so it avoids the full fence that a compare-and-set would
  * need. In return, waiters must poll: first they spin, then they yield, then they sleep for short times.
  *
- * <p>A caller that cannot wait registers a callback ({@link #want}), which unlock runs. The lock is then reserved for
- * the called threads for a few milliseconds. Otherwise a thread that takes the lock repeatedly, for long each time,
+ * <p>A caller that cannot wait registers a callback ({@link #onUnlock}), which unlock runs. The lock is then reserved
+ * for the called threads for a few milliseconds. Otherwise a thread that takes the lock repeatedly, for long each time,
  * would starve all others.
  *
  * <p>A transaction holds the locks of all its commands while each command locks and unlocks its own again.
@@ -35,12 +35,12 @@ public final class ShardLock {
     private static final int RESPECTED_NAPS = 30;
 
     private static final VarHandle STATE;
-    private static final VarHandle WANTED;
+    private static final VarHandle CALLBACKS;
 
     static {
         try {
             STATE = MethodHandles.lookup().findVarHandle(ShardLock.class, "state", int.class);
-            WANTED = MethodHandles.lookup().findVarHandle(ShardLock.class, "wanted", Wanted.class);
+            CALLBACKS = MethodHandles.lookup().findVarHandle(ShardLock.class, "callbacks", UnlockCallback.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
         }
@@ -51,15 +51,15 @@ public final class ShardLock {
     /** The thread that holds the lock; meaningful to that thread only, and possibly stale to others. */
     private long owner = NO_THREAD;
     /** The number of nested holds beyond the first. */
-    private int taken;
+    private int nestedHolds;
     /** Whether the next unlock renews the present reservation. Guarded by this lock. */
-    private boolean kept;
+    private boolean renewed;
     /** The callbacks, newest first; null if there are none. Any thread adds one; the lock holder takes them. */
-    @SuppressWarnings("unused") // accessed through WANTED
-    private @Nullable Wanted wanted;
+    @SuppressWarnings("unused") // accessed through CALLBACKS
+    private @Nullable UnlockCallback callbacks;
 
-    /** A callback, and the one before it. Immutable. */
-    private record Wanted(Runnable call, @Nullable Wanted before) {}
+    /** A callback, and the one registered before it. Immutable. */
+    private record UnlockCallback(Runnable action, @Nullable UnlockCallback next) {}
 
     /** Waits until the lock is free or the caller's own, and takes it. */
     public void lock() {
@@ -85,11 +85,11 @@ public final class ShardLock {
      * Registers a callback that an unlocking thread runs once, while it may hold other locks: at the next unlock, or,
      * if that is in progress, at one after it.
      */
-    public void want(Runnable call) {
-        Wanted before;
+    public void onUnlock(Runnable callback) {
+        UnlockCallback newest;
         do {
-            before = (Wanted) WANTED.getOpaque(this);
-        } while (!WANTED.compareAndSet(this, before, new Wanted(call, before)));
+            newest = (UnlockCallback) CALLBACKS.getOpaque(this);
+        } while (!CALLBACKS.compareAndSet(this, newest, new UnlockCallback(callback, newest)));
     }
 
     /**
@@ -98,14 +98,14 @@ public final class ShardLock {
      */
     public void renewReservation() {
         assert isHeldByMe() : "not locked by this thread";
-        kept = true;
+        renewed = true;
     }
 
     /**
      * Gives up the reservation of a called thread. The lock is reserved for the threads that are called next, if any.
      */
     public void cancelReservation() {
-        if (WANTED.getOpaque(this) != null && (int) STATE.getOpaque(this) == RESERVED) {
+        if (CALLBACKS.getOpaque(this) != null && (int) STATE.getOpaque(this) == RESERVED) {
             runCallbacks();
         } else {
             STATE.compareAndSet(this, RESERVED, FREE);
@@ -142,13 +142,13 @@ public final class ShardLock {
     @SuppressWarnings("ThreadPriorityCheck") // on one core the holder cannot run while this spins
     private boolean lockLater(int naps, boolean called) {
         if (isHeldByMe()) {
-            taken++;
+            nestedHolds++;
             return true;
         }
         boolean interrupted = false;
         boolean locked = false;
-        long most = naps < 0 ? 0 : (long) SPINS + YIELDS + naps;
-        for (long tries = 0; !locked && tries < most; tries++) {
+        long maxTries = naps < 0 ? 0 : (long) SPINS + YIELDS + naps;
+        for (long tries = 0; !locked && tries < maxTries; tries++) {
             if (tries < SPINS) {
                 Thread.onSpinWait();
             } else if (tries < SPINS + YIELDS) {
@@ -170,15 +170,15 @@ public final class ShardLock {
     /** Unlocks one hold. */
     public void unlock() {
         assert isHeldByMe() : "not locked by this thread";
-        if (taken > 0) {
-            taken--;
+        if (nestedHolds > 0) {
+            nestedHolds--;
             return;
         }
         owner = NO_THREAD;
-        if (kept) {
-            kept = false;
+        if (renewed) {
+            renewed = false;
             STATE.setRelease(this, RESERVED);
-        } else if (WANTED.getOpaque(this) != null) {
+        } else if (CALLBACKS.getOpaque(this) != null) {
             STATE.setRelease(this, RESERVED);
             runCallbacks();
         } else {
@@ -187,10 +187,10 @@ public final class ShardLock {
     }
 
     private void runCallbacks() {
-        Wanted next = (Wanted) WANTED.getAndSet(this, null);
-        while (next != null) {
-            next.call.run();
-            next = next.before;
+        UnlockCallback current = (UnlockCallback) CALLBACKS.getAndSet(this, null);
+        while (current != null) {
+            current.action.run();
+            current = current.next;
         }
     }
 

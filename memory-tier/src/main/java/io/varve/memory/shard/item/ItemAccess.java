@@ -79,23 +79,23 @@ public final class ItemAccess {
         EvictionPolicy policy = settings.evictionPolicy();
         return policy.countsFrequency() || policy.countsSinceArrival()
                 ? -1
-                : AccessBits.idleMillis(known(settings, item.address(), nowMillis), nowMillis);
+                : AccessBits.idleMillis(currentBits(settings, item.address(), nowMillis), nowMillis);
     }
 
     /** {@link AccessBits#frequency}, or -1 if the policy keeps none. */
     public int frequency(Item item, long nowMillis) {
         ShardSettings settings = context.settings();
         return settings.evictionPolicy().countsFrequency()
-                ? AccessBits.frequency(known(settings, item.address(), nowMillis), nowMillis)
+                ? AccessBits.frequency(currentBits(settings, item.address(), nowMillis), nowMillis)
                 : -1;
     }
 
     /** The access bits of an item, a clock or a frequency, converted from an earlier policy's if necessary. */
-    public int known(long address, long nowMillis) {
-        return known(context.settings(), address, nowMillis);
+    public int currentBits(long address, long nowMillis) {
+        return currentBits(context.settings(), address, nowMillis);
     }
 
-    private static int known(ShardSettings settings, long address, long nowMillis) {
+    private static int currentBits(ShardSettings settings, long address, long nowMillis) {
         return translated(settings, ItemLayout.access(address), nowMillis);
     }
 
@@ -117,8 +117,8 @@ public final class ItemAccess {
         } else if (!counts && !policy.countsSinceArrival() && idleSeconds >= 0) {
             AccessTranslation translation = settings.translation();
             // A time before the change would be read as one that the previous policy has written.
-            long most = translation == null ? Long.MAX_VALUE : translation.secondsSince(nowMillis);
-            ItemLayout.access(item.address(), AccessBits.idle(Math.min(idleSeconds, most), nowMillis));
+            long max = translation == null ? Long.MAX_VALUE : translation.secondsSince(nowMillis);
+            ItemLayout.access(item.address(), AccessBits.idle(Math.min(idleSeconds, max), nowMillis));
         }
     }
 

@@ -109,7 +109,7 @@ public final class ItemCleaning {
         long made = segments.appendMoved(size, ShardItems.lifetimeClass(expireAt, nowMillis), nowMillis);
         long to = items.address(made);
         Memory.copy(address, to, size);
-        segments.born(made, size, expireAt, writtenAt);
+        segments.itemWritten(made, size, expireAt, writtenAt);
         boolean replaced = items.index(ItemLayout.database(to)).replace(items.verifier().hashOf(made), location, made);
         assert replaced : "the index has no entry for location " + location;
         if (expireAt != Item.NEVER) {
@@ -118,7 +118,7 @@ public final class ItemCleaning {
         if (ItemLayout.isTree(to)) {
             items.trees().moved(to, made);
         }
-        segments.died(location);
+        segments.itemRemoved(location);
     }
 
     long evicted() {

@@ -10,7 +10,7 @@ import io.varve.memory.shard.context.ShardContext;
 /** Samples random items of a shard, for eviction and for commands such as RANDOMKEY. Guarded by the shard's lock. */
 public final class ItemSampler {
     /** The most unsuitable items sampled before a search under the lock ends; each costs a read of an item. */
-    public static final int MOST_FAILURES = 4096;
+    public static final int MAX_FAILURES = 4096;
 
     private final ShardItems items;
     private final ShardContext context;
@@ -69,14 +69,14 @@ public final class ItemSampler {
      * A random live item whose key has an expiry time, or {@link Index#NONE}. It may fail although there is one: if
      * nearly all expiry entries belong to hashes whose fields have times but whose keys have none.
      *
-     * @param most the most items to read
+     * @param max the most items to read
      */
-    public long expiring(long most) {
+    public long expiring(long max) {
         if (!isAnyExpiring()) {
             return Index.NONE;
         }
         Expiry expiry = items.expiry();
-        for (int tries = 0; tries < most; tries++) {
+        for (int tries = 0; tries < max; tries++) {
             long location = expiry.sample(items.nextRandom());
             if (TimedHashes.expireAtMillis(items.address(location)) != Item.NEVER) {
                 return location;

@@ -159,14 +159,14 @@ public final class ShardItems {
      */
     public long make(long keyAddress, int keyLength, int physical, ItemType type, int encoding, int valueLength,
             int wanted, long expireAt, int stamp, long nowMillis) {
-        int capacity = Math.min(wanted, Integer.MAX_VALUE - ItemLayout.largeHeadRoom(keyLength));
+        int capacity = Math.min(wanted, Integer.MAX_VALUE - ItemLayout.largeHeadroom(keyLength));
         if (capacity < valueLength) {
             throw CacheFullException.TOO_LARGE;
         }
         boolean expires = expireAt != Item.NEVER;
         long size = ItemLayout.size(keyLength, capacity, expires);
         if (size >= context.largeThresholdBytes) {
-            LargeRun run = context.pool.largeItems().allocate(ItemLayout.largeHeadRoom(keyLength), capacity);
+            LargeRun run = context.pool.largeItems().allocate(ItemLayout.largeHeadroom(keyLength), capacity);
             if (run == null) {
                 throw CacheFullException.of(size);
             }
@@ -180,7 +180,7 @@ public final class ShardItems {
             ItemLayout.expireAtMillis(address, expireAt);
         }
         Memory.copy(keyAddress, ItemLayout.keyAddress(address), keyLength);
-        segments.born(location, (int) size, expireAt, nowMillis);
+        segments.itemWritten(location, (int) size, expireAt, nowMillis);
         datasetBytes += keyLength + valueLength;
         return location;
     }
@@ -208,7 +208,7 @@ public final class ShardItems {
         run.adoptedMillis(context.ticker.wallMillis());
         long location = context.pool.largeItems().adopt(run, address, number);
         datasetBytes += keyLength + valueLength;
-        segments.born(location, ItemLayout.size(address), expireAt, 0);
+        segments.itemWritten(location, ItemLayout.size(address), expireAt, 0);
         return location;
     }
 
@@ -386,7 +386,7 @@ public final class ShardItems {
 
     private void free(long location, long address) {
         if (ItemLayout.isTree(address)) {
-            trees.die(address);
+            trees.markDying(address);
         }
         discard(location, address);
     }
@@ -394,7 +394,7 @@ public final class ShardItems {
     /** Frees an item's bytes, to which nothing may refer. */
     private void discard(long location, long address) {
         datasetBytes -= ItemLayout.keyLength(address) + ItemLayout.valueLength(address);
-        segments.died(location);
+        segments.itemRemoved(location);
     }
 
     void removeExpired(long location, long address, int physical, @Nullable Change cause) {

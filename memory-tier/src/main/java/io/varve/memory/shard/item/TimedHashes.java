@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TimedHashes {
     /** The most fields of a tree that are removed at once: some 100 µs of work. */
-    private static final int MOST_AT_ONCE = 32;
+    private static final int MAX_REMOVED_AT_ONCE = 32;
 
     private final ShardItems items;
     private final ShardContext context;
@@ -213,7 +213,7 @@ public final class TimedHashes {
         HashTree hash = open(address, nowMillis);
         long word = word(address);
         boolean hadBegun = TimedHashLayout.isBeingRemoved(word);
-        int removed = hash.removeDue(MOST_AT_ONCE);
+        int removed = hash.removeDue(MAX_REMOVED_AT_ONCE);
         boolean isBeingRemoved = hash.hides();
         TimedHashLayout.beingRemoved(word, isBeingRemoved);
         fieldsExpired += removed;

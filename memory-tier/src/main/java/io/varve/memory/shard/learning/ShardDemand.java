@@ -12,7 +12,7 @@ import io.varve.memory.locality.demand.ReuseSampler;
  * shard's lock.
  */
 public final class ShardDemand {
-    /** The ways of the set-associative table {@link #came}. */
+    /** The ways of the set-associative table {@link #arrivals}. */
     private static final int WAYS = 8;
     /** A power of two: many more keys than arrive in a shard for a pipeline. A forgotten key looks like a hit. */
     private static final int SETS = 128;
@@ -24,7 +24,7 @@ public final class ShardDemand {
      * Keys of dumped classes that have arrived since, as far as they are remembered. An entry is the hash; its last bit
      * says whether there was a miss or a write since. 0 is an empty entry.
      */
-    private final long[] came = new long[WAYS * SETS];
+    private final long[] arrivals = new long[WAYS * SETS];
     /**
      * The next victim in a full set; and whether a set has lost an entry, so that an absent key of it may have arrived.
      */
@@ -55,7 +55,7 @@ public final class ShardDemand {
             return;
         }
         int place = place(hash);
-        if (!found || place >= 0 && came[place] == awaited(hash)) {
+        if (!found || place >= 0 && arrivals[place] == awaited(hash)) {
             remember(settled(hash), place);
             cycles.missed(of);
         } else if (place < 0 && !overflowed.get(first(hash) / WAYS)) {
@@ -76,7 +76,7 @@ public final class ShardDemand {
     private int place(long hash) {
         int first = first(hash);
         for (int i = first; i < first + WAYS; i++) {
-            if (came[i] != 0 && awaited(came[i]) == awaited(hash)) {
+            if (arrivals[i] != 0 && awaited(arrivals[i]) == awaited(hash)) {
                 return i;
             }
         }
@@ -87,7 +87,7 @@ public final class ShardDemand {
     private int newPlace(long hash) {
         int first = first(hash);
         for (int i = first; i < first + WAYS; i++) {
-            if (came[i] == 0) {
+            if (arrivals[i] == 0) {
                 return i;
             }
         }
@@ -98,7 +98,7 @@ public final class ShardDemand {
 
     /** @param place the key's position, -1 if it has none */
     private void remember(long entry, int place) {
-        came[place < 0 ? newPlace(entry) : place] = entry;
+        arrivals[place < 0 ? newPlace(entry) : place] = entry;
     }
 
     /** The first position of a hash's set; it ignores the last bit of the hash. */
@@ -133,7 +133,7 @@ public final class ShardDemand {
     }
 
     /** Adds to each class the sample of the slot that ends. */
-    public void takeReturns(ReuseSample[] sums) {
+    public void drainReuseSamples(ReuseSample[] sums) {
         for (int i = 0; i < sums.length; i++) {
             sums[i] = sums[i].and(keys.take(i));
         }
@@ -143,7 +143,7 @@ public final class ShardDemand {
     public void endSlot() {
         keys.endSlot();
         if (!cycles.isAnyDumped()) {
-            Arrays.fill(came, 0);
+            Arrays.fill(arrivals, 0);
             overflowed.clear();
         }
         for (int i = 0; i <= lastClass; i++) {
@@ -155,6 +155,6 @@ public final class ShardDemand {
     }
 
     public long bytes() {
-        return keys.bytes() + (long) came.length * Long.BYTES;
+        return keys.bytes() + (long) arrivals.length * Long.BYTES;
     }
 }

@@ -56,9 +56,9 @@ public final class ShardPenalties {
     private int writtenAs;
     /** The class with which the key was evicted, if it is remembered. */
     private int knownAs;
-    private int missedAs;
+    private int missClass;
     private int misses;
-    private ClassCounts counts = new ClassCounts(PenaltyRanges.MOST);
+    private ClassCounts counts = new ClassCounts(PenaltyRanges.MAX_CLASSES);
 
     public ShardPenalties(ShardContext context) {
         this.context = context;
@@ -73,7 +73,7 @@ public final class ShardPenalties {
     public boolean settle() {
         PenaltyTracking wanted = context.tracking();
         if (wanted == null || followed == null || followed.begun() != wanted.begun()) {
-            counts = new ClassCounts(PenaltyRanges.MOST);
+            counts = new ClassCounts(PenaltyRanges.MAX_CLASSES);
             release();
         }
         followed = wanted;
@@ -169,8 +169,8 @@ public final class ShardPenalties {
      * The class for which the misses that the last write ended were counted. It differs from the item's class if that
      * was unknown; {@link #written} moves the counts. It is the item's class if there were no misses.
      */
-    public int missedAs(int itemClass) {
-        return followed == null ? itemClass : missedAs;
+    public int missClass(int itemClass) {
+        return followed == null ? itemClass : missClass;
     }
 
     /** The number of misses that the last write has ended, as far as they were counted separately. */
@@ -181,7 +181,7 @@ public final class ShardPenalties {
     private int classOfWrite(long hash, int before, int hint, PenaltyRanges ranges) {
         MissMonitor missMonitor = monitor;
         // If there is an item, the write that created it has ended the miss before it.
-        long micros = before != NO_CLASS || missMonitor == null ? MissMonitor.NONE : missMonitor.waited(hash);
+        long micros = before != NO_CLASS || missMonitor == null ? MissMonitor.NONE : missMonitor.missAgeMicros(hash);
         int chosen;
         if (hint != AUTOMATIC && hint != RESTORED) {
             chosen = Math.min(hint, ranges.classes() - 1);
@@ -197,7 +197,7 @@ public final class ShardPenalties {
         waitedMicros = micros;
         writtenAs = chosen;
         knownAs = micros == MissMonitor.NONE ? NO_CLASS : rememberedClass(hash);
-        missedAs = micros == MissMonitor.NONE || missMonitor == null ? chosen : missMonitor.missedAs();
+        missClass = micros == MissMonitor.NONE || missMonitor == null ? chosen : missMonitor.missClass();
         misses = micros == MissMonitor.NONE || missMonitor == null ? 0 : missMonitor.misses();
         return chosen;
     }
@@ -218,7 +218,7 @@ public final class ShardPenalties {
             }
             if (waitedMicros != MissMonitor.NONE) {
                 counts.penalty(writtenAs, knownAs, waitedMicros);
-                counts.moveMisses(missedAs, writtenAs, misses);
+                counts.moveMisses(missClass, writtenAs, misses);
             }
         }
         writes = false;

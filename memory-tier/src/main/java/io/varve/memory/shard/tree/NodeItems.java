@@ -70,12 +70,12 @@ public final class NodeItems {
     private long append(int node, int capacity, int penaltyClass, int size, long nowMillis) {
         long location = segments.append(size, Segments.DEFAULT_CLASS, nowMillis);
         write(address(location), node, capacity, penaltyClass, false);
-        segments.born(location, size, Item.NEVER, nowMillis);
+        segments.itemWritten(location, size, Item.NEVER, nowMillis);
         return location;
     }
 
     private long makeLarge(int node, int capacity, int penaltyClass) {
-        LargeRun run = context.pool.largeItems().allocate(ItemLayout.largeHeadRoom(ID_BYTES), capacity);
+        LargeRun run = context.pool.largeItems().allocate(ItemLayout.largeHeadroom(ID_BYTES), capacity);
         if (run == null) {
             throw CacheFullException.INSTANCE;
         }
@@ -83,7 +83,7 @@ public final class NodeItems {
         long address = run.address() - (ItemLayout.size(ID_BYTES, capacity, true) - capacity);
         write(address, node, capacity, penaltyClass, true);
         long location = context.pool.largeItems().adopt(run, address, number);
-        segments.born(location, ItemLayout.size(address), Item.NEVER, 0);
+        segments.itemWritten(location, ItemLayout.size(address), Item.NEVER, 0);
         return location;
     }
 
@@ -122,7 +122,7 @@ public final class NodeItems {
     /** Frees an item. */
     void discard(long location) {
         datasetBytes -= ID_BYTES + ItemLayout.capacity(address(location));
-        segments.died(location);
+        segments.itemRemoved(location);
     }
 
     /** Sets the penalty class of an item to that of its collection's root item. */
@@ -137,8 +137,8 @@ public final class NodeItems {
         long writtenAt = segments.meanWrittenAtMillis(Location.segment(location));
         long made = segments.appendMoved(size, Segments.DEFAULT_CLASS, nowMillis);
         Memory.copy(address, address(made), size);
-        segments.born(made, size, Item.NEVER, writtenAt);
-        segments.died(location);
+        segments.itemWritten(made, size, Item.NEVER, writtenAt);
+        segments.itemRemoved(location);
         return made;
     }
 

@@ -36,7 +36,7 @@ public final class NodeTable {
     private static final int SLAB_SHIFT = Integer.numberOfTrailingZeros(IDS_PER_SLAB);
     private static final int SLAB_MASK = IDS_PER_SLAB - 1;
     /** As many slabs as ids of 31 bits can name. */
-    private static final int MOST_SLABS = 1 << 31 - SLAB_SHIFT;
+    private static final int MAX_SLABS = 1 << 31 - SLAB_SHIFT;
 
     private static final int KIND_SHIFT = 62;
     private static final int FREE = 0;
@@ -53,7 +53,7 @@ public final class NodeTable {
     static final long COPIED = 1L << 61;
     static final long DROPPED = 1L << 60;
     /** A mark of a node of a dying tree: the item was freed, and the id waits until the teardown reaches its parent. */
-    public static final long GONE = 1L << 59;
+    public static final long FREED = 1L << 59;
 
     private final Regions regions;
     private final MemoryBudget budget;
@@ -126,7 +126,7 @@ public final class NodeTable {
         while (held * (long) IDS_PER_SLAB - 1 - size < ids) {
             int gap = absent.nextSetBit(0);
             int slab = gap < 0 ? slabCount : gap;
-            if (slab == MOST_SLABS || !budget.tryChargeBesideReserve(SLAB_BYTES) || !taken(slab)) {
+            if (slab == MAX_SLABS || !budget.tryChargeBesideReserve(SLAB_BYTES) || !taken(slab)) {
                 endReserve();
                 return false;
             }
@@ -146,7 +146,7 @@ public final class NodeTable {
     }
 
     private void take(int slab) {
-        if (slab == MOST_SLABS || !budget.tryCharge(SLAB_BYTES) || !taken(slab)) {
+        if (slab == MAX_SLABS || !budget.tryCharge(SLAB_BYTES) || !taken(slab)) {
             throw CacheFullException.INSTANCE;
         }
     }

@@ -12,8 +12,8 @@ import io.varve.memory.shard.context.ShardContext;
  * The nodes of a shard's trees: internal items whose key is their id, found through the {@link NodeTable}. Guarded by
  * the shard's lock.
  *
- * <p>Between {@link #begin} and {@link #keep}, a write copies the node first and a freed node stays. The journal holds
- * the former entry of each id.
+ * <p>Between {@link #begin} and {@link #commit}, a write copies the node first and a freed node stays. The journal
+ * holds the former entry of each id.
  */
 public final class ShardNodes implements NodeSpace {
     /** The target size of a node: leaves small enough for a linear search, large enough to be worth an item. */
@@ -102,7 +102,7 @@ public final class ShardNodes implements NodeSpace {
 
     @Override
     public long address(int node) {
-        assert table.isNode(node) && (table.bits(node) & NodeTable.GONE) == 0 : "no node " + node;
+        assert table.isNode(node) && (table.bits(node) & NodeTable.FREED) == 0 : "no node " + node;
         long bits = table.bits(node);
         return pool.address(NodeTable.locationOf(bits)) + NodeTable.headerBytesOf(bits);
     }
@@ -170,7 +170,7 @@ public final class ShardNodes implements NodeSpace {
         long bits = table.bits(node);
         assert (bits & (NodeTable.COPIED | NodeTable.DROPPED)) == 0
                 : "node " + node + " was written since the group of writes began";
-        if ((bits & NodeTable.GONE) == 0) {
+        if ((bits & NodeTable.FREED) == 0) {
             items.discard(NodeTable.locationOf(bits));
         }
         release(node);
@@ -235,7 +235,7 @@ public final class ShardNodes implements NodeSpace {
     }
 
     @Override
-    public void keep() {
+    public void commit() {
         begun = false;
         for (int i = 0; i < journal.count(); i++) {
             int node = journal.id(i);
@@ -256,7 +256,7 @@ public final class ShardNodes implements NodeSpace {
     }
 
     @Override
-    public long undo() {
+    public long rollback() {
         begun = false;
         for (int i = 0; i < journal.count(); i++) {
             int node = journal.id(i);
@@ -292,7 +292,7 @@ public final class ShardNodes implements NodeSpace {
     public void discard(int node, long location) {
         assert table.location(node) == location : "node " + node + " is not at " + location;
         items.discard(location);
-        table.node(node, 0, 0, NodeTable.GONE);
+        table.node(node, 0, 0, NodeTable.FREED);
     }
 
     /** Bytes of the journal. */

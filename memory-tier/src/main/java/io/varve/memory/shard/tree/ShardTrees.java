@@ -100,11 +100,11 @@ public final class ShardTrees {
     // --- teardown
 
     /** Marks the trees of a removed root item as dying. */
-    public void die(long address) {
-        die(ItemLayout.valueAddress(address), TreeHeader.trees(ItemLayout.valueLength(address)));
+    public void markDying(long address) {
+        markDying(ItemLayout.valueAddress(address), TreeHeader.trees(ItemLayout.valueLength(address)));
     }
 
-    private void die(long header, int trees) {
+    private void markDying(long header, int trees) {
         for (int i = 0; i < trees; i++) {
             long record = TreeHeader.record(header, i);
             int tree = TreeHeader.tree(record);

@@ -25,18 +25,18 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class HyperLogLogTest {
     private static final int MAX_SPARSE_BYTES = 3000;
-    private static final int ROOM_BYTES = 1 << 17;
+    private static final int BUFFER_BYTES = 1 << 17;
 
     private final Arena arena = Arena.ofConfined();
-    private final long hll = arena.allocate(ROOM_BYTES).address();
-    private final long text = arena.allocate(ROOM_BYTES).address();
+    private final long hll = arena.allocate(BUFFER_BYTES).address();
+    private final long text = arena.allocate(BUFFER_BYTES).address();
     private final long joined = arena.allocate(HyperLogLog.REGISTERS).address();
     private int length;
 
     @BeforeEach
     void announce() {
-        LiveRanges.add(hll, ROOM_BYTES);
-        LiveRanges.add(text, ROOM_BYTES);
+        LiveRanges.add(hll, BUFFER_BYTES);
+        LiveRanges.add(text, BUFFER_BYTES);
         LiveRanges.add(joined, HyperLogLog.REGISTERS);
         HyperLogLog.create(hll);
         length = HyperLogLog.EMPTY_BYTES;

@@ -18,11 +18,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Random writes to a packed hash, compared with a LinkedHashMap after each. Confined to the test thread. */
 class PackedHashModelTest {
-    private static final int ROOM_BYTES = 1 << 20;
+    private static final int BUFFER_BYTES = 1 << 20;
     private static final int ARGUMENT_BYTES = 1 << 17;
 
     private final Arena arena = Arena.ofConfined();
-    private final long buffer = arena.allocate(ROOM_BYTES).address();
+    private final long buffer = arena.allocate(BUFFER_BYTES).address();
     private final long field = arena.allocate(ARGUMENT_BYTES).address();
     private final long value = arena.allocate(ARGUMENT_BYTES).address();
     private final Map<String, String> model = new LinkedHashMap<>();
@@ -146,7 +146,7 @@ class PackedHashModelTest {
                 case 2 -> put(name, text(random, 20));
                 default -> put(name, random.nextInt(50) == 0 ? text(random, 20_000) : text(random, 3));
             }
-            if (length > ROOM_BYTES / 2) {
+            if (length > BUFFER_BYTES / 2) {
                 for (String each : new ArrayList<>(model.keySet())) {
                     remove(each);
                 }

@@ -16,13 +16,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Random writes to a packed set of integers, compared with a TreeSet after each. Confined to the test thread. */
 class PackedIntegersModelTest {
-    private static final int ROOM_BYTES = 1 << 16;
+    private static final int BUFFER_BYTES = 1 << 16;
     private static final long[] CORNERS = {0, -1, 1, Short.MIN_VALUE, Short.MAX_VALUE, Short.MAX_VALUE + 1L,
             Short.MIN_VALUE - 1L, Integer.MIN_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE + 1L,
             Integer.MIN_VALUE - 1L, Long.MIN_VALUE, Long.MAX_VALUE};
 
     private final Arena arena = Arena.ofConfined();
-    private final long buffer = arena.allocate(ROOM_BYTES).address();
+    private final long buffer = arena.allocate(BUFFER_BYTES).address();
     private final TreeSet<Long> model = new TreeSet<>();
     private int length;
 

@@ -14,12 +14,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Random writes to a packed list, compared with an ArrayList after each. Confined to the test thread. */
 class PackedListModelTest {
-    private static final int ROOM_BYTES = 5 << 20;
+    private static final int BUFFER_BYTES = 5 << 20;
     private static final int ELEMENT_BYTES = 3 << 20;
     /** On both sides of where the length of an element takes another byte. */
     private static final int[] SIZES = {0, 1, 126, 127, 128, 129, 16_382, 16_383, 16_384, 16_385, 2_097_151, 2_097_152};
 
-    private final PackedBuffer memory = new PackedBuffer(ROOM_BYTES, ELEMENT_BYTES);
+    private final PackedBuffer memory = new PackedBuffer(BUFFER_BYTES, ELEMENT_BYTES);
     private final long buffer = memory.address();
     private final long element = memory.argument();
     private final List<String> model = new ArrayList<>();
@@ -76,14 +76,14 @@ class PackedListModelTest {
         check();
     }
 
-    private void removeEqual(String text, int spared, int most) {
+    private void removeEqual(String text, int spared, int max) {
         int textLength = memory.write(text);
         assertThat(PackedList.countEqual(buffer, length, element, textLength))
                 .isEqualTo((int) model.stream().filter(text::equals).count());
-        length = PackedList.removeEqual(buffer, length, element, textLength, spared, most);
+        length = PackedList.removeEqual(buffer, length, element, textLength, spared, max);
         int seen = 0;
         int removed = 0;
-        for (int i = 0; i < model.size() && removed < most; i++) {
+        for (int i = 0; i < model.size() && removed < max; i++) {
             if (model.get(i).equals(text) && seen++ >= spared) {
                 model.remove(i--);
                 removed++;
@@ -197,7 +197,7 @@ class PackedListModelTest {
                     }
                 }
             }
-            if (length > ROOM_BYTES / 8 || model.size() > 60) {
+            if (length > BUFFER_BYTES / 8 || model.size() > 60) {
                 remove(0, model.size());
             }
         }

@@ -41,8 +41,8 @@ class PackedSetLayoutTest {
         int values = 3;
         withMemory(PackedIntegersLayout.VALUES_OFFSET + values * width, address -> {
             PackedIntegersLayout.width(address, width);
-            long least = -1L << width * Byte.SIZE - 1;
-            long[] written = {least, 0, -1 - least};
+            long min = -1L << width * Byte.SIZE - 1;
+            long[] written = {min, 0, -1 - min};
             for (int i = 0; i < values; i++) {
                 PackedIntegersLayout.put(address, width, i, written[i]);
             }

@@ -18,10 +18,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Random writes to a packed set, compared with a LinkedHashSet after each. Confined to the test thread. */
 class PackedSetModelTest {
-    private static final int ROOM_BYTES = 8 << 20;
+    private static final int BUFFER_BYTES = 8 << 20;
     private static final int ARGUMENT_BYTES = 3 << 20;
 
-    private final PackedBuffer memory = new PackedBuffer(ROOM_BYTES, ARGUMENT_BYTES);
+    private final PackedBuffer memory = new PackedBuffer(BUFFER_BYTES, ARGUMENT_BYTES);
     private final long buffer = memory.address();
     private final long argument = memory.argument();
     private final Set<String> model = new LinkedHashSet<>();
@@ -135,7 +135,7 @@ class PackedSetModelTest {
             } else {
                 remove(member);
             }
-            if (length > ROOM_BYTES / 16 || random.nextInt(100) == 0) {
+            if (length > BUFFER_BYTES / 16 || random.nextInt(100) == 0) {
                 removeAllBut(random, 1 + random.nextInt(5));
             }
             check();

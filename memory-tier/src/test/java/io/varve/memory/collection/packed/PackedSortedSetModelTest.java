@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * the test thread.
  */
 class PackedSortedSetModelTest {
-    private static final int ROOM_BYTES = 24 << 20;
+    private static final int BUFFER_BYTES = 24 << 20;
     private static final int ARGUMENT_BYTES = 3 << 20;
     /** Lengths at which a varint becomes wider. */
     private static final int[] WIDTHS = {0, 1, 127, 128, 129, 16_383, 16_384, 2_097_151, 2_097_152};
@@ -30,7 +30,7 @@ class PackedSortedSetModelTest {
 
     private record Entry(double score, String member) {}
 
-    private final PackedBuffer memory = new PackedBuffer(ROOM_BYTES, ARGUMENT_BYTES);
+    private final PackedBuffer memory = new PackedBuffer(BUFFER_BYTES, ARGUMENT_BYTES);
     private final long buffer = memory.address();
     private final long argument = memory.argument();
     private final Map<String, Double> model = new HashMap<>();

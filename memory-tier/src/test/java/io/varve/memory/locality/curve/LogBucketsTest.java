@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Tests that buckets cover all numbers, in order, with the promised precision. Confined to the test's thread. */
+/** Tests that buckets cover all numbers, in order, with the specified precision. Confined to the test's thread. */
 class LogBucketsTest {
     private static final LogBuckets SCALE = new LogBuckets(6, 48);
 

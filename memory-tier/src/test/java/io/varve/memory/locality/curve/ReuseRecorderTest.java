@@ -40,9 +40,9 @@ class ReuseRecorderTest {
     }
 
     /**
-     * Of keys that are all asked for alike, each request for any of them, LRU holds one in so many; and in a stream of
-     * N requests for M keys, which begins with nothing, the reads that hit with an eviction time of x M are (1 - e^-x)
-     * - (1 - e^-x (1 + x)) M / N.
+     * With uniform requests, LRU holds a fixed share of the keys; and in a stream of N requests for M keys, which
+     * begins with an empty cache, the reads that hit with an eviction time of x M are (1 - e^-x) - (1 - e^-x (1 + x)) M
+     * / N.
      */
     @ParameterizedTest
     @ValueSource(ints = {3, 10, 40})
@@ -101,9 +101,7 @@ class ReuseRecorderTest {
         assertThat(recorder.curve(late, 0).missRatio(0.9 * keys * ITEM)).isGreaterThan(0.2);
     }
 
-    /**
-     * Nobody asks for a key before it is there: reads tell all that there is to know, whatever was written before them.
-     */
+    /** No key is requested before it exists: the reads alone determine the curve, whatever was written before them. */
     @Test
     void loadedItemsAreNotCountedAsHits() {
         int keys = 20_000;
@@ -125,7 +123,7 @@ class ReuseRecorderTest {
     }
 
     /**
-     * The second time round all are hits where the loop fits; the first time nobody could have been asked for before.
+     * In the second round all reads hit if the loop fits; in the first round no key could have been requested before.
      */
     @Test
     void aLoopRunTwiceIsForecastToHit() {
@@ -151,7 +149,7 @@ class ReuseRecorderTest {
         for (int key = 0; key < 1000; key++) {
             recorder.read(hash(key), key % 2, ITEM, NEVER, 0);
         }
-        recorder.giveUp(new long[] {100, 599});
+        recorder.stopFollowingOlder(new long[] {100, 599});
         assertThat(recorder.followedKeys()).isEqualTo(50 + 300);
         PendingSamples[] pending = PendingSamples.ofClasses(2);
         recorder.settle(pending, 0, 0, recorder.slots());
@@ -184,7 +182,7 @@ class ReuseRecorderTest {
             assertThat(many.curve(ofMany).missRatio(bytes)).isEqualTo(few.curve(ofFew).missRatio(bytes));
             assertThat(many.curve(13, ofMany).missRatio(bytes)).isEqualTo(few.curve(1, ofFew).missRatio(bytes));
         }
-        assertThat(many.curve(5, ofMany).largestBytes()).as("nobody has asked for it").isZero();
+        assertThat(many.curve(5, ofMany).largestBytes()).as("no requests").isZero();
         many.write(hash(5000), 7, ITEM, NEVER, 0);
         long more = new ReuseHistograms(0).bytes();
         assertThat(many.bytes()).isEqualTo(few.bytes() + more);
@@ -194,7 +192,7 @@ class ReuseRecorderTest {
         assertThat(many.bytes()).isEqualTo(few.bytes() + more);
     }
 
-    /** As told by the writes that fill what was missed. */
+    /** As reported by the writes that fill missed keys. */
     @Test
     void readsCountedForAnotherClassAreMoved() {
         ReuseRecorder recorder = new ReuseRecorder(2, Sampling.all(2000), 1);
@@ -209,7 +207,7 @@ class ReuseRecorderTest {
         }
         PendingSamples[] pending = PendingSamples.ofClasses(2);
         recorder.settle(pending, 0, 0, recorder.slots());
-        // Of 300 reads of class 1 two thirds found nothing, and the others find all if there is room for a hundred.
+        // Of 300 reads of class 1, two thirds found nothing, and the others all hit if there is memory for a hundred.
         assertThat(recorder.curve(1, pending).missRatio(200 * ITEM)).isCloseTo(2.0 / 3, within(0.01));
         recorder.moveSampledReads(0, 1, 1000);
         assertThat(recorder.curve(1, pending).missRatio(200 * ITEM)).as("there are none left to be moved")
@@ -309,8 +307,8 @@ class ReuseRecorderTest {
     }
 
     /**
-     * A server of little memory tells of misses that found nothing and of writes that follow, where one of much memory
-     * tells of reads.
+     * A server of little memory reports misses that found nothing and the writes that follow, where one of much memory
+     * reports reads.
      */
     @Test
     void aMissAndItsFillCountAsOneRead() {
@@ -330,7 +328,7 @@ class ReuseRecorderTest {
         assertThat(meanDifference(recorder.curve(0), exact.curve())).isLessThan(0.01);
     }
 
-    /** As a server does with an item that it evicted, of whose expiry nobody tells. */
+    /** As a server does with an evicted item, whose expiry is not reported. */
     @Test
     void expiredItemsAreNoReuseWhetherReportedOrNot() {
         int keys = 5000;
@@ -399,14 +397,14 @@ class ReuseRecorderTest {
                 read(recorder, 100_000 + random.nextInt(keys));
             }
             recorder.forget(0.5, 0);
-            recorder.giveUp(new long[] {200_000});
+            recorder.stopFollowingOlder(new long[] {200_000});
         }
         MissRatioCurve curve = recorder.curve(0);
         for (double share = 0.1; share < 0.95; share += 0.1) {
             assertThat(curve.missRatio(share * keys * ITEM)).as("share %.1f", share).isCloseTo(1 - share, within(0.03));
         }
         assertThat(curve.largestBytes()).isCloseTo(keys * ITEM, within(keys * ITEM * 0.1));
-        assertThat(recorder.rate()).as("the table has room again").isGreaterThan(0.2);
+        assertThat(recorder.rate()).as("the table has space again").isGreaterThan(0.2);
         assertThat(recorder.reads()).isCloseTo(50_000, within(500.0));
     }
 
@@ -471,26 +469,26 @@ class ReuseRecorderTest {
         assertThat(quiet).as("rounds without a longer reuse time").isGreaterThan(2);
     }
 
-    /** Who sees short reuse times only takes little memory; the longest of all, never, takes none. */
+    /** With short reuse times only, the histograms take little memory; the longest of all, never, takes none. */
     @Test
     void histogramsGrowWithTheLongestReuseTime() {
         ReuseRecorder recorder = new ReuseRecorder(1, Sampling.all(2000), 1);
         recorder.read(hash(0), 0, ITEM, NEVER, 0);
-        long least = recorder.bytes();
+        long min = recorder.bytes();
         read(recorder, 0);
-        assertThat(recorder.bytes()).as("one access later").isEqualTo(least);
+        assertThat(recorder.bytes()).as("one access later").isEqualTo(min);
         for (int key = 1; key < 1000; key++) {
             read(recorder, key);
         }
-        recorder.giveUp(new long[] {100});
-        assertThat(recorder.bytes()).as("never again").isEqualTo(least);
+        recorder.stopFollowingOlder(new long[] {100});
+        assertThat(recorder.bytes()).as("never again").isEqualTo(min);
         read(recorder, 999);
         for (int key = 2000; key < 3000; key++) {
             read(recorder, key);
         }
         read(recorder, 999);
         long steps = ReuseHistograms.TIMES.bucket(1000) / 64L;
-        assertThat(recorder.bytes()).as("of two histograms").isEqualTo(least + 2 * steps * 64 * Double.BYTES);
+        assertThat(recorder.bytes()).as("of two histograms").isEqualTo(min + 2 * steps * 64 * Double.BYTES);
         assertThat(recorder.checkIntegrity()).isEmpty();
     }
 

@@ -107,7 +107,7 @@ class PeriodicDemandDetectorTest {
     }
 
     /**
-     * A valley in which a few keys are still asked for a third as often as all are in the peak; each time it is a miss.
+     * A valley in which a few keys are still requested a third as often as all are in the peak; each request is a miss.
      */
     @Test
     void readsInTheValleyDoNotWakeAClass() {
@@ -172,7 +172,7 @@ class PeriodicDemandDetectorTest {
         return stream;
     }
 
-    /** Also if what is asked for first is there. */
+    /** Even if the first requested keys are present. */
     @Test
     void aPeakWithoutMissesLoadsAClass() {
         Stream stream = dumped();
@@ -299,7 +299,7 @@ class PeriodicDemandDetectorTest {
     }
 
     @Test
-    void aClassThatBecameSteadyIsLearntAnew() {
+    void aClassThatBecameSteadyIsLearntAgain() {
         Stream stream = new Stream(SETTINGS);
         stream.slots(CYCLE, PeriodicDemandDetectorTest::square, 0, 500);
         stream.slots(SETTINGS.historySlots() + 1, slot -> RATE, 0, 500);

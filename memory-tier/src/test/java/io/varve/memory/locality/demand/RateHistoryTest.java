@@ -53,9 +53,9 @@ class RateHistoryTest {
         long held = highest ? Long.MIN_VALUE : Long.MAX_VALUE;
         for (int i = 0; i + duration <= slots.size(); i++) {
             List<Long> window = slots.subList(i, i + duration);
-            long least = window.stream().mapToLong(Long::longValue).min().orElseThrow();
-            long most = window.stream().mapToLong(Long::longValue).max().orElseThrow();
-            held = highest ? Math.max(held, least) : Math.min(held, most);
+            long min = window.stream().mapToLong(Long::longValue).min().orElseThrow();
+            long max = window.stream().mapToLong(Long::longValue).max().orElseThrow();
+            held = highest ? Math.max(held, min) : Math.min(held, max);
         }
         return held;
     }

@@ -119,8 +119,8 @@ class ReuseSamplerTest {
     }
 
     /**
-     * After a load of many keys that nobody asks for again a class of some hundred was told by one of them, or by none,
-     * until a restart.
+     * After a load of many keys that are never requested again, a class of some hundred was represented by one of them,
+     * or by none, until a restart.
      */
     @Test
     void afterABurstOfKeysAllKeysAreSampledAgain() {
@@ -146,7 +146,7 @@ class ReuseSamplerTest {
             }
         }
         assertThat(last).isEqualTo(new ReuseSample(set, 10.0 * set, 0));
-        // 200,000 keys leave one in 512 of them: the set is told by none, one or two.
+        // 200,000 keys leave one in 512 of them: the set is represented by none, one or two.
         assertThat(fresh).as("keys that were let in are not new").isLessThanOrEqualTo(3 * 512);
     }
 

@@ -46,10 +46,10 @@ class ClassGroupsTest {
         assertThat(end()).containsExactly(0, 1, 1, 3);
         turn(0, 0, 100, 100);
         turn(2, 2, 100, 2000);
-        assertThat(end()).as("nobody misses any more what was there before").containsExactly(0, 1, 1, 3);
+        assertThat(end()).as("earlier items have no more misses").containsExactly(0, 1, 1, 3);
     }
 
-    /** Of the one that is hardly missed the few that another source fills into it tell nothing. */
+    /** For the class that is hardly missed, the few keys that another source fills into it are not significant. */
     @Test
     void classesOfAGroupHaveOneCost() {
         turn(1, 2, 100, 2000);
@@ -74,10 +74,7 @@ class ClassGroupsTest {
         assertThat(end()).containsExactly(0, 1, 1, 3);
     }
 
-    /**
-     * Of a cheap source one fill in three is slow, and of another all are: what one costs has nothing to do with what
-     * the other does.
-     */
+    /** One fill in three from a cheap source is slow, and all fills from another are: their costs are independent. */
     @Test
     void aDifferentCostIsAnotherSource() {
         turn(1, 2, 30, 1300);
@@ -111,7 +108,7 @@ class ClassGroupsTest {
         assertThat(end()).containsExactly(0, 1, 1, 3);
         for (int i = 0; i < 20; i++) {
             turn(0, 0, 1000, 100);
-            assertThat(end()).as("nothing is told of them").containsExactly(0, 1, 1, 3);
+            assertThat(end()).as("nothing is reported of them").containsExactly(0, 1, 1, 3);
         }
         turn(1, 1, 100, 1000);
         turn(2, 2, 100, 1000);

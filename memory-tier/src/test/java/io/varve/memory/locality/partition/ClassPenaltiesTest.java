@@ -26,9 +26,9 @@ class ClassPenaltiesTest {
         assertThat(counts.accesses(2)).isEqualTo(3);
         assertThat(counts.penalties(2)).isEqualTo(2);
         assertThat(counts.micros(2)).isEqualTo(150);
-        assertThat(counts.turned(2, 2)).isZero();
-        assertThat(counts.turned(0, 2)).isEqualTo(1);
-        assertThat(counts.turnedMicros(0, 2)).isEqualTo(80);
+        assertThat(counts.transitions(2, 2)).isZero();
+        assertThat(counts.transitions(0, 2)).isEqualTo(1);
+        assertThat(counts.transitionMicros(0, 2)).isEqualTo(80);
     }
 
     @Test
@@ -47,8 +47,8 @@ class ClassPenaltiesTest {
         assertThat(since.misses(1)).isEqualTo(1);
         assertThat(since.writes(1)).isEqualTo(1);
         assertThat(since.micros(1)).isEqualTo(30);
-        assertThat(since.turnedMicros(1, 1)).isEqualTo(30);
-        assertThat(since.turned(1, 1)).isEqualTo(1);
+        assertThat(since.transitionMicros(1, 1)).isEqualTo(30);
+        assertThat(since.transitions(1, 1)).isEqualTo(1);
         assertThat(counts.micros(1)).as("nothing is taken away").isEqualTo(40);
         assertThat(before.micros(1)).isEqualTo(10);
         assertThatThrownBy(() -> counts.since(new ClassCounts(3))).isInstanceOf(IllegalArgumentException.class);
@@ -98,8 +98,8 @@ class ClassPenaltiesTest {
     }
 
     /**
-     * A source that fills into one class gets twice as slow: what came from it before costs that, too, and what has
-     * gone there before the next has been missed again.
+     * A source that fills into one class gets twice as slow: its earlier items then cost that too, including those that
+     * moved to the class and have not been missed again.
      */
     @Test
     void aClassHasThePresentCostOfItsKeys() {
@@ -172,7 +172,7 @@ class ClassPenaltiesTest {
         assertThat(penalties.groups()).containsExactly(0, 1, 2);
     }
 
-    /** Of a hundred strangers one seems to be an old friend, and of few nobody knows. */
+    /** One unknown key in a hundred seems to be a remembered one, and the class of few keys is unknown. */
     @Test
     void errorsAndRandomVariationAreIgnored() {
         ClassPenalties penalties = new ClassPenalties(2);

@@ -42,8 +42,8 @@ class MemoryPartitionerTest {
     }
 
     /**
-     * Section 2.1: rates 5 : 3 : 2, penalties of 10, 200 and 200 ms, five items' room; the third class never comes
-     * back.
+     * Section 2.1: rates 5 : 3 : 2, penalties of 10, 200 and 200 ms, memory for five items; the third class never
+     * returns.
      */
     @Test
     void theExampleOfThePaper() {
@@ -100,14 +100,14 @@ class MemoryPartitionerTest {
             for (Demand demand : demands) {
                 slack += Math.max(0, demand.cost(Math.max(0, floor - 1)) - demand.cost(floor));
             }
-            // What is left is handed out beyond the best of whole units, so that it may cost less, and a rounded byte
-            // more.
+            // The rest is allocated beyond the best of whole units, so the cost may be lower, and a byte more by
+            // rounding.
             assertThat(shares.costMicros()).as("seed %d", seed)
                     .isLessThanOrEqualTo(best + slack + largestStep(demands, shares) + 1e-6);
         }
     }
 
-    /** What one byte less would cost at most. */
+    /** The maximum cost of one byte less. */
     private static double largestStep(List<Demand> demands, Shares shares) {
         double step = 0;
         for (int i = 0; i < demands.size(); i++) {
@@ -171,9 +171,9 @@ class MemoryPartitionerTest {
     void terabytesAreDividedInAThousandParts() {
         MissRatioCurve.Builder line = new MissRatioCurve.Builder(1);
         line.add(1e12, 0);
-        MissRatioCurve falling = line.build();
+        MissRatioCurve decreasing = line.build();
         Shares shares = new MemoryPartitioner(1, 0).divide(
-                List.of(new Demand(step(3e11, 0), 1, 10), new Demand(falling, 1, 1)), 1_000_000_000_000L);
+                List.of(new Demand(step(3e11, 0), 1, 10), new Demand(decreasing, 1, 1)), 1_000_000_000_000L);
         assertThat(shares.bytes(0)).isBetween(300_000_000_000L, 301_000_000_000L);
         assertThat(shares.bytes(0) + shares.bytes(1)).isEqualTo(1_000_000_000_000L);
     }

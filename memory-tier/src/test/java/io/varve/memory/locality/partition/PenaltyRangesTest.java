@@ -12,7 +12,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Tests the ranges of the penalty classes and their text. */
 class PenaltyRangesTest {
-    private static final PenaltyRanges ALL = new PenaltyRanges(PenaltyRanges.MOST);
+    private static final PenaltyRanges ALL = new PenaltyRanges(PenaltyRanges.MAX_CLASSES);
 
     @Test
     void boundsAreThoseOfThePaper() {

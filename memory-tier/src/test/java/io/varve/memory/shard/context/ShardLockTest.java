@@ -102,8 +102,8 @@ class ShardLockTest {
     void aRegisteredCallbackRunsAndItsThreadIsNext() {
         List<String> calls = new ArrayList<>();
         lock.lock();
-        lock.want(() -> calls.add("first"));
-        lock.want(() -> calls.add("second"));
+        lock.onUnlock(() -> calls.add("first"));
+        lock.onUnlock(() -> calls.add("second"));
         assertThat(lock.isHeld()).isTrue();
         assertThat(calls).isEmpty();
         lock.unlock();
@@ -123,9 +123,9 @@ class ShardLockTest {
     void theReservationHoldsForAllCalledThreads() {
         List<String> calls = new ArrayList<>();
         lock.lock();
-        lock.want(() -> calls.add("first"));
+        lock.onUnlock(() -> calls.add("first"));
         lock.unlock();
-        lock.want(() -> calls.add("second"));
+        lock.onUnlock(() -> calls.add("second"));
         for (int i = 0; i < 3; i++) {
             assertThat(lock.lockWithin(-1, true)).isTrue();
             lock.renewReservation();
@@ -140,19 +140,19 @@ class ShardLockTest {
         assertThat(lock.isFree()).isTrue();
     }
 
-    /** Its client may have gone. */
+    /** Its client may have disconnected. */
     @Test
     @Timeout(20)
     void aWaiterTakesAnUnusedReservation() {
         for (int i = 0; i < 3; i++) {
             lock.lock();
-            lock.want(() -> {});
+            lock.onUnlock(() -> {});
             lock.unlock();
             assertThat(lock.tryLock()).isFalse();
             switch (i) {
                 case 0 -> lock.lock();
                 case 1 -> {
-                    assertThat(lock.lockWithin(7, false)).as("there is time for who was called").isFalse();
+                    assertThat(lock.lockWithin(7, false)).as("there is time for the called thread").isFalse();
                     assertThat(lock.lockWithin(40, false)).isTrue();
                 }
                 default -> {
@@ -181,10 +181,10 @@ class ShardLockTest {
                 AtomicBoolean called = new AtomicBoolean();
                 int tries = 0;
                 for (int taken = 0; taken < each; taken++) {
-                    // What is reserved for one who has ended is taken by who sleeps often enough.
+                    // A reservation for a thread that has ended is taken by one that sleeps often enough.
                     while (!lock.lockWithin(tries++ % 3 == 0 ? 40 : tries % 3 - 2, called.get())) {
                         called.set(false);
-                        lock.want(() -> called.set(true));
+                        lock.onUnlock(() -> called.set(true));
                         while (!called.get() && lock.isHeld()) {
                             Thread.onSpinWait();
                         }
@@ -199,7 +199,7 @@ class ShardLockTest {
         assertThat(count).isEqualTo((long) threads * each);
     }
 
-    /** Parking returns at once while the mark is there: who waited with it would keep a core busy. */
+    /** Parking returns at once while the interrupt flag is set: a busy wait would keep a core busy. */
     @Test
     @Timeout(20)
     void anInterruptedThreadWaitsAndKeepsItsFlag() throws InterruptedException {

@@ -36,8 +36,8 @@ class NodeTableTest {
         assertThat(table.isNode(id)).isTrue();
         assertThat(table.location(id)).isEqualTo(last);
         assertThat(table.bits(id) & NodeTable.COPIED).isNotZero();
-        assertThat(table.bits(id) & (NodeTable.DROPPED | NodeTable.GONE)).isZero();
-        table.node(id, 0, 0, NodeTable.GONE | NodeTable.DROPPED);
+        assertThat(table.bits(id) & (NodeTable.DROPPED | NodeTable.FREED)).isZero();
+        table.node(id, 0, 0, NodeTable.FREED | NodeTable.DROPPED);
         assertThat(table.location(id)).isZero();
         table.tree(id, last);
         assertThat(table.isTree(id)).isTrue();
@@ -53,7 +53,7 @@ class NodeTableTest {
         check();
     }
 
-    /** Slabs are taken ahead and given back, be there an end to them or not; and none goes meanwhile. */
+    /** Slabs are allocated ahead and returned, whether the reservation is ended or not; none is freed meanwhile. */
     @Test
     void reservedIdsAreReturned() {
         int used = table.allocate();

@@ -30,7 +30,7 @@ public final class MetricsServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(MetricsServer.class);
 
     /** Maximum number of concurrent connections: a scraper needs one for a moment. */
-    static final int MOST_CONNECTIONS = 16;
+    static final int MAX_CONNECTIONS = 16;
     private static final int BACKLOG = 64;
     private static final int CLOSE_SECONDS = 2;
 
@@ -83,7 +83,7 @@ public final class MetricsServer implements AutoCloseable {
     // A connection over the limit is closed: no caller needs the future.
     @SuppressWarnings("FutureReturnValueIgnored")
     private static void connect(Channel channel, ChannelGroup connections, Metrics metrics, Health health) {
-        if (connections.size() >= MOST_CONNECTIONS) {
+        if (connections.size() >= MAX_CONNECTIONS) {
             channel.close();
             return;
         }

@@ -178,14 +178,14 @@ final class OneRequest extends ChannelInboundHandlerAdapter {
 
     // --- the response
 
-    private void answer(ChannelHandlerContext ctx, HttpRequest asked) {
-        String path = pathOf(asked.uri());
+    private void answer(ChannelHandlerContext ctx, HttpRequest requested) {
+        String path = pathOf(requested.uri());
         boolean isKnown = path.equals("/metrics") || path.equals("/health/live") || path.equals("/health/ready");
-        if (!isHttp(asked)) {
+        if (!isHttp(requested)) {
             answer(ctx, HttpResponseStatus.BAD_REQUEST);
         } else if (!isKnown) {
             answer(ctx, HttpResponseStatus.NOT_FOUND);
-        } else if (!asked.method().equals(HttpMethod.GET) && !asked.method().equals(HttpMethod.HEAD)) {
+        } else if (!requested.method().equals(HttpMethod.GET) && !requested.method().equals(HttpMethod.HEAD)) {
             answer(ctx, HttpResponseStatus.METHOD_NOT_ALLOWED);
         } else {
             switch (path) {
@@ -196,10 +196,10 @@ final class OneRequest extends ChannelInboundHandlerAdapter {
         }
     }
 
-    private static boolean isHttp(HttpRequest asked) {
-        HttpVersion version = asked.protocolVersion();
+    private static boolean isHttp(HttpRequest requested) {
+        HttpVersion version = requested.protocolVersion();
         return version.equals(HttpVersion.HTTP_1_0)
-                || version.equals(HttpVersion.HTTP_1_1) && asked.headers().contains(HttpHeaderNames.HOST);
+                || version.equals(HttpVersion.HTTP_1_1) && requested.headers().contains(HttpHeaderNames.HOST);
     }
 
     private static String pathOf(String uri) {

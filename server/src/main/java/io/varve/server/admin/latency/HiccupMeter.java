@@ -18,7 +18,7 @@ public final class HiccupMeter {
     private static final long LONG_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final TimeSlice slice;
-    private volatile boolean wanted;
+    private volatile boolean enabled;
     private Thread thread = Thread.ofPlatform().unstarted(this::measure);
     private long longestNanos;
     private long longOnes;
@@ -30,10 +30,10 @@ public final class HiccupMeter {
 
     /** Starts or stops the measurement. One thread at a time calls it. */
     public void follow(boolean measuring) {
-        if (measuring == wanted && (!measuring || thread.isAlive())) {
+        if (measuring == enabled && (!measuring || thread.isAlive())) {
             return;
         }
-        wanted = measuring;
+        enabled = measuring;
         if (measuring && !thread.isAlive()) {
             thread = Thread.ofPlatform().daemon().name("varve-hiccups").start(this::measure);
         }
@@ -47,7 +47,7 @@ public final class HiccupMeter {
     private void measure() {
         slice.apply();
         long before = System.nanoTime();
-        while (wanted) {
+        while (enabled) {
             LockSupport.parkNanos(this, PERIOD_NANOS);
             long now = System.nanoTime();
             add(now - before - PERIOD_NANOS);

@@ -122,13 +122,13 @@ public final class LatencyReport {
     private static List<String> advice(List<LatencyMonitor.Event> events, long thresholdMillis, long slowlogMicros,
             long hiccupMicros) {
         List<String> advice = new ArrayList<>();
-        long wantedMicros = thresholdMillis * MICROS_PER_MILLI;
+        long targetMicros = thresholdMillis * MICROS_PER_MILLI;
         boolean slow = events.stream().anyMatch(event -> event.name().equals("command"));
         boolean fast = events.stream().anyMatch(event -> event.name().equals("fast-command"));
-        if (slowlogMicros < 0 || slowlogMicros > wantedMicros) {
+        if (slowlogMicros < 0 || slowlogMicros > targetMicros) {
             advice.add(
                     "The slow log does not record these commands. To record them: CONFIG SET slowlog-log-slower-than "
-                            + wantedMicros + ".");
+                            + targetMicros + ".");
         } else {
             advice.add("SLOWLOG GET lists the slow commands.");
         }

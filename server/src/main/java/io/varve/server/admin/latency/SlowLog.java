@@ -1,10 +1,10 @@
 package io.varve.server.admin.latency;
 
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 
-/** The most recent slow commands. Guarded by {@code this}: slow commands are rare. */
+import io.varve.server.log.BoundedLog;
+
+/** The most recent slow commands. Thread-safe by a lock: slow commands are rare. */
 public final class SlowLog {
     /** Number of arguments kept of a command; the last one then states the number of omitted ones. */
     public static final int MAX_ARGUMENTS = 32;
@@ -24,38 +24,23 @@ public final class SlowLog {
     public record Entry(long id, long unixSeconds, long micros, List<byte[]> arguments, String address,
             String clientName) {}
 
-    private final ArrayDeque<Entry> entries = new ArrayDeque<>();
-    private long nextId;
+    private final BoundedLog<Entry> entries = new BoundedLog<>();
 
-    public synchronized void add(long unixSeconds, long micros, List<byte[]> arguments, String address,
-            String clientName, long maxEntries) {
-        entries.addFirst(new Entry(nextId++, unixSeconds, micros, arguments, address, clientName));
-        trim(maxEntries);
-    }
-
-    private void trim(long maxEntries) {
-        while (entries.size() > maxEntries) {
-            entries.removeLast();
-        }
+    public void add(long unixSeconds, long micros, List<byte[]> arguments, String address, String clientName,
+            long maxEntries) {
+        entries.add(id -> new Entry(id, unixSeconds, micros, arguments, address, clientName), maxEntries);
     }
 
     /** The latest entries first; at most {@code count}. */
-    public synchronized List<Entry> latest(long count) {
-        List<Entry> result = new ArrayList<>();
-        for (Entry entry : entries) {
-            if (result.size() >= count) {
-                break;
-            }
-            result.add(entry);
-        }
-        return result;
+    public List<Entry> latest(long count) {
+        return entries.latest(count);
     }
 
-    public synchronized int size() {
+    public int size() {
         return entries.size();
     }
 
-    public synchronized void reset() {
-        entries.clear();
+    public void reset() {
+        entries.reset();
     }
 }

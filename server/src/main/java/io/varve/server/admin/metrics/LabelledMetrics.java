@@ -125,8 +125,8 @@ final class LabelledMetrics implements MultiCollector {
         long[] counts = new long[BOUNDS_NANOS.length + 1];
         int bucket = 0;
         for (HistogramIterationValue step : histogram.recordedValues()) {
-            long least = histogram.lowestEquivalentValue(step.getValueIteratedTo());
-            while (bucket < BOUNDS_NANOS.length && least > BOUNDS_NANOS[bucket]) {
+            long min = histogram.lowestEquivalentValue(step.getValueIteratedTo());
+            while (bucket < BOUNDS_NANOS.length && min > BOUNDS_NANOS[bucket]) {
                 bucket++;
             }
             counts[bucket] += step.getCountAddedInThisIterationStep();

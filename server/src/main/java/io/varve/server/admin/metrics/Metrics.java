@@ -227,7 +227,7 @@ public final class Metrics implements AutoCloseable {
 
     private void flash() {
         flashGauge("items", NONE, "Items on flash, with those on their way", FlashTierStats::items);
-        flashGauge("items.max", NONE, "Limit of items on flash", FlashTierStats::mostItems);
+        flashGauge("items.max", NONE, "Limit of items on flash", FlashTierStats::maxItems);
         flashGauge("files", BYTES, "Size of the store's files", FlashTierStats::fileBytes);
         flashGauge("queue.items", NONE, "Demoted items that wait to be written", FlashTierStats::queueDepth);
         flashGauge("queue", BYTES, "Bytes of these items", FlashTierStats::queueBytes);
@@ -259,7 +259,8 @@ public final class Metrics implements AutoCloseable {
         flashCounter("written", NONE, "Records written", FlashTierStats::written);
         flashCounter("shed", NONE, "Items dropped for lack of space or time", FlashTierStats::shed);
         flashCounter("not.admitted", NONE, "Items rejected by the admission policy", FlashTierStats::notAdmitted);
-        flashCounter("given.up", NONE, "Times that the whole content of flash was dropped", FlashTierStats::givenUp);
+        flashCounter("given.up", NONE, "Times that the whole content of flash was dropped",
+                FlashTierStats::invalidations);
         flashCounter("records.written", BYTES, "Bytes of the records written", FlashTierStats::recordBytes);
         flashCounter("device.written", BYTES, "Bytes that the store wrote, with its own overhead",
                 FlashTierStats::deviceBytes);

@@ -45,7 +45,7 @@ public final class AclCommands {
     private static final Logger LOG = LoggerFactory.getLogger(AclCommands.class);
 
     private static final int RULES_AT = 3;
-    private static final int MOST_BITS = 4096;
+    private static final int MAX_BITS = 4096;
     private static final int DEFAULT_BITS = 256;
     private static final long DEFAULT_ENTRIES = 10;
 
@@ -268,9 +268,9 @@ public final class AclCommands {
             }
             bits = call.longValue();
         }
-        if (bits <= 0 || bits > MOST_BITS) {
+        if (bits <= 0 || bits > MAX_BITS) {
             error(call, "ACL GENPASS argument must be the number of bits for the output password, a positive number up"
-                    + " to " + MOST_BITS);
+                    + " to " + MAX_BITS);
             return;
         }
         call.reply().bulkAscii(Passwords.generate((int) bits));
@@ -298,7 +298,7 @@ public final class AclCommands {
         if (errors.isEmpty()) {
             call.reply().ok();
             disconnect(call, gone);
-            // All other accounts are gone.
+            // All other accounts were deleted.
             ListenedChannels.disconnectBeyond(call, server.access().defaultAccount());
         } else {
             error(call, String.join(" ", errors));

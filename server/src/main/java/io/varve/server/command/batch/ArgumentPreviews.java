@@ -16,7 +16,7 @@ final class ArgumentPreviews {
     static final int BYTES = SlowLog.MAX_ARGUMENT_BYTES;
     private static final int INITIAL = 4;
     /** Maximum number of entries kept after a command; larger tables are freed. */
-    private static final int MOST_KEPT = 64;
+    private static final int MAX_PREVIEWS = 64;
 
     private int[] arguments = new int[INITIAL];
     private int[] lengths = new int[INITIAL];
@@ -34,11 +34,11 @@ final class ArgumentPreviews {
         count++;
     }
 
-    /** The first {@code most} bytes of an argument, or fewer if fewer were kept; null if its run was not taken. */
-    byte @Nullable [] of(int argument, int most) {
+    /** The first {@code max} bytes of an argument, or fewer if fewer were kept; null if its run was not taken. */
+    byte @Nullable [] of(int argument, int max) {
         for (int i = 0; i < count; i++) {
             if (arguments[i] == argument) {
-                return Arrays.copyOfRange(bytes, i * BYTES, i * BYTES + Math.min(most, lengths[i]));
+                return Arrays.copyOfRange(bytes, i * BYTES, i * BYTES + Math.min(max, lengths[i]));
             }
         }
         return null;
@@ -46,7 +46,7 @@ final class ArgumentPreviews {
 
     void clear() {
         count = 0;
-        if (arguments.length > MOST_KEPT) {
+        if (arguments.length > MAX_PREVIEWS) {
             size(INITIAL);
         }
     }

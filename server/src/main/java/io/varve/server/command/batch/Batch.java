@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Batch implements RequestSink {
     /** The index of the single key that is in another database than its command's. */
-    public static final int KEY_ELSEWHERE = -1;
+    public static final int KEY_IN_OTHER_DATABASE = -1;
     /** The index of a key that the command does not name. */
     public static final int OTHER_KEY = -2;
     /** Commands executed before other connections get their turn. */
@@ -167,7 +167,7 @@ public final class Batch implements RequestSink {
         }
         RequestHeapBudget memory = chargedTo;
         if (memory != null) {
-            memory.give(charged);
+            memory.release(charged);
             chargedTo = null;
             charged = 0;
         }
@@ -287,7 +287,7 @@ public final class Batch implements RequestSink {
         }
         int size = commandCount <= MAX_COMMANDS ? needed : Math.max(needed, 2 * keys.length);
         long bytes = (size - (long) Math.max(keys.length, MAX_KEPT)) * KEY_BYTES;
-        if (!memory.take(bytes)) {
+        if (!memory.reserve(bytes)) {
             shortages[command] = Shortage.ARGUMENT_MEMORY.code();
             return false;
         }
@@ -298,8 +298,8 @@ public final class Batch implements RequestSink {
     }
 
     /** Whether this many keys should be bound on demand. */
-    static boolean areMany(int keys) {
-        return keys > MAX_KEPT;
+    static boolean shouldBindOnDemand(int keyCount) {
+        return keyCount > MAX_KEPT;
     }
 
     /** Sets the keys of the last command, which are bound on demand. */
@@ -439,16 +439,16 @@ public final class Batch implements RequestSink {
     }
 
     /** Bytes in front of an argument that has a run. */
-    public int headRoom(int argument) {
-        return java.util.Objects.requireNonNull(runs[argument]).headRoom();
+    public int headroom(int argument) {
+        return java.util.Objects.requireNonNull(runs[argument]).headroom();
     }
 
     /**
-     * @param headRoom bytes needed in front of the value; a run with fewer stays in the batch, and the result is null
+     * @param headroom bytes needed in front of the value; a run with fewer stays in the batch, and the result is null
      */
-    public @Nullable ValueRun takeRun(int argument, int headRoom) {
+    public @Nullable ValueRun takeRun(int argument, int headroom) {
         ValueRun run = argument < runs.length ? runs[argument] : null;
-        if (run == null || run.headRoom() < headRoom) {
+        if (run == null || run.headroom() < headroom) {
             return null;
         }
         if (previews == null) {
@@ -459,7 +459,7 @@ public final class Batch implements RequestSink {
     }
 
     /** Undoes {@link #takeRun}: the run belongs to the argument again. */
-    public void giveRunBack(int argument, ValueRun run) {
+    public void returnRun(int argument, ValueRun run) {
         assert runs[argument] == null : "argument " + argument + " has a run";
         runs[argument] = run;
         runTotal++;

@@ -19,7 +19,7 @@ public final class FlashLookups {
 
     /**
      * Keys that were fetched from flash and not found, each with its epoch and the tier's demotion count at that time.
-     * Empty until there is one. The first place is for {@link Batch#KEY_ELSEWHERE}.
+     * Empty until there is one. The first place is for {@link Batch#KEY_IN_OTHER_DATABASE}.
      */
     private long[] absentEpochs = NO_LONGS;
     private int[] absentDemotions = NO_INTS;
@@ -47,9 +47,10 @@ public final class FlashLookups {
                 rest.addAbsent(i - firstKey, absentEpochs[i + 1], absentDemotions[i + 1]);
             }
         }
-        int elsewhere = Batch.KEY_ELSEWHERE + 1;
-        if (absent.length > 0 && absent[elsewhere]) {
-            rest.addAbsent(Batch.KEY_ELSEWHERE, absentEpochs[elsewhere], absentDemotions[elsewhere]);
+        int inOtherDatabase = Batch.KEY_IN_OTHER_DATABASE + 1;
+        if (absent.length > 0 && absent[inOtherDatabase]) {
+            rest.addAbsent(Batch.KEY_IN_OTHER_DATABASE, absentEpochs[inOtherDatabase],
+                    absentDemotions[inOtherDatabase]);
         }
         return rest;
     }
@@ -81,14 +82,14 @@ public final class FlashLookups {
         pendingFetch = null;
         absentOthers.clear();
         if (absent.length > 0) {
-            absent[Batch.KEY_ELSEWHERE + 1] = false;
+            absent[Batch.KEY_IN_OTHER_DATABASE + 1] = false;
         }
     }
 
     /**
      * Records that a key was not on flash.
      *
-     * @param keyIndex its number in the batch, or {@link Batch#KEY_ELSEWHERE}
+     * @param keyIndex its number in the batch, or {@link Batch#KEY_IN_OTHER_DATABASE}
      * @param epoch the epoch of its database at that time
      * @param demotions the tier's demotion count for the key at that time
      */

@@ -107,7 +107,7 @@ public final class KeyPrefetcher {
         int last = spec.lastKey() < 0 ? count + spec.lastKey() : spec.lastKey();
         int end = Math.min(last + 1, count);
         int keys = (end - first + spec.keyStep() - 1) / spec.keyStep();
-        if (mayBindOnDemand && Batch.areMany(keys) && spec.has(CommandTrait.KEYS_ON_DEMAND)) {
+        if (mayBindOnDemand && Batch.shouldBindOnDemand(keys) && spec.has(CommandTrait.KEYS_ON_DEMAND)) {
             batch.addOnDemandKeys(command, new OnDemandKeys(session, database, first, spec.keyStep(), keys));
             return;
         }

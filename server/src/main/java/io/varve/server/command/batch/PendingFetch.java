@@ -24,15 +24,15 @@ public final class PendingFetch {
     private boolean fits = true;
 
     /**
-     * @param whenKnown runs when all outcomes are known, on any thread
+     * @param onComplete runs when all outcomes are known, on any thread
      * @param memory heap budget shared with all other fetches
      */
-    public PendingFetch(Runnable whenKnown, RequestHeapBudget memory) {
+    public PendingFetch(Runnable onComplete, RequestHeapBudget memory) {
         this.memory = memory;
         // The flash workers use the keys until then, even if the waiting client disconnects.
         fetch = new Fetch(() -> {
             release();
-            whenKnown.run();
+            onComplete.run();
         });
     }
 
@@ -60,7 +60,7 @@ public final class PendingFetch {
         hashes[at] = key.hash();
         keyBytes += bytes.length;
         long heap = KEY_OVERHEAD_BYTES + 2L * bytes.length;
-        boolean took = memory.take(heap);
+        boolean took = memory.reserve(heap);
         charged += took ? heap : 0;
         fits &= took;
         fetch.add(key.database(), epoch, key.hash(), bytes);
@@ -85,7 +85,7 @@ public final class PendingFetch {
 
     /** Releases the heap budget; call it once. */
     public void release() {
-        memory.give(charged);
+        memory.release(charged);
     }
 
     /** Records the absent keys in the batch. @return false if memory had no space for one of these keys */
@@ -101,9 +101,9 @@ public final class PendingFetch {
                         batch.flashLookups().addAbsent(index, epochs[i], demotions[i]);
                     }
                 }
-                case NO_ROOM ->
+                case NO_SPACE ->
                     fits &= index >= 0 && (index < firstKey || index >= firstKey + keyCount);
-                case BROUGHT, UNKNOWN, OTHER -> {
+                case PROMOTED, UNKNOWN, OTHER -> {
                     // The key is in memory, or was; or the database has another epoch. The command looks the key up
                     // again. (A fetched key never has another class.)
                 }

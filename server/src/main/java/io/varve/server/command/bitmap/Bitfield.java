@@ -36,14 +36,14 @@ final class Bitfield {
 
     private static int signedExcess(long value, long increment, int bits) {
         long greatest = greatest(true, bits);
-        long least = -greatest - 1;
+        long min = -greatest - 1;
         // As in Redis, the difference may wrap, so SET treats a number that is far too small as too large.
         if (value > greatest || bits < Long.SIZE && increment > greatest - value
                 || value >= 0 && increment > 0 && increment > greatest - value) {
             return 1;
         }
-        if (value < least || bits < Long.SIZE && increment < least - value
-                || value < 0 && increment < 0 && increment < least - value) {
+        if (value < min || bits < Long.SIZE && increment < min - value
+                || value < 0 && increment < 0 && increment < min - value) {
             return -1;
         }
         return 0;

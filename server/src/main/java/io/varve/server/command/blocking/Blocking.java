@@ -49,7 +49,7 @@ public final class Blocking {
     /** A longer timeout means no timeout. */
     private static final long LONGEST_MILLIS = TimeUnit.DAYS.toMillis(10_000);
     private static final BigDecimal THOUSAND = BigDecimal.valueOf(1000);
-    private static final BigDecimal MOST_MILLIS = BigDecimal.valueOf(Long.MAX_VALUE);
+    private static final BigDecimal MAX_MILLIS = BigDecimal.valueOf(Long.MAX_VALUE);
 
     private Blocking() {}
 
@@ -126,7 +126,7 @@ public final class Blocking {
             return NO_NUMBER;
         }
         BigDecimal millis = seconds.value().multiply(THOUSAND).setScale(0, RoundingMode.CEILING);
-        if (seconds.kind() == LongDouble.Kind.INFINITE || millis.signum() < 0 || millis.compareTo(MOST_MILLIS) > 0) {
+        if (seconds.kind() == LongDouble.Kind.INFINITE || millis.signum() < 0 || millis.compareTo(MAX_MILLIS) > 0) {
             // As in Redis 7.0.15, where a value too large for 64 bits overflows below zero.
             return NEGATIVE;
         }
@@ -154,30 +154,30 @@ public final class Blocking {
 
     /** The timeout counts from the arrival of the command, even if other commands delayed it. */
     private static long deadlineNanos(Client client, long timeoutMillis) {
-        BlockingDeadline called = java.util.Objects.requireNonNull(client.waitState().blockingDeadline(),
+        BlockingDeadline deadline = java.util.Objects.requireNonNull(client.waitState().blockingDeadline(),
                 "the waiting client has been woken");
         return timeoutMillis <= 0 || timeoutMillis > LONGEST_MILLIS
                 ? Long.MAX_VALUE
-                : called.arrivalNanos() + timeoutMillis * NANOS_OF_MILLI;
+                : deadline.arrivalNanos() + timeoutMillis * NANOS_OF_MILLI;
     }
 
     /** Parks a command that must not check its keys yet; its timeout, if it has one, limits the wait. */
     static ParkedCommand delayed(CommandContext context) {
-        BlockingDeadline called = context.client().waitState().blockingDeadline();
-        return called == null
+        BlockingDeadline deadline = context.client().waitState().blockingDeadline();
+        return deadline == null
                 ? ParkedCommand.hidden()
                 : ParkedCommand.delayed(leftMillis(context.server(), context.client(), context.spec(), context),
-                        called::over, false);
+                        deadline::markExpired, false);
     }
 
     /** Parks a delayed command for at most this long, visibly to CLIENT LIST and INFO. */
     public static ParkedCommand delayed(ServerState server, Client client, CommandSpec spec, Arguments command,
-            long mostMillis) {
-        BlockingDeadline called = client.waitState().blockingDeadline();
-        long left = called == null ? 0 : leftMillis(server, client, spec, command);
-        return called == null || left == 0 || left > mostMillis
-                ? ParkedCommand.silent(mostMillis)
-                : ParkedCommand.delayed(left, called::over, true);
+            long maxMillis) {
+        BlockingDeadline deadline = client.waitState().blockingDeadline();
+        long left = deadline == null ? 0 : leftMillis(server, client, spec, command);
+        return deadline == null || left == 0 || left > maxMillis
+                ? ParkedCommand.silent(maxMillis)
+                : ParkedCommand.delayed(left, deadline::markExpired, true);
     }
 
     private static long leftMillis(ServerState server, Client client, CommandSpec spec, Arguments command) {
@@ -191,13 +191,13 @@ public final class Blocking {
     private static long take(CommandContext context) {
         RequestHeapBudget memory = context.server().argumentMemory();
         long taken = BLOCKED_CLIENT_BYTES;
-        boolean fits = memory.take(taken);
+        boolean fits = memory.reserve(taken);
         for (int i = 0; fits && i < context.keyCount(); i++) {
             long bytes = KEY_OVERHEAD_BYTES + HeapKey.heapBytes(context.keyAt(i).length());
-            fits = memory.takePiece(bytes);
+            fits = memory.reservePiece(bytes);
             taken += fits ? bytes : 0;
             if (!fits) {
-                memory.give(taken);
+                memory.release(taken);
             }
         }
         return fits ? taken : -1;
@@ -209,10 +209,10 @@ public final class Blocking {
 
     private static void serveWoken(CommandContext context, BlockedClient blockedClient, Taking taking) {
         BlockedKeys blocked = context.server().blockedKeys();
-        for (int key = blocked.nextCall(blockedClient); key >= 0; key = blocked.nextCall(blockedClient)) {
+        for (int key = blocked.nextKeyToCheck(blockedClient); key >= 0; key = blocked.nextKeyToCheck(blockedClient)) {
             switch (take(context, blockedClient, taking, key)) {
-                case MISSING -> blocked.keepWaiting(blockedClient, null);
-                case WRONG_TYPE -> blocked.keepWaiting(blockedClient, typeOf(context, key));
+                case MISSING -> blocked.resumeWaiting(blockedClient, null);
+                case WRONG_TYPE -> blocked.resumeWaiting(blockedClient, typeOf(context, key));
                 case LAST -> {
                     context.server().lifecycle().stopWaiting(context.client(), true);
                     return;
@@ -246,10 +246,10 @@ public final class Blocking {
     private static void parkUntilWoken(CommandContext context, BlockedClient blockedClient) {
         BlockedKeys blocked = context.server().blockedKeys();
         // If the client was called before the wait ends, its command runs in any case and decides.
-        ParkedCommand wait = ParkedCommand.toRunAgain(leftMillis(context.server(), blockedClient.deadlineNanos()),
+        ParkedCommand wait = ParkedCommand.forRetry(leftMillis(context.server(), blockedClient.deadlineNanos()),
                 () -> blocked.end(blockedClient, BlockedClient.End.TIMEOUT) == Unblocking.ENDED);
-        blocked.onWake(blockedClient, wait::again);
-        context.runAgainAfter(wait);
+        blocked.onWake(blockedClient, wait::resume);
+        context.retryAfter(wait);
     }
 
     /**
@@ -262,10 +262,10 @@ public final class Blocking {
         long leftMillis = leftMillis(server, blockedClient.deadlineNanos());
         boolean isLast = leftMillis > 0 && leftMillis <= RETRY_MILLIS;
         ParkedCommand wait = isLast
-                ? ParkedCommand.toRunAgain(leftMillis,
+                ? ParkedCommand.forRetry(leftMillis,
                         () -> blocked.end(blockedClient, BlockedClient.End.TIMEOUT) == Unblocking.ENDED)
-                : ParkedCommand.toRunAgain(RETRY_MILLIS, () -> blocked.retryDeferred(blockedClient));
-        blocked.onWake(blockedClient, wait::again);
+                : ParkedCommand.forRetry(RETRY_MILLIS, () -> blocked.retryDeferred(blockedClient));
+        blocked.onWake(blockedClient, wait::resume);
         return wait;
     }
 
@@ -327,8 +327,8 @@ public final class Blocking {
                     context.reply().integer(0);
                 } else {
                     ParkedCommand wait = ParkedCommand.hidden();
-                    blocked.behind(blockedClient, wait::again);
-                    context.runAgainAfter(wait);
+                    blocked.runWhenReleased(blockedClient, wait::resume);
+                    context.retryAfter(wait);
                 }
             }
         }

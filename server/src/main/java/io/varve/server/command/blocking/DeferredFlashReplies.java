@@ -36,9 +36,9 @@ public final class DeferredFlashReplies {
             Supplier<@Nullable T> lookup,
             BiConsumer<T, ReplyWriter> writer) {
         ParkedCommand waiting = context.park(0, _ -> {});
-        waiting.onOver(reservation::end);
+        waiting.onFinish(reservation::end);
         FlashTier tier = java.util.Objects.requireNonNull(context.server().flash());
-        answer(waiting, tier.look(() -> {
+        answer(waiting, tier.runScan(() -> {
             T found = lookup.get();
             waiting.answer(reply -> {
                 if (found == null) {
@@ -52,7 +52,7 @@ public final class DeferredFlashReplies {
 
     /** Replies OK after a change completes. Until then the command keeps its place at the barrier. */
     public static void okLater(CommandContext context, CompletableFuture<Void> change) {
-        Runnable end = KeyReservations.endLater(context);
+        Runnable end = KeyReservations.deferEnd(context);
         answer(context.park(0, _ -> {}), change.whenComplete((_, _) -> end.run()), ReplyWriter::ok);
     }
 

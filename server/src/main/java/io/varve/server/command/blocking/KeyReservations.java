@@ -39,10 +39,10 @@ public final class KeyReservations {
             if (key != null) {
                 ParkedCommand wait = Blocking.delayed(context);
                 BarrierWaiter barrierWaiter = new BarrierWaiter(BarrierWaiter.Kind.CALL);
-                if (blocked.behind(key, barrierWaiter, wait::again)) {
+                if (blocked.runWhenReleased(key, barrierWaiter, wait::resume)) {
                     context.client().waitState().barrierPlace(barrierWaiter);
                 }
-                context.runAgainAfter(wait);
+                context.retryAfter(wait);
                 return true;
             }
         }
@@ -64,9 +64,9 @@ public final class KeyReservations {
                 : target.of(new BatchArguments(named, command), context.cache().databaseCount());
         if (database >= 0) {
             Key name = named.key(first + count - 1);
-            context.session().bind(context.keyElsewhere(), database, name.address(), name.length());
-            if (blocked.isDelayed(context.keyElsewhere())) {
-                return context.keyElsewhere();
+            context.session().bind(context.keyInOtherDatabase(), database, name.address(), name.length());
+            if (blocked.isDelayed(context.keyInOtherDatabase())) {
+                return context.keyInOtherDatabase();
             }
         }
         return null;
@@ -119,14 +119,14 @@ public final class KeyReservations {
         }
         BarrierWaiter barrierWaiter = before == null ? new BarrierWaiter(kind) : before;
         ParkedCommand wait = ParkedCommand.hidden();
-        if (blocked.admits(barrierWaiter, wait::again)) {
+        if (blocked.admits(barrierWaiter, wait::resume)) {
             if (kind == BarrierWaiter.Kind.CHANGE) {
                 context.barrierPlace(barrierWaiter);
             }
             return false;
         }
         context.client().waitState().barrierPlace(barrierWaiter);
-        context.runAgainAfter(wait);
+        context.retryAfter(wait);
         return true;
     }
 
@@ -142,7 +142,7 @@ public final class KeyReservations {
      * Moves the barrier place to the returned action, for a command whose changes happen later. Run the action instead
      * of {@link #end}, on any thread.
      */
-    static Runnable endLater(CommandContext context) {
+    static Runnable deferEnd(CommandContext context) {
         BarrierWaiter barrierWaiter = context.takeBarrierPlace();
         BlockedKeys blocked = context.server().blockedKeys();
         return barrierWaiter == null ? () -> {} : () -> blocked.removeWaiter(barrierWaiter);

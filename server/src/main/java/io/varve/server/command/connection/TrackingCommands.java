@@ -95,13 +95,13 @@ final class TrackingCommands {
         }
         Client client = context.client();
         if (context.argumentIs(2, "ON")) {
-            TrackingOptions asked = new TrackingOptions(redirect, broadcasts, optIn, optOut, noLoop, prefixes);
-            String error = error(asked, client.tracker());
+            TrackingOptions requested = new TrackingOptions(redirect, broadcasts, optIn, optOut, noLoop, prefixes);
+            String error = error(requested, client.tracker());
             if (error != null) {
                 context.reply().error(error);
                 return;
             }
-            if (!begin(client, asked)) {
+            if (!begin(client, requested)) {
                 context.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
                 return;
             }
@@ -114,36 +114,38 @@ final class TrackingCommands {
         context.reply().ok();
     }
 
-    private static @Nullable String error(TrackingOptions asked, @Nullable Tracker tracker) {
-        if (!asked.broadcasts() && !asked.prefixes().isEmpty()) {
+    private static @Nullable String error(TrackingOptions requested, @Nullable Tracker tracker) {
+        if (!requested.broadcasts() && !requested.prefixes().isEmpty()) {
             return "ERR PREFIX option requires BCAST mode to be enabled";
         }
         TrackingOptions now = tracker == null ? null : tracker.options();
-        if (now != null && now.broadcasts() != asked.broadcasts()) {
+        if (now != null && now.broadcasts() != requested.broadcasts()) {
             return "ERR You can't switch BCAST mode on/off " + OTHER_MODE;
         }
-        if (asked.broadcasts() && (asked.optIn() || asked.optOut())) {
+        if (requested.broadcasts() && (requested.optIn() || requested.optOut())) {
             return "ERR OPTIN and OPTOUT are not compatible with BCAST";
         }
-        if (asked.optIn() && asked.optOut()) {
+        if (requested.optIn() && requested.optOut()) {
             return "ERR You can't specify both OPTIN mode and OPTOUT mode";
         }
-        if (now != null && (asked.optIn() && now.optOut() || asked.optOut() && now.optIn())) {
+        if (now != null && (requested.optIn() && now.optOut() || requested.optOut() && now.optIn())) {
             return "ERR You can't switch OPTIN/OPTOUT mode " + OTHER_MODE;
         }
-        return asked.broadcasts() ? overlap(asked.prefixes(), now == null ? List.of() : now.prefixes()) : null;
+        return requested.broadcasts() ? overlap(requested.prefixes(), now == null ? List.of() : now.prefixes()) : null;
     }
 
-    private static @Nullable String overlap(List<Name> asked, List<Name> there) {
-        for (int i = 0; i < asked.size(); i++) {
+    private static @Nullable String overlap(List<Name> requested, List<Name> there) {
+        for (int i = 0; i < requested.size(); i++) {
             for (Name old : there) {
-                if (overlap(asked.get(i), old)) {
-                    return "ERR Prefix '" + asked.get(i) + "' overlaps with an existing prefix '" + old + "'" + OVERLAP;
+                if (overlap(requested.get(i), old)) {
+                    return "ERR Prefix '" + requested.get(i) + "' overlaps with an existing prefix '" + old + "'"
+                            + OVERLAP;
                 }
             }
-            for (int j = i + 1; j < asked.size(); j++) {
-                if (overlap(asked.get(i), asked.get(j))) {
-                    return "ERR Prefix '" + asked.get(i) + "' overlaps with another provided prefix '" + asked.get(j)
+            for (int j = i + 1; j < requested.size(); j++) {
+                if (overlap(requested.get(i), requested.get(j))) {
+                    return "ERR Prefix '" + requested.get(i) + "' overlaps with another provided prefix '"
+                            + requested.get(j)
                             + "'" + OVERLAP;
                 }
             }
@@ -156,25 +158,25 @@ final class TrackingCommands {
     }
 
     /** @return false if the heap budget is exhausted */
-    private boolean begin(Client client, TrackingOptions asked) {
+    private boolean begin(Client client, TrackingOptions requested) {
         Tracker tracker = client.tracker();
         List<Name> prefixes = new ArrayList<>(tracker == null ? List.of() : tracker.options().prefixes());
         long taken = 0;
-        for (Name prefix : asked.prefixes()) {
+        for (Name prefix : requested.prefixes()) {
             long bytes = PREFIX_HEAP_BYTES + 2L * prefix.length();
-            if (!server.argumentMemory().takePiece(bytes)) {
-                server.argumentMemory().give(taken);
+            if (!server.argumentMemory().reservePiece(bytes)) {
+                server.argumentMemory().release(taken);
                 return false;
             }
             taken += bytes;
-            prefixes.add(prefix.kept());
+            prefixes.add(prefix.copy());
         }
         Name all = Name.of(new byte[0]);
-        if (asked.broadcasts() && asked.prefixes().isEmpty() && !prefixes.contains(all)) {
+        if (requested.broadcasts() && requested.prefixes().isEmpty() && !prefixes.contains(all)) {
             prefixes.add(all);
         }
-        TrackingOptions options = new TrackingOptions(asked.redirect(), asked.broadcasts(), asked.optIn(),
-                asked.optOut(), asked.noLoop(), prefixes);
+        TrackingOptions options = new TrackingOptions(requested.redirect(), requested.broadcasts(), requested.optIn(),
+                requested.optOut(), requested.noLoop(), prefixes);
         if (tracker == null) {
             tracker = tracking.begin(client.subscriptions(), options);
             client.tracker(tracker);

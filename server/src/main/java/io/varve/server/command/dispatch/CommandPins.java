@@ -17,11 +17,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class CommandPins {
     /** Maximum number of keys whose item sizes are summed; commands with more keys have small values. */
-    private static final int MOST_KEYS = 64;
+    private static final int MAX_KEYS = 64;
 
     private final CacheSession session;
     private final Item item = new Item();
-    private final long[] seen = new long[MOST_KEYS];
+    private final long[] seen = new long[MAX_KEYS];
     private boolean pinned;
     /** The batch of the pinned keys; null if nothing is pinned. */
     private @Nullable Batch batch;
@@ -82,10 +82,10 @@ final class CommandPins {
         }
     }
 
-    /** Size of the pinned items, bytes; 0 if there are more than {@link #MOST_KEYS}. No shard is locked. */
+    /** Size of the pinned items, bytes; 0 if there are more than {@link #MAX_KEYS}. No shard is locked. */
     long bytes() {
         Batch keys = batch;
-        if (keys == null || count > MOST_KEYS) {
+        if (keys == null || count > MAX_KEYS) {
             return 0;
         }
         long bytes = 0;

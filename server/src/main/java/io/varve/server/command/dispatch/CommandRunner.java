@@ -56,7 +56,7 @@ final class CommandRunner {
     private @Nullable ParkedCommand parked;
     /** The client's tracking state for the command; null if it does not track. */
     private @Nullable Tracker tracker;
-    private boolean missingElsewhere;
+    private boolean isMissingInOtherDatabase;
 
     CommandRunner(ServerState server, CommandTable table, CommandContext context,
             @Nullable FlashKeyFetcher keyFetcher, ShardWaiters shardWaiters, CommandTimes times, OomGuard oomGuard) {
@@ -148,12 +148,12 @@ final class CommandRunner {
             reply.rollback(mark);
             if (!FlashKeyFetcher.mayFetch(named, first, count, executed == null ? 1 : executed.databases())) {
                 // The keys are demoted as fast as they are fetched: memory cannot hold all of them at a time.
-                context.dropOtherKeys();
+                context.discardOtherKeys();
                 return !waitForMemory(batch, spec, client, reply);
             }
-            parked = tier.hasOthers()
-                    ? tier.fetchOthers(named)
-                    : tier.fetch(named, first, missingElsewhere ? context.keyElsewhere() : null);
+            parked = tier.hasRecordedKeys()
+                    ? tier.fetchRecordedKeys(named)
+                    : tier.fetch(named, first, isMissingInOtherDatabase ? context.keyInOtherDatabase() : null);
             return false;
         }
         return true;
@@ -179,7 +179,7 @@ final class CommandRunner {
         KeyPrefetcher.rebind(session, batch, command, client.database());
         int attempt = 1;
         int tries = 1;
-        long asked = 0;
+        long requestedBytes = 0;
         while (true) {
             context.begin(client, reply, spec, batch, command);
             try {
@@ -187,10 +187,10 @@ final class CommandRunner {
                 return;
             } catch (CacheFullException full) {
                 reply.rollback(mark);
-                asked = oomGuard.nextReservation(asked, full);
-                if (!full.isRecoverable() || attempt++ == (asked == 0 ? MAX_ATTEMPTS_IN_VAIN : MAX_ATTEMPTS)
-                        || !oomGuard.mayRunAgain(batch, command, spec)
-                        || !oomGuard.admitAgain(batch, command, client, asked, full.bytes())) {
+                requestedBytes = oomGuard.nextReservation(requestedBytes, full);
+                if (!full.isRecoverable() || attempt++ == (requestedBytes == 0 ? MAX_ATTEMPTS_IN_VAIN : MAX_ATTEMPTS)
+                        || !oomGuard.canRetry(batch, command, spec)
+                        || !oomGuard.admitAgain(batch, command, client, requestedBytes, full.bytes())) {
                     Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
                     return;
                 }
@@ -225,7 +225,7 @@ final class CommandRunner {
     private void runUnderLocks(Batch batch, int command, Client client, Handler handler) {
         int keys = batch.keyCount(command);
         int first = batch.firstKey(command);
-        missingElsewhere = false;
+        isMissingInOtherDatabase = false;
         if (keys == 0) {
             runWithoutKeys(handler);
         } else if (context.usesOtherKeys()) {
@@ -259,7 +259,7 @@ final class CommandRunner {
     }
 
     private void runInMemory(Batch batch, int command, Handler handler) {
-        // A blocked client ignores other reservations: it takes only from keys it was called for.
+        // A blocked client ignores other reservations: it takes only from keys it was woken for.
         if (context.client().waitState().blockedClient() == null
                 && KeyReservations.delay(context, batch, command, command + 1)) {
             return;
@@ -271,7 +271,7 @@ final class CommandRunner {
                 throw new KeyNotResidentException();
             }
             // A key that the handler itself finds missing is in another database.
-            missingElsewhere = true;
+            isMissingInOtherDatabase = true;
         }
         handler.run(context);
         if (tracker != null) {

@@ -27,8 +27,8 @@ import io.varve.server.config.ServerConfig;
  */
 final class CommandTimes {
     /** Maximum number of commands that share a reading. */
-    private static final int MOST_TOGETHER = 8;
-    private static final long LEAST_SHARED_MICROS = 1000;
+    private static final int MAX_SHARING_COMMANDS = 8;
+    private static final long MIN_SHARED_MICROS = 1000;
 
     private final ServerState server;
     private final Ticker ticker;
@@ -48,7 +48,7 @@ final class CommandTimes {
     /** Starts before the first command of a run. */
     void begin() {
         long slowlogMicros = server.config().slowlogMicros();
-        sharing = slowlogMicros < 0 || slowlogMicros >= LEAST_SHARED_MICROS;
+        sharing = slowlogMicros < 0 || slowlogMicros >= MIN_SHARED_MICROS;
         together = 0;
         started = ticker.nanoTime();
     }
@@ -75,7 +75,7 @@ final class CommandTimes {
         if (failed) {
             counters.failed(spec(batch, command).id());
         }
-        if (alone || together == MOST_TOGETHER) {
+        if (alone || together == MAX_SHARING_COMMANDS) {
             settle(batch, command + 1, client, nowMillis);
         }
     }

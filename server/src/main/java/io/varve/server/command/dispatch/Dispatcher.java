@@ -304,12 +304,12 @@ public final class Dispatcher implements AutoCloseable {
     private @Nullable Outcome endWait(Batch batch, int command, @Nullable CommandSpec spec, Client client,
             ReplyWriter reply, boolean monitored) {
         BlockedClient blocked = client.waitState().blockedClient();
-        BlockedClient.End end = blocked == null ? null : server.blockedKeys().endOf(blocked);
+        BlockedClient.End end = blocked == null ? null : server.blockedKeys().endReason(blocked);
         if (spec != null && spec.waitsForKeys() && client.waitState().blockingDeadline() == null) {
             client.waitState().blockingDeadline(new BlockingDeadline(server.ticker().nanoTime()));
         }
         BlockingDeadline deadline = client.waitState().blockingDeadline();
-        if (end == null && (deadline == null || !deadline.isOver())) {
+        if (end == null && (deadline == null || !deadline.hasExpired())) {
             return null;
         }
         if (end == null && monitored) {

@@ -24,16 +24,16 @@ final class OomGuard {
     /** Approximate size of an item's header and key. */
     private static final int HEADER_BYTES = 32;
     /** Shorter items leave less unused at the end of a segment than their overhead allows for. */
-    private static final int LEAST_UNEVEN_BYTES = 512;
+    private static final int MIN_UNEVEN_BYTES = 512;
     /** Reply space reserved before a command runs; enough for most writing commands. */
-    private static final int LEAST_REPLY_BYTES = 512;
+    private static final int MIN_REPLY_BYTES = 512;
     /** Bounds for the memory freed for a refused command: this multiple of the refused size, or this many bytes. */
-    private static final int MOST_TIMES = 4;
+    private static final int MAX_GROWTH_FACTOR = 4;
     private static final long MAX_FREED_BYTES = 64 << 20;
     /** Minimum memory freed for a longer reply that ran out of memory; twice the written size if that is more. */
     private static final long MIN_FREED_BYTES = 1 << 20;
     /** Quarters of maxmemory that one command, or one reply, may have evicted. */
-    private static final int MOST_QUARTERS = 3;
+    private static final int MAX_QUARTERS = 3;
     /** Divisor of maxmemory above which the unevictable memory is measured first. */
     private static final int MUCH_PART = 16;
 
@@ -61,14 +61,14 @@ final class OomGuard {
      */
     void reserve(Batch batch, int command, Client client, ReplyWriter reply) {
         try {
-            reply.reserve(LEAST_REPLY_BYTES);
+            reply.reserve(MIN_REPLY_BYTES);
         } catch (NoBufferException none) {
             times.timeSeparately(batch, command, client, session.now());
             pins.pin(batch, command, client);
             if (!cache.admit(MIN_FREED_BYTES)) {
                 throw none;
             }
-            reply.reserve(LEAST_REPLY_BYTES);
+            reply.reserve(MIN_REPLY_BYTES);
         }
     }
 
@@ -77,13 +77,13 @@ final class OomGuard {
      * reply was written. The doubling bounds the number of retries of a long reply.
      */
     boolean reserveForReply(NoBufferException none, long needed) {
-        long most = mostBytes();
-        long wanted = Math.min(most, Math.max(MIN_FREED_BYTES, 2 * needed));
-        return none.isRecoverable() && needed <= most && (admit(wanted) || wanted > needed && admit(needed));
+        long max = maxBytes();
+        long wanted = Math.min(max, Math.max(MIN_FREED_BYTES, 2 * needed));
+        return none.isRecoverable() && needed <= max && (admit(wanted) || wanted > needed && admit(needed));
     }
 
-    private long mostBytes() {
-        return cache.config().maxMemoryBytes() / 4 * MOST_QUARTERS;
+    private long maxBytes() {
+        return cache.config().maxMemoryBytes() / 4 * MAX_QUARTERS;
     }
 
     /**
@@ -91,11 +91,11 @@ final class OomGuard {
      * what it needs: it has returned everything it held, and will allocate it again. So the size doubles with each
      * attempt, within bounds, because the refusal may have another reason.
      *
-     * @param asked size freed for it by the previous attempt, bytes
+     * @param requested size freed for it by the previous attempt, bytes
      */
-    long nextReservation(long asked, CacheFullException full) {
-        long most = Math.min(mostBytes(), Math.max(MAX_FREED_BYTES, MOST_TIMES * full.bytes()));
-        return Math.max(full.bytes(), Math.min(most, 2 * asked));
+    long nextReservation(long requested, CacheFullException full) {
+        long max = Math.min(maxBytes(), Math.max(MAX_FREED_BYTES, MAX_GROWTH_FACTOR * full.bytes()));
+        return Math.max(full.bytes(), Math.min(max, 2 * requested));
     }
 
     /**
@@ -127,11 +127,11 @@ final class OomGuard {
     /**
      * Frees memory for a command that runs again.
      *
-     * @param asked size to free, bytes, if possible
+     * @param requested size to free, bytes, if possible
      * @param needed size that the command was refused, bytes: the minimum
      */
-    boolean admitAgain(Batch batch, int command, Client client, long asked, long needed) {
-        return admit(batch, command, client, asked) || asked > needed && admit(batch, command, client, needed);
+    boolean admitAgain(Batch batch, int command, Client client, long requested, long needed) {
+        return admit(batch, command, client, requested) || requested > needed && admit(batch, command, client, needed);
     }
 
     /** Frees memory for a transaction that EXEC is to run. */
@@ -173,7 +173,7 @@ final class OomGuard {
      * the arguments show, including what is copied. A retry is safe if the command is read-only, has one key, or is
      * declared all-or-nothing, and if it took no run over.
      */
-    boolean mayRunAgain(Batch batch, int command, CommandSpec spec) {
+    boolean canRetry(Batch batch, int command, CommandSpec spec) {
         if (spec.isWrite() && batch.keyCount(command) != 1 && !spec.has(CommandTrait.ALL_OR_NOTHING)) {
             return false;
         }
@@ -191,25 +191,25 @@ final class OomGuard {
         int first = batch.firstArgument(command);
         int count = batch.argumentCount(command);
         long bytes = ITEM_OVERHEAD_BYTES * (1L + batch.keyCount(command));
-        int headRoom = batch.hasRuns() ? headRoomForKeys(batch, command) : 0;
+        int headroom = batch.hasRuns() ? headroomForKeys(batch, command) : 0;
         for (int i = first; i < first + count; i++) {
             // A run was charged when it was opened; one that cannot become an item in place is copied.
-            bytes += batch.hasRun(i) && batch.headRoom(i) >= headRoom ? 0 : takenBy(batch.length(i));
+            bytes += batch.hasRun(i) && batch.headroom(i) >= headroom ? 0 : footprintBytes(batch.length(i));
         }
         return bytes;
     }
 
     /** The bytes that an argument takes as an item; the overhead of a small one is added separately. */
-    private long takenBy(int length) {
-        return length < LEAST_UNEVEN_BYTES ? length : cache.takenBy(length + (long) HEADER_BYTES);
+    private long footprintBytes(int length) {
+        return length < MIN_UNEVEN_BYTES ? length : cache.footprintBytes(length + (long) HEADER_BYTES);
     }
 
-    private int headRoomForKeys(Batch batch, int command) {
+    private int headroomForKeys(Batch batch, int command) {
         int longest = 0;
         int first = batch.firstKey(command);
         for (int i = first; i < first + batch.keyCount(command); i++) {
             longest = Math.max(longest, batch.key(i).length());
         }
-        return session.headRoom(longest);
+        return session.headroom(longest);
     }
 }

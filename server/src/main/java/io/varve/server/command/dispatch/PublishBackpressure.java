@@ -13,7 +13,7 @@ import io.varve.server.command.spec.CommandTrait;
 /** Makes publishers wait while subscribers read too slowly. Confined to its event loop. */
 final class PublishBackpressure {
     /** Maximum wait of a client before it may publish, ms. */
-    private static final long MOST_WAIT_MILLIS = 1000;
+    private static final long MAX_WAIT_MILLIS = 1000;
 
     private final ServerState server;
     private final CacheSession session;
@@ -37,7 +37,8 @@ final class PublishBackpressure {
     /** Whether subscribers are so far behind that the client has to wait, within the time limit. */
     boolean isNeeded(Client client) {
         long since = client.waitState().waitsToPublishSinceMillis();
-        if (server.notifications().channels().areBehind() && (since == 0 || session.now() - since < MOST_WAIT_MILLIS)) {
+        if (server.notifications().channels().isBacklogged()
+                && (since == 0 || session.now() - since < MAX_WAIT_MILLIS)) {
             return true;
         }
         client.waitState().waitsToPublishSinceMillis(0);
@@ -49,8 +50,8 @@ final class PublishBackpressure {
         if (client.waitState().waitsToPublishSinceMillis() == 0) {
             client.waitState().waitsToPublishSinceMillis(session.now());
         }
-        ParkedCommand waiting = Blocking.delayed(server, client, spec, command, MOST_WAIT_MILLIS);
-        server.notifications().channels().whenDelivered(() -> waiting.answer(_ -> {}));
+        ParkedCommand waiting = Blocking.delayed(server, client, spec, command, MAX_WAIT_MILLIS);
+        server.notifications().channels().onDelivered(() -> waiting.answer(_ -> {}));
         return waiting;
     }
 }

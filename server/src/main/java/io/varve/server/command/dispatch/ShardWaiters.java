@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * command that arrives while others wait joins them.
  */
 final class ShardWaiters {
-    private static final int NO_PATIENCE = -1;
+    private static final int POLL_ONCE = -1;
     /**
      * Delay of the next check, ms. An unlock may miss, by some nanoseconds, that the shard is wanted; this check finds
      * it.
@@ -35,7 +35,7 @@ final class ShardWaiters {
      * The shards whose parked commands are being re-run after an unlock: they stay reserved for this loop from one
      * command to the next.
      */
-    private final ShardSet called;
+    private final ShardSet notified;
     /** Number of awaited shards; the loop checks periodically while it is above 0. */
     private int awaited;
     private boolean polls;
@@ -54,7 +54,7 @@ final class ShardWaiters {
                 if (commands.isEmpty()) {
                     session.cancelReservation(shard);
                 }
-                callAll(this);
+                resumeAll(this);
             };
         }
     }
@@ -63,7 +63,7 @@ final class ShardWaiters {
         this.session = session;
         this.loop = loop;
         byShard = new ParkedAtShard[shardCount];
-        called = new ShardSet(shardCount);
+        notified = new ShardSet(shardCount);
     }
 
     /** Locks the shard of a key, which was held a moment ago; false if the command is to run again later. */
@@ -72,11 +72,11 @@ final class ShardWaiters {
         if (context.client().waitState().blockedClient() != null) {
             // The client has been called, and its key is reserved for it.
             session.lock(key);
-        } else if (!session.lockWithin(key, patience(shard), called.contains(shard))) {
+        } else if (!session.lockWithin(key, maxNaps(shard), notified.contains(shard))) {
             park(context, shard);
             return false;
         }
-        keepFor(shard);
+        renewFor(shard);
         return true;
     }
 
@@ -88,14 +88,14 @@ final class ShardWaiters {
         }
         int held = awaited == 0 ? -1 : firstAwaited(shards);
         if (held < 0) {
-            held = session.lockWithin(shards, CacheSession.PATIENCE_NAPS, called);
+            held = session.lockWithin(shards, CacheSession.DEFAULT_NAPS, notified);
         }
         if (held >= 0) {
             park(context, held);
             return false;
         }
         for (int i = shards.next(0); i >= 0; i = shards.next(i + 1)) {
-            keepFor(i);
+            renewFor(i);
         }
         return true;
     }
@@ -106,21 +106,21 @@ final class ShardWaiters {
      */
     private int firstAwaited(ShardSet shards) {
         for (int i = shards.next(0); i >= 0; i = shards.next(i + 1)) {
-            if (patience(i) == NO_PATIENCE && session.isLocked(i)) {
+            if (maxNaps(i) == POLL_ONCE && session.isLocked(i)) {
                 return i;
             }
         }
         return -1;
     }
 
-    private int patience(int shard) {
+    private int maxNaps(int shard) {
         ParkedAtShard waiting = byShard[shard];
-        return waiting == null || waiting.commands.isEmpty() ? CacheSession.PATIENCE_NAPS : NO_PATIENCE;
+        return waiting == null || waiting.commands.isEmpty() ? CacheSession.DEFAULT_NAPS : POLL_ONCE;
     }
 
     /** Renews the reservation of a locked shard for the next of the re-run commands. */
-    private void keepFor(int shard) {
-        if (called.contains(shard)) {
+    private void renewFor(int shard) {
+        if (notified.contains(shard)) {
             session.renewReservation(shard);
         }
     }
@@ -131,35 +131,35 @@ final class ShardWaiters {
             waiting = new ParkedAtShard(shard);
             byShard[shard] = waiting;
         }
-        ParkedCommand wait = context.runAgain();
+        ParkedCommand wait = context.parkForRetry();
         Set<ParkedCommand> commands = waiting.commands;
         if (commands.isEmpty()) {
             awaited++;
         }
         commands.add(wait);
-        wait.onOver(() -> {
+        wait.onFinish(() -> {
             // If it was called, it is not in the set.
             if (commands.remove(wait) && commands.isEmpty()) {
                 awaited--;
             }
         });
-        want(waiting);
+        requestUnlockCallback(waiting);
         schedulePoll();
     }
 
-    private void want(ParkedAtShard waiting) {
+    private void requestUnlockCallback(ParkedAtShard waiting) {
         if (waiting.unlockRequested) {
             return;
         }
-        session.want(waiting.shard, () -> loop.execute(waiting.onUnlock));
+        session.onUnlock(waiting.shard, () -> loop.execute(waiting.onUnlock));
         waiting.unlockRequested = true;
         if (session.isFree(waiting.shard)) {
             // The shard was unlocked just before: there might be no later unlock that notifies.
-            loop.execute(() -> callAll(waiting));
+            loop.execute(() -> resumeAll(waiting));
         }
     }
 
-    private void callAll(ParkedAtShard waiting) {
+    private void resumeAll(ParkedAtShard waiting) {
         Set<ParkedCommand> commands = waiting.commands;
         if (commands.isEmpty()) {
             return;
@@ -167,11 +167,11 @@ final class ShardWaiters {
         List<ParkedCommand> all = List.copyOf(commands);
         commands.clear();
         awaited--;
-        called.add(waiting.shard);
-        all.forEach(ParkedCommand::again);
+        notified.add(waiting.shard);
+        all.forEach(ParkedCommand::resume);
         // After the re-runs.
         loop.execute(() -> {
-            called.remove(waiting.shard);
+            notified.remove(waiting.shard);
             session.cancelReservation(waiting.shard);
         });
     }
@@ -189,7 +189,7 @@ final class ShardWaiters {
             if (waiting != null && !session.isLocked(waiting.shard)) {
                 // The unlock did not see that the shard was wanted.
                 waiting.unlockRequested = false;
-                callAll(waiting);
+                resumeAll(waiting);
             }
         }
         if (awaited > 0) {

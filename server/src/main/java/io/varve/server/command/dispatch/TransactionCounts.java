@@ -93,7 +93,7 @@ final class TransactionCounts {
     }
 
     /** Discards the hits and misses of an attempt that is repeated. The shards are still locked. */
-    void takeBack(ShardSet locked) {
+    void rollback(ShardSet locked) {
         assert !settled : "counters of a transaction do not decrease";
         session.forgetSince(locked, before);
     }

@@ -204,8 +204,8 @@ final class TransactionRunner implements Transactions {
         } catch (CacheFullException | NoBufferException none) {
             if (!counts.isSettled()) {
                 exec.client().database(database);
-                counts.takeBack(shards);
-                counters.takeBackChanges(changes);
+                counts.rollback(shards);
+                counters.restoreChanges(changes);
             }
             throw none;
         } finally {
@@ -229,8 +229,8 @@ final class TransactionRunner implements Transactions {
                 // It may report counters (INFO), and needs no memory.
                 counts.settle(batch, client);
             }
-            boolean mayRunAgain = !counts.isSettled() && !isLast && oomGuard.mayRunAgain(batch, i, spec);
-            NoBufferException none = runAndCount(exec, queued, i, spec, mayRunAgain);
+            boolean canRetry = !counts.isSettled() && !isLast && oomGuard.canRetry(batch, i, spec);
+            NoBufferException none = runAndCount(exec, queued, i, spec, canRetry);
             if (epoch != server.telemetry().counterEpoch()) {
                 // As if CONFIG RESETSTAT were the first command.
                 epoch = server.telemetry().counterEpoch();
@@ -258,7 +258,7 @@ final class TransactionRunner implements Transactions {
     /** @return the failed buffer allocation; null if everything has been replied */
     private @Nullable NoBufferException runAndCount(CommandContext exec, Transaction queued, int command,
             CommandSpec spec,
-            boolean mayRunAgain) {
+            boolean canRetry) {
         Batch batch = queued.batch();
         ReplyWriter reply = exec.reply();
         long errors = reply.errors();
@@ -275,7 +275,7 @@ final class TransactionRunner implements Transactions {
         NoBufferException none = null;
         try {
             if (refusal == null) {
-                none = runCommand(exec.client(), reply, batch, command, spec, mayRunAgain);
+                none = runCommand(exec.client(), reply, batch, command, spec, canRetry);
             } else {
                 reply.error(refusal);
             }
@@ -298,7 +298,7 @@ final class TransactionRunner implements Transactions {
     }
 
     private @Nullable NoBufferException runCommand(Client client, ReplyWriter reply, Batch batch, int command,
-            CommandSpec spec, boolean mayRunAgain) {
+            CommandSpec spec, boolean canRetry) {
         long mark = reply.mark();
         inner.begin(client, reply, spec, batch, command);
         try {
@@ -312,7 +312,7 @@ final class TransactionRunner implements Transactions {
             }
         } catch (CacheFullException full) {
             // It may have taken over the memory of an argument since the last check.
-            if (mayRunAgain && full.isRecoverable() && oomGuard.mayRunAgain(batch, command, spec)) {
+            if (canRetry && full.isRecoverable() && oomGuard.canRetry(batch, command, spec)) {
                 throw full;
             }
             reply.rollback(mark);
@@ -320,11 +320,11 @@ final class TransactionRunner implements Transactions {
         } catch (Arguments.TextTooLongException tooLong) {
             reply.rollback(mark);
             reply.error("ERR " + tooLong.getMessage());
-        } catch (KeyNotResidentException elsewhere) {
+        } catch (KeyNotResidentException notResident) {
             // Only a command that uses keys of another database, or keys it does not name, meets a key that was not
             // fetched before. It has changed nothing yet.
             reply.rollback(mark);
-            inner.dropOtherKeys();
+            inner.discardOtherKeys();
             reply.error(spec.otherKeys() == null
                     ? "ERR not allowed in a transaction: the key may be on flash in the other database"
                     : "ERR not allowed in a transaction: a key selected by BY or GET may be on flash");

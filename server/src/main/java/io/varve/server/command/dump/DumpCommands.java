@@ -17,7 +17,7 @@ import static io.varve.server.command.spec.CommandFlag.WRITE;
 
 /** DUMP and RESTORE: values as bytes, in Redis's RDB format. Immutable: static handlers. */
 public final class DumpCommands {
-    private static final int MOST_FREQUENCY = 255;
+    private static final int MAX_FREQUENCY = 255;
 
     private DumpCommands() {}
 
@@ -71,7 +71,7 @@ public final class DumpCommands {
                         return false;
                     }
                 } else if (context.argumentIs(i, "FREQ") && more && idleSeconds < 0) {
-                    frequency = readNumber(context, ++i, MOST_FREQUENCY,
+                    frequency = readNumber(context, ++i, MAX_FREQUENCY,
                             "ERR Invalid FREQ value, must be >= 0 and <= 255");
                     if (frequency < 0) {
                         return false;
@@ -85,11 +85,11 @@ public final class DumpCommands {
         }
 
         /** @return -1 after an error was replied */
-        private static long readNumber(CommandContext context, int argument, long most, String outOfRange) {
+        private static long readNumber(CommandContext context, int argument, long max, String outOfRange) {
             if (!context.requireLong(argument)) {
                 return -1;
             }
-            if (context.longValue() < 0 || context.longValue() > most) {
+            if (context.longValue() < 0 || context.longValue() > max) {
                 context.reply().error(outOfRange);
                 return -1;
             }

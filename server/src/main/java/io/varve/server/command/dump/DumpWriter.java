@@ -31,7 +31,7 @@ final class DumpWriter {
      * Payload bytes beside those of a string: its type, its length, the footer, and the space the writer requests
      * ahead.
      */
-    private static final int MOST_ROUND_STRING_BYTES = 512;
+    private static final int MAX_ROUND_STRING_BYTES = 512;
 
     private final WorkMemory memory = new WorkMemory();
     private @Nullable CommandContext context;
@@ -67,7 +67,7 @@ final class DumpWriter {
 
     private void write(CommandContext command, Key key, Item item) {
         long expected = item.type() == ItemType.STRING
-                ? item.valueLength() + (long) MOST_ROUND_STRING_BYTES
+                ? item.valueLength() + (long) MAX_ROUND_STRING_BYTES
                 : (item.isTree() ? command.session().memoryUsage(item) : item.valueLength()) * 5L / 4;
         if (expected > COPIED_BYTES) {
             // Reserved in one step, so that a shortage shows at once and memory is freed for the retry.

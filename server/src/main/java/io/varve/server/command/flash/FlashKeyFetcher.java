@@ -23,19 +23,19 @@ import io.varve.server.resp.RequestHeapBudget;
  */
 public final class FlashKeyFetcher {
     /**
-     * Maximum number of fetches for one command, beside two for every {@link #MOST_KEYS} keys. Fetched keys may be
+     * Maximum number of fetches for one command, beside two for every {@link #MAX_KEYS} keys. Fetched keys may be
      * demoted again before the command runs, if memory is too small for them all.
      */
-    private static final int MOST_FETCHES = 128;
+    private static final int MAX_FETCHES = 128;
     /** Maximum keys, and key bytes, of one fetch, for one command and those behind it. */
-    private static final int MOST_KEYS = 512;
-    private static final int MOST_KEY_BYTES = 256 << 10;
+    private static final int MAX_KEYS = 512;
+    private static final int MAX_KEY_BYTES = 256 << 10;
 
     private final FlashTier tier;
     private final CacheSession session;
     private final RequestHeapBudget memory;
     private final Item item = new Item();
-    private final Key keyElsewhere = new Key();
+    private final Key keyInOtherDatabase = new Key();
     /** Keys that the running command does not name and that have to be fetched; null if there are none. */
     private @org.jspecify.annotations.Nullable PendingFetch others;
     private ParkedCommand waitForOthers = ParkedCommand.silent();
@@ -59,12 +59,12 @@ public final class FlashKeyFetcher {
 
     /** Whether a key in another database than its command's may be on flash and is not in memory. */
     public boolean isMissing(Batch batch, Key key) {
-        return isMissing(batch, Batch.KEY_ELSEWHERE, key);
+        return isMissing(batch, Batch.KEY_IN_OTHER_DATABASE, key);
     }
 
     private boolean isMissing(Batch batch, int index, Key key) {
         long epoch = session.epoch(key.database());
-        return mightHold(epoch, key) && !session.peek(key, item)
+        return mightContain(epoch, key) && !session.peek(key, item)
                 && !batch.flashLookups().isAbsent(index, epoch, tier.demotions(key.hash()));
     }
 
@@ -75,16 +75,16 @@ public final class FlashKeyFetcher {
     public boolean deferIfOnFlash(Batch batch, Key key) {
         long epoch = session.epoch(key.database());
         int demotions = tier.demotions(key.hash());
-        if (!mightHold(epoch, key) || session.peek(key, item)
+        if (!mightContain(epoch, key) || session.peek(key, item)
                 || batch.flashLookups().absentOthers().has(key.hash(), epoch, demotions)) {
             return false;
         }
         if (others == null) {
             ParkedCommand wait = ParkedCommand.silent();
             waitForOthers = wait;
-            others = new PendingFetch(wait::again, memory);
+            others = new PendingFetch(wait::resume, memory);
         }
-        if (others.fetch().size() == 0 || others.fetch().size() < MOST_KEYS && others.keyBytes() < MOST_KEY_BYTES
+        if (others.fetch().size() == 0 || others.fetch().size() < MAX_KEYS && others.keyBytes() < MAX_KEY_BYTES
                 && others.fits()) {
             others.add(Batch.OTHER_KEY, key, epoch, demotions, Memory.toArray(key.address(), key.length()));
         }
@@ -124,20 +124,20 @@ public final class FlashKeyFetcher {
         boolean missing = false;
         for (int i = databases.nextSetBit(0); i >= 0; i = databases.nextSetBit(i + 1)) {
             if (i != key.database()) {
-                keyElsewhere.bind(key.address(), key.length(), key.hash(), key.shard(), i);
-                missing |= deferIfOnFlash(batch, keyElsewhere);
+                keyInOtherDatabase.bind(key.address(), key.length(), key.hash(), key.shard(), i);
+                missing |= deferIfOnFlash(batch, keyInOtherDatabase);
             }
         }
         return missing;
     }
 
     /** Whether any keys are recorded for fetching. */
-    public boolean hasOthers() {
+    public boolean hasRecordedKeys() {
         return others != null;
     }
 
     /** Discards the recorded keys. */
-    public void dropOthers() {
+    public void discardRecordedKeys() {
         PendingFetch noted = others;
         if (noted != null) {
             others = null;
@@ -146,7 +146,7 @@ public final class FlashKeyFetcher {
     }
 
     /** Starts the fetch of the recorded keys. */
-    public ParkedCommand fetchOthers(Batch batch) {
+    public ParkedCommand fetchRecordedKeys(Batch batch) {
         PendingFetch noted = java.util.Objects.requireNonNull(others);
         others = null;
         batch.flashLookups().begin(noted);
@@ -154,8 +154,8 @@ public final class FlashKeyFetcher {
         return waitForOthers;
     }
 
-    private boolean mightHold(long epoch, Key key) {
-        return tier.mightHold(epoch, key.hash()) && key.length() <= FlashTier.MOST_KEY_BYTES;
+    private boolean mightContain(long epoch, Key key) {
+        return tier.mightContain(epoch, key.hash()) && key.length() <= FlashTier.MAX_KEY_BYTES;
     }
 
     /**
@@ -169,8 +169,8 @@ public final class FlashKeyFetcher {
         for (int i = first; i < first + count; i++) {
             bytes += batch.key(i).length();
         }
-        return batch.flashLookups().count() < MOST_FETCHES + 2L * count * databases / MOST_KEYS
-                + 2 * bytes * databases / MOST_KEY_BYTES;
+        return batch.flashLookups().count() < MAX_FETCHES + 2L * count * databases / MAX_KEYS
+                + 2 * bytes * databases / MAX_KEY_BYTES;
     }
 
     /**
@@ -178,24 +178,24 @@ public final class FlashKeyFetcher {
      * anyway.
      *
      * @param first number of the command's first key
-     * @param elsewhere a key in another database that the command also requested, or null
+     * @param inOtherDatabase a key in another database that the command also requested, or null
      */
-    public ParkedCommand fetch(Batch batch, int first, @org.jspecify.annotations.Nullable Key elsewhere) {
+    public ParkedCommand fetch(Batch batch, int first, @org.jspecify.annotations.Nullable Key inOtherDatabase) {
         ParkedCommand wait = ParkedCommand.silent();
-        PendingFetch pendingFetch = new PendingFetch(wait::again, memory);
+        PendingFetch pendingFetch = new PendingFetch(wait::resume, memory);
         Fetch fetch = pendingFetch.fetch();
-        if (elsewhere != null) {
-            add(pendingFetch, Batch.KEY_ELSEWHERE, elsewhere, batch);
+        if (inOtherDatabase != null) {
+            add(pendingFetch, Batch.KEY_IN_OTHER_DATABASE, inOtherDatabase, batch);
         }
-        for (int i = first; i < batch.keyTotal() && fetch.size() < MOST_KEYS
-                && pendingFetch.keyBytes() < MOST_KEY_BYTES && (fetch.size() == 0 || pendingFetch.fits()); i++) {
+        for (int i = first; i < batch.keyTotal() && fetch.size() < MAX_KEYS
+                && pendingFetch.keyBytes() < MAX_KEY_BYTES && (fetch.size() == 0 || pendingFetch.fits()); i++) {
             add(pendingFetch, i, batch.key(i), batch);
         }
         batch.flashLookups().begin(pendingFetch);
         if (fetch.size() == 0) {
             // The key returned to memory while the lock was free.
             pendingFetch.release();
-            wait.again();
+            wait.resume();
         } else {
             tier.fetch(fetch);
         }
@@ -205,7 +205,7 @@ public final class FlashKeyFetcher {
     private void add(PendingFetch pendingFetch, int index, Key key, Batch batch) {
         long epoch = session.epoch(key.database());
         int demotions = tier.demotions(key.hash());
-        if (mightHold(epoch, key) && !batch.flashLookups().isAbsent(index, epoch, demotions)) {
+        if (mightContain(epoch, key) && !batch.flashLookups().isAbsent(index, epoch, demotions)) {
             pendingFetch.add(index, key, epoch, demotions, Memory.toArray(key.address(), key.length()));
         }
     }

@@ -93,7 +93,7 @@ public final class GeoCommands {
     }
 
     private static double scoreAt(CommandContext context, int argument) {
-        return GeoHash.encode(coordinate(context, argument), coordinate(context, argument + 1), GeoHash.MOST_STEPS);
+        return GeoHash.encode(coordinate(context, argument), coordinate(context, argument + 1), GeoHash.MAX_STEPS);
     }
 
     /** The longitude or latitude in an argument that was validated before. */

@@ -89,11 +89,11 @@ final class GeoSearchCommands {
     private static void collect(CommandContext context, SortedSetValue set, GeoRequest request, MemberList places) {
         GeoArea area = request.area();
         GeoHashCells cells = new GeoHashCells(area);
-        long most = request.any() ? request.count() : Long.MAX_VALUE;
-        for (int i = 0; i < cells.count() && places.count() < most; i++) {
-            long from = set.rankOfScore(cells.leastScore(i), false);
+        long max = request.any() ? request.count() : Long.MAX_VALUE;
+        for (int i = 0; i < cells.count() && places.count() < max; i++) {
+            long from = set.rankOfScore(cells.minScore(i), false);
             long left = set.rankOfScore(cells.scoreBehind(i), false) - from;
-            for (boolean more = left > 0 && set.seek(from); more && left > 0 && places.count() < most; left--) {
+            for (boolean more = left > 0 && set.seek(from); more && left > 0 && places.count() < max; left--) {
                 double score = set.score();
                 long bits = GeoHash.bitsOf(score);
                 double distance = area.distanceInside(GeoHash.longitude(bits), GeoHash.latitude(bits));

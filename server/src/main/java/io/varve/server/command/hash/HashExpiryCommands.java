@@ -89,7 +89,7 @@ final class HashExpiryCommands {
             }
             return;
         }
-        long given = times.give(first, at, condition);
+        long given = times.setAll(first, at, condition);
         if (given > 0) {
             context.events().emit(KeyEvent.HEXPIRE, context.keyAt(0));
             context.countChanges(given);
@@ -195,7 +195,7 @@ final class HashExpiryCommands {
             return;
         }
         beginReply(context, 4);
-        long taken = HashTimes.of(context).take(4);
+        long taken = HashTimes.of(context).removeAll(4);
         if (taken > 0) {
             context.events().emit(KeyEvent.HPERSIST, context.keyAt(0));
             context.countChanges(taken);

@@ -53,12 +53,12 @@ final class HashTimes {
      * @param at milliseconds since the epoch, in the future
      * @return number of fields that got the time
      */
-    long give(int first, long at, FieldCondition when) {
+    long setAll(int first, long at, FieldCondition when) {
         return change(first, at, when);
     }
 
     /** Removes the expiry times of the fields in the arguments from {@code first} on; returns how many had one. */
-    long take(int first) {
+    long removeAll(int first) {
         return change(first, Item.NEVER, FieldCondition.XX);
     }
 
@@ -114,7 +114,7 @@ final class HashTimes {
                 changeInTree.run();
             } else {
                 hash.keepTimes(time);
-                hash.tree().together(chosen, longest, changeInTree);
+                hash.tree().atomically(chosen, longest, changeInTree);
             }
         } else {
             int word = hash.keepsTimes() ? 0 : TimedHashLayout.WORD_BYTES;

@@ -33,7 +33,7 @@ import io.varve.server.resp.ReplyWriter;
 public final class HashValue implements Pickable {
     private static final CommandScratch<HashValue> SCRATCH = CommandScratch.madeBy(HashValue::new);
     /** A position after all others, so that a seek restarts at the first field. */
-    private static final long ELSEWHERE = Long.MAX_VALUE / 2;
+    private static final long UNKNOWN_POSITION = Long.MAX_VALUE / 2;
 
     private final CommandContext context;
     private final Item item = new Item();
@@ -43,7 +43,7 @@ public final class HashValue implements Pickable {
     private boolean present;
     private boolean isTree;
     /** Whether removing the last visible field also removed expired ones. */
-    private boolean hiddenWent;
+    private boolean removedHidden;
     /** Number of fields before the cursor, if iteration moved it there. */
     private long walked;
     /** The encoding that OBJECT ENCODING reports; a tree stores it in its flags. */
@@ -123,12 +123,12 @@ public final class HashValue implements Pickable {
 
     private Found opened(Key at, Found found) {
         key = at;
-        hiddenWent = false;
+        removedHidden = false;
         present = found == Found.PRESENT;
         isTree = present && item.isTree();
         if (isTree) {
             context.session().open(at, item, tree);
-            walked = ELSEWHERE;
+            walked = UNKNOWN_POSITION;
             encoding = tree.flags();
         } else {
             packed.open(at, present);
@@ -164,7 +164,7 @@ public final class HashValue implements Pickable {
 
     /** Moves the cursor to a field; false if it does not exist. */
     public boolean find(long address, int length) {
-        walked = ELSEWHERE;
+        walked = UNKNOWN_POSITION;
         return isTree ? tree.find(address, length) : packed.find(address, length);
     }
 
@@ -220,22 +220,22 @@ public final class HashValue implements Pickable {
     }
 
     @Override
-    public boolean isWalked() {
+    public boolean isSequential() {
         return !isTree || tree.hides() && !tree.allHaveTimes();
     }
 
     @Override
-    public long here() {
-        return isTree ? tree.rank() : packed.here();
+    public long position() {
+        return isTree ? tree.rank() : packed.position();
     }
 
     @Override
-    public void show(long place) {
+    public void moveToPosition(long place) {
         if (isTree) {
             tree.seek(place);
-            walked = ELSEWHERE;
+            walked = UNKNOWN_POSITION;
         } else {
-            packed.show((int) place);
+            packed.moveToPosition((int) place);
         }
     }
 
@@ -346,7 +346,7 @@ public final class HashValue implements Pickable {
         }
         long before = size();
         if (isTree) {
-            tree.together((context.argumentCount() - from) / 2, longest, putArguments);
+            tree.atomically((context.argumentCount() - from) / 2, longest, putArguments);
         } else {
             putArgumentsIntoPacked(isLong);
         }
@@ -464,7 +464,7 @@ public final class HashValue implements Pickable {
     /** Publishes the events of a removal and its consequences. */
     void emitRemoval() {
         context.events().emit(KeyEvent.HDEL, key);
-        if (hiddenWent) {
+        if (removedHidden) {
             context.events().emit(KeyEvent.HEXPIRED, key);
         }
         if (!present) {
@@ -487,7 +487,7 @@ public final class HashValue implements Pickable {
     }
 
     private void clear() {
-        hiddenWent = isTree ? tree.hides() : packed.hides();
+        removedHidden = isTree ? tree.hides() : packed.hides();
         boolean deleted = context.session().delete(key);
         assert deleted;
         present = false;

@@ -131,7 +131,7 @@ final class HashWalkCommands {
             }
             return;
         }
-        if (fields > 0 && count < -RandomRanks.MOST_PICKS) {
+        if (fields > 0 && count < -RandomRanks.MAX_PICKS) {
             reply.error(Errors.OUT_OF_RANGE);
             return;
         }

@@ -139,13 +139,13 @@ final class PackedHashEdit {
         return there;
     }
 
-    /** The position of the cursor, for {@link #show}. */
-    int here() {
+    /** The position of the cursor, for {@link #moveToPosition}. */
+    int position() {
         return here;
     }
 
     /** Moves the cursor to a position for reading; iteration cannot continue from there. */
-    void show(int place) {
+    void moveToPosition(int place) {
         here = place;
         rank = Long.MAX_VALUE;
     }

@@ -16,7 +16,7 @@ final class RandomFields {
     /** Cost of a draw in steps of a walk: drawing pays off with this many unexpired fields for each requested one. */
     private static final int STEPS_PER_DRAW = 32;
     /** Maximum number of distinct fields drawn before the first reply, and of fields found by one walk. */
-    private static final int MOST_NOTED = 1 << 13;
+    private static final int MAX_RECORDED = 1 << 13;
 
     private RandomFields() {}
 
@@ -32,7 +32,7 @@ final class RandomFields {
 
     /** Moves the cursor to a random field, {@code count} times. */
     static void any(HashValue hash, long count, Runnable taker) {
-        if (!isDrawn(hash, Math.min(count, MOST_NOTED))) {
+        if (!isDrawn(hash, Math.min(count, MAX_RECORDED))) {
             RandomRanks.forEachPick(hash, count, taker);
             return;
         }
@@ -45,7 +45,7 @@ final class RandomFields {
 
     /** Moves the cursor to distinct random fields, at most all of them. */
     static void different(HashValue hash, long count, Runnable taker) {
-        if (count > MOST_NOTED || !isDrawn(hash, count)) {
+        if (count > MAX_RECORDED || !isDrawn(hash, count)) {
             RandomRanks.forEach(hash.size(), count, rank -> {
                 hash.seek(rank);
                 taker.run();
@@ -54,7 +54,7 @@ final class RandomFields {
         }
         HashTree tree = hash.tree();
         for (long rank : RandomRanks.different(ThreadLocalRandom.current(), tree.size(), (int) count,
-                rank -> isThere(tree, rank))) {
+                rank -> isUnexpired(tree, rank))) {
             tree.seek(rank);
             taker.run();
         }
@@ -62,17 +62,17 @@ final class RandomFields {
 
     /** Whether to draw this many fields from all, expired or not. */
     private static boolean isDrawn(HashValue hash, long count) {
-        return hash.isTree() && hash.isWalked() && hash.size() / STEPS_PER_DRAW >= count;
+        return hash.isTree() && hash.isSequential() && hash.size() / STEPS_PER_DRAW >= count;
     }
 
     private static void draw(HashTree tree, ThreadLocalRandom random) {
-        boolean isThere;
+        boolean isUnexpired;
         do {
-            isThere = isThere(tree, random.nextLong(tree.size()));
-        } while (!isThere);
+            isUnexpired = isUnexpired(tree, random.nextLong(tree.size()));
+        } while (!isUnexpired);
     }
 
-    private static boolean isThere(HashTree tree, long rank) {
+    private static boolean isUnexpired(HashTree tree, long rank) {
         tree.seek(rank);
         return !tree.isDue();
     }

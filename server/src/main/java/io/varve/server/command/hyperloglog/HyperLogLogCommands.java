@@ -135,11 +135,11 @@ public final class HyperLogLogCommands {
             HyperLogLog.create(copy);
             HyperLogLog.outdate(copy);
         }
-        long most = context.server().config().hllSparseMaxBytes();
+        long max = context.server().config().hllSparseMaxBytes();
         int changes = present ? 0 : 1;
         boolean corrupt = false;
         for (int i = 2; i < context.argumentCount() && !corrupt; i++) {
-            int after = HyperLogLog.add(copy, length, context.argumentAddress(i), context.argumentLength(i), most);
+            int after = HyperLogLog.add(copy, length, context.argumentAddress(i), context.argumentLength(i), max);
             corrupt = after == HyperLogLog.CORRUPT;
             if (after >= 0) {
                 length = after;

@@ -22,7 +22,7 @@ final class HyperLogLogSelfTest {
         long text = context.scratch(2 * workBytes + Numbers.MAX_LONG_CHARS);
         long dense = text + Numbers.MAX_LONG_CHARS;
         long grown = dense + workBytes;
-        long most = context.server().config().hllSparseMaxBytes();
+        long max = context.server().config().hllSparseMaxBytes();
         HyperLogLog.create(dense);
         int denseLength = HyperLogLog.makeDense(dense, HyperLogLog.EMPTY_BYTES);
         HyperLogLog.create(grown);
@@ -31,7 +31,7 @@ final class HyperLogLogSelfTest {
         for (int i = 1; i <= ELEMENTS; i++) {
             int chars = Numbers.putLong(text, i);
             int ofDense = HyperLogLog.add(dense, denseLength, text, chars, 0);
-            int after = HyperLogLog.add(grown, length, text, chars, most);
+            int after = HyperLogLog.add(grown, length, text, chars, max);
             if (after >= 0 != ofDense >= 0) {
                 context.reply().error("ERR TESTFAILED sparse and dense differ at element " + i);
                 return;

@@ -30,7 +30,7 @@ public final class DiagnosticCommands {
     private static final long DEFAULT_ENTRIES = 10;
     private static final long MILLIS_PER_SECOND = 1000;
     private static final long NANOS_PER_MICRO = 1000;
-    private static final long LEAST_BOUND_NANOS = 1 << 10;
+    private static final long MIN_BOUND_NANOS = 1 << 10;
     private static final long LAST_BOUND_NANOS = (1 << 30) - 1;
 
     private final ServerState server;
@@ -229,7 +229,7 @@ public final class DiagnosticCommands {
         long mark = reply.beginDeferred();
         int pairs = 0;
         long below = 0;
-        for (long bound = LEAST_BOUND_NANOS; below < latencies.getTotalCount(); bound <<= 1) {
+        for (long bound = MIN_BOUND_NANOS; below < latencies.getTotalCount(); bound <<= 1) {
             // The last bound ends at the longest latency that the histogram distinguishes.
             long nanos = Math.min(bound, LAST_BOUND_NANOS);
             long upTo = bound > LAST_BOUND_NANOS

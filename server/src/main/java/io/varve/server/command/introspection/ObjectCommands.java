@@ -100,7 +100,7 @@ public final class ObjectCommands {
      * key does not exist.
      */
     private static boolean lookUp(CommandContext context) {
-        if (KeyLookup.findUntold(context, context.key(2), context.item())) {
+        if (KeyLookup.findWithoutEvent(context, context.key(2), context.item())) {
             return true;
         }
         context.reply().nil();

@@ -124,7 +124,7 @@ final class ExpiryCommands {
 
     private static void replyTime(CommandContext context, Unit unit) {
         Item item = context.item();
-        if (!KeyLookup.findUntouched(context, context.keyAt(0), item)) {
+        if (!KeyLookup.findWithoutTouch(context, context.keyAt(0), item)) {
             context.reply().integer(-2);
         } else if (!item.expires()) {
             context.reply().integer(-1);

@@ -19,7 +19,7 @@ final class GatheredKeys {
 
     private final ScanPart part;
     private final HeapReservation reservation;
-    private final long mostBytes;
+    private final long maxBytes;
     private final Map<ByteBuffer, Named> once = new LinkedHashMap<>();
     /** The hashes of the keys that are too long. */
     private final Set<Long> longOnes = new HashSet<>();
@@ -48,12 +48,12 @@ final class GatheredKeys {
 
     /**
      * @param reservation the reservation that the keys are charged to
-     * @param mostBytes maximum size of the keys, unless there is only one
+     * @param maxBytes maximum size of the keys, unless there is only one
      */
-    GatheredKeys(ScanPart part, HeapReservation reservation, long mostBytes) {
+    GatheredKeys(ScanPart part, HeapReservation reservation, long maxBytes) {
         this.part = part;
         this.reservation = reservation;
-        this.mostBytes = mostBytes;
+        this.maxBytes = maxBytes;
     }
 
     /** Heap bytes of a key while it is held. */
@@ -70,7 +70,7 @@ final class GatheredKeys {
         long more = heapBytes(name);
         if (!reserve(more)) {
             tooMany = true;
-        } else if (reservation.take(more)) {
+        } else if (reservation.reserve(more)) {
             bytes += more;
             once.put(key, new Named(name, type));
         } else {
@@ -92,7 +92,7 @@ final class GatheredKeys {
     }
 
     private boolean reserve(long more) {
-        return bytes + more <= mostBytes || size() == 0;
+        return bytes + more <= maxBytes || size() == 0;
     }
 
     /** Whether no more keys are added. */
@@ -101,7 +101,7 @@ final class GatheredKeys {
     }
 
     /** Whether the part has more keys than the limit allows, so that some are missing. */
-    boolean areTooMany() {
+    boolean isOverLimit() {
         return tooMany;
     }
 
@@ -129,8 +129,8 @@ final class GatheredKeys {
     }
 
     /** Releases the keys and their reservation. */
-    void giveBack() {
-        once.values().forEach(found -> reservation.give(heapBytes(found.name)));
+    void release() {
+        once.values().forEach(found -> reservation.release(heapBytes(found.name)));
         once.clear();
     }
 }

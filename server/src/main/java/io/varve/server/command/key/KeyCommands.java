@@ -100,7 +100,7 @@ public final class KeyCommands {
     private static void exists(CommandContext context) {
         int found = 0;
         for (int i = 0; i < context.keyCount(); i++) {
-            if (KeyLookup.findUntouched(context, context.keyAt(i), context.item())) {
+            if (KeyLookup.findWithoutTouch(context, context.keyAt(i), context.item())) {
                 found++;
             }
         }
@@ -122,7 +122,7 @@ public final class KeyCommands {
 
     private static void type(CommandContext context) {
         Item item = context.item();
-        boolean found = KeyLookup.findUntouched(context, context.keyAt(0), item);
+        boolean found = KeyLookup.findWithoutTouch(context, context.keyAt(0), item);
         context.reply().simple(found ? item.type().redisName() : "none");
     }
 

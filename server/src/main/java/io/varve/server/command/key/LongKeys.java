@@ -22,20 +22,20 @@ final class LongKeys {
 
     /** Whether a key of this length is too long for flash. */
     static boolean isLong(int length) {
-        return length > FlashTier.MOST_KEY_BYTES;
+        return length > FlashTier.MAX_KEY_BYTES;
     }
 
     /**
      * Replies the matching long keys in a part of the scan order.
      *
-     * @param most maximum number of keys
+     * @param max maximum number of keys
      * @return number of replied keys
      */
-    int reply(ScanPart part, TwoTierScan.Filter filter, int most, ReplyWriter reply) {
+    int reply(ScanPart part, TwoTierScan.Filter filter, int max, ReplyWriter reply) {
         int[] count = {0};
-        part.visitMemory(session, database, key, () -> count[0] >= most, item -> {
-            if (count[0] < most && isLong(item.keyLength())
-                    && filter.wants(item.keyAddress(), item.keyLength(), item.type().code())) {
+        part.visitMemory(session, database, key, () -> count[0] >= max, item -> {
+            if (count[0] < max && isLong(item.keyLength())
+                    && filter.matches(item.keyAddress(), item.keyLength(), item.type().code())) {
                 reply.bulk(item.keyAddress(), item.keyLength());
                 count[0]++;
             }

@@ -16,7 +16,7 @@ import io.varve.memory.item.Key;
  */
 record ScanPart(long cursor, long end, int shards) {
     /** Bits of a position: a part at this depth cannot be divided further. */
-    static final int MOST_BITS = 40;
+    static final int MAX_BITS = 40;
 
     /**
      * The rest, from a cursor on, of one of the equal parts of a shard.
@@ -34,7 +34,7 @@ record ScanPart(long cursor, long end, int shards) {
     /** The smallest part that contains a bound key. */
     static ScanPart around(Key key, int shards) {
         long position = ItemKey.position(ItemKey.place(key.hash()));
-        return at(cursor(position, key.shard(), shards), MOST_BITS, shards);
+        return at(cursor(position, key.shard(), shards), MAX_BITS, shards);
     }
 
     private static long position(long cursor, int shards) {
@@ -66,7 +66,7 @@ record ScanPart(long cursor, long end, int shards) {
     boolean holds(Key key) {
         long position = ItemKey.position(ItemKey.place(key.hash()));
         // Positions are coarser than cursors may be.
-        long first = from() >>> Long.SIZE - MOST_BITS << Long.SIZE - MOST_BITS;
+        long first = from() >>> Long.SIZE - MAX_BITS << Long.SIZE - MAX_BITS;
         return key.shard() == shard() && Long.compareUnsigned(position, first) >= 0 && isBeforeEnd(position);
     }
 

@@ -20,7 +20,7 @@ import io.varve.server.command.text.GlobPattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Scans the keys of both tiers. Confined to the thread on which {@link FlashTier#look} runs tasks.
+ * Scans the keys of both tiers. Confined to the thread on which {@link FlashTier#runScan} runs tasks.
  *
  * <p>Flash keeps its keys in the scan order of memory, so a cursor denotes the same position in both. A step visits a
  * part of that order in memory, then on flash, then in memory again. So it visits a key that moves between the tiers
@@ -32,14 +32,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class TwoTierScan {
     /** Limit of COUNT, to bound the keys collected at a time. */
-    private static final int MOST_COUNT = 2048;
+    private static final int MAX_COUNT = 2048;
     /** Maximum parts visited in one call, or the number of shards if that is more. */
-    private static final int MOST_STEPS = 64;
+    private static final int MAX_STEPS = 64;
     private static final int KEYS_COUNT = 1000;
     /** Maximum size collected at a time, and of a SCAN reply, bytes, unless it is a single key. */
-    private static final long MOST_PAGE_BYTES = 1L << 20;
+    private static final long MAX_PAGE_BYTES = 1L << 20;
     /** Maximum size that KEYS collects, bytes. */
-    private static final long MOST_KEYS_BYTES = 24L << 20;
+    private static final long MAX_KEYS_BYTES = 24L << 20;
     /** Maximum attempts to find a random key. */
     private static final int RANDOM_TRIES = 20;
 
@@ -69,7 +69,7 @@ final class TwoTierScan {
             this.type = type;
         }
 
-        boolean wants(long address, int length, int typeCode) {
+        boolean matches(long address, int length, int typeCode) {
             return (type == null || ItemType.ofCode(typeCode).redisName().equals(type)) && (pattern == null
                     || GlobPattern.matches(MemorySegment.ofBuffer(pattern).address(), pattern.remaining(), address,
                             length));
@@ -87,8 +87,8 @@ final class TwoTierScan {
 
     /** Returns one page of SCAN from a cursor on; null if the heap budget is exhausted. */
     @Nullable
-    Page scan(int database, long cursor, int asked, Filter filter, HeapReservation reservation) {
-        int count = Math.min(asked, MOST_COUNT);
+    Page scan(int database, long cursor, int requested, Filter filter, HeapReservation reservation) {
+        int count = Math.min(requested, MAX_COUNT);
         session.now(cache.config().ticker().wallMillis());
         List<byte[]> wanted = new ArrayList<>();
         List<ScanPart> longOnes = new ArrayList<>();
@@ -104,21 +104,21 @@ final class TwoTierScan {
             visited += gathered.size();
             for (GatheredKeys.Named found : gathered.all()) {
                 long more = GatheredKeys.heapBytes(found.name());
-                if (filter.wants(inNative(found.name()), found.name().length, found.type())) {
+                if (filter.matches(inNative(found.name()), found.name().length, found.type())) {
                     wanted.add(found.name());
                     bytes += more;
                 } else {
-                    reservation.give(more);
+                    reservation.release(more);
                 }
             }
             if (gathered.hasLongOnes()) {
                 longOnes.add(gathered.part());
-                bytes += MOST_PAGE_BYTES;
+                bytes += MAX_PAGE_BYTES;
             }
             at = gathered.part().next();
             steps++;
         } while (at != 0 && (visited < count || cursor == 0 && visited >= allKeys(database))
-                && steps < Math.max(MOST_STEPS, cache.shardCount()) && bytes < MOST_PAGE_BYTES);
+                && steps < Math.max(MAX_STEPS, cache.shardCount()) && bytes < MAX_PAGE_BYTES);
         return new Page(at, wanted, longOnes);
     }
 
@@ -145,10 +145,10 @@ final class TwoTierScan {
                 if (once.putIfAbsent(ByteBuffer.wrap(name), name) == null) {
                     bytes += more;
                 } else {
-                    reservation.give(more);
+                    reservation.release(more);
                 }
             }
-            if (bytes > MOST_KEYS_BYTES) {
+            if (bytes > MAX_KEYS_BYTES) {
                 return null;
             }
             longOnes.addAll(page.longOnes());
@@ -200,7 +200,7 @@ final class TwoTierScan {
 
     private @Nullable Page randomBelow(int database) {
         List<byte[]> found = new ArrayList<>(1);
-        boolean any = tier.showAny(session.epoch(database), (name, _) -> found.add(name));
+        boolean any = tier.visitAny(session.epoch(database), (name, _) -> found.add(name));
         return any ? new Page(0, found, List.of()) : null;
     }
 
@@ -208,19 +208,19 @@ final class TwoTierScan {
     private GatheredKeys gather(int database, long cursor, int count, HeapReservation reservation) {
         for (int bits = bitsFor(count);; bits++) {
             GatheredKeys gathered = new GatheredKeys(ScanPart.at(cursor, bits, cache.shardCount()), reservation,
-                    bits < ScanPart.MOST_BITS ? MOST_PAGE_BYTES : Long.MAX_VALUE);
-            tier.beginLook();
+                    bits < ScanPart.MAX_BITS ? MAX_PAGE_BYTES : Long.MAX_VALUE);
+            tier.beginScan();
             try {
                 gatherMemory(database, gathered);
                 gatherFlash(database, gathered);
                 gatherMemory(database, gathered);
             } finally {
-                tier.endLook();
+                tier.endScan();
             }
-            if (!gathered.areTooMany()) {
+            if (!gathered.isOverLimit()) {
                 return gathered;
             }
-            gathered.giveBack();
+            gathered.release();
         }
     }
 
@@ -234,7 +234,7 @@ final class TwoTierScan {
             items += cache.size(i);
         }
         long parts = Long.highestOneBit(Math.max(1, items / cache.shardCount() / count));
-        return Math.min(ScanPart.MOST_BITS, Long.numberOfTrailingZeros(parts));
+        return Math.min(ScanPart.MAX_BITS, Long.numberOfTrailingZeros(parts));
     }
 
     private void gatherMemory(int database, GatheredKeys gathered) {
@@ -257,7 +257,7 @@ final class TwoTierScan {
         int perShard = Math.max(1, ItemKey.GROUPS / shards);
         int first = (int) ((long) part.shard() * ItemKey.GROUPS / shards);
         for (int group = first; group < first + perShard && !gathered.hasEnded(); group++) {
-            tier.show(epoch, group, part.from(), part.end(), (name, type) -> {
+            tier.visit(epoch, group, part.from(), part.end(), (name, type) -> {
                 session.bind(key, database, inNative(name), name.length);
                 return key.shard() != part.shard() || gathered.add(name, type);
             });

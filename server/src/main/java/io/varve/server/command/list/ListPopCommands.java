@@ -207,19 +207,19 @@ final class ListPopCommands {
             count = context.longValue();
         }
         boolean first = isFirst(context, where);
-        long most = Math.max(1, count);
+        long max = Math.max(1, count);
         if (number == 1) {
-            popNow(context, first, most);
+            popNow(context, first, max);
         } else {
             Blocking.take(context, ItemType.LIST, context.keyCount(), Blocking.NO_TARGET,
-                    (again, key) -> popMany(again, key, first, most),
+                    (again, key) -> popMany(again, key, first, max),
                     ReplyWriter::nilArray);
         }
     }
 
-    private static void popNow(CommandContext context, boolean first, long most) {
+    private static void popNow(CommandContext context, boolean first, long max) {
         for (int i = 0; i < context.keyCount(); i++) {
-            Taken taken = popMany(context, i, first, most);
+            Taken taken = popMany(context, i, first, max);
             if (taken == Taken.WRONG_TYPE) {
                 context.wrongType();
             }
@@ -230,14 +230,14 @@ final class ListPopCommands {
         context.reply().nilArray();
     }
 
-    private static Taken popMany(CommandContext context, int key, boolean first, long most) {
+    private static Taken popMany(CommandContext context, int key, boolean first, long max) {
         ListValue list = Lists.of(context).first();
         Found found = list.lookUp(context.keyAt(key));
         if (found != Found.PRESENT) {
             return found == Found.MISSING ? Taken.MISSING : Taken.WRONG_TYPE;
         }
         Key name = context.keyAt(key);
-        long count = Math.min(most, list.length());
+        long count = Math.min(max, list.length());
         context.reply().array(2);
         context.reply().bulk(name.address(), name.length());
         context.reply().array(count);

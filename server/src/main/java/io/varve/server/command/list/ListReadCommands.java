@@ -99,7 +99,7 @@ final class ListReadCommands {
     private static void position(CommandContext context) {
         long rank = 1;
         long count = ONE;
-        long most = 0;
+        long max = 0;
         for (int i = 3; i < context.argumentCount(); i += 2) {
             boolean valued = i + 1 < context.argumentCount();
             if (valued && context.argumentIs(i, "RANK")) {
@@ -122,7 +122,7 @@ final class ListReadCommands {
                 if (!requireNatural(context, i + 1, "ERR MAXLEN can't be negative")) {
                     return;
                 }
-                most = context.longValue();
+                max = context.longValue();
             } else {
                 context.syntaxError();
                 return;
@@ -134,14 +134,14 @@ final class ListReadCommands {
             return;
         }
         if (count == ONE) {
-            if (found == Found.MISSING || replyMatches(context, list, rank, 1, most) == 0) {
+            if (found == Found.MISSING || replyMatches(context, list, rank, 1, max) == 0) {
                 context.reply().nil();
             }
         } else if (found == Found.MISSING) {
             context.reply().array(0);
         } else {
             long mark = context.reply().beginDeferred();
-            context.reply().endArray(mark, replyMatches(context, list, rank, count, most));
+            context.reply().endArray(mark, replyMatches(context, list, rank, count, max));
         }
     }
 
@@ -161,10 +161,10 @@ final class ListReadCommands {
      *
      * @param rank the first match that counts; negative: counted from the end
      * @param count maximum number of matches; 0: all
-     * @param most maximum number of comparisons; 0: all
+     * @param max maximum number of comparisons; 0: all
      * @return number of replied positions
      */
-    private static long replyMatches(CommandContext context, ListValue list, long rank, long count, long most) {
+    private static long replyMatches(CommandContext context, ListValue list, long rank, long count, long max) {
         boolean backwards = rank < 0;
         // The smallest long has no negative: it stays below zero, and every match counts, as in Redis 7.0.
         long first = backwards ? -rank : rank;
@@ -182,7 +182,7 @@ final class ListReadCommands {
                     break;
                 }
             }
-        } while (compared != most && (backwards ? list.previous() : list.next()));
+        } while (compared != max && (backwards ? list.previous() : list.next()));
         return replied;
     }
 }

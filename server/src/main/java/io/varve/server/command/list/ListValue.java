@@ -270,7 +270,7 @@ public final class ListValue {
             context.session().makeTree(key, item, tree, CacheSession.KEEP, fill);
             isTree = true;
         } else if (isSeveral) {
-            tree.together(how);
+            tree.atomically(how);
         } else {
             how.run();
         }
@@ -347,10 +347,10 @@ public final class ListValue {
     private long removeEqualFromTree(long bytes, int length, long count) {
         boolean backwards = count < 0;
         // The smallest long has no positive counterpart: it means all of them.
-        long most = count == 0 || count == Long.MIN_VALUE ? Long.MAX_VALUE : Math.abs(count);
+        long max = count == 0 || count == Long.MIN_VALUE ? Long.MAX_VALUE : Math.abs(count);
         long removed = 0;
         boolean more = backwards ? tree.last() : tree.first();
-        while (more && removed < most) {
+        while (more && removed < max) {
             boolean hit = isAt(bytes, length);
             if (hit) {
                 tree.remove();

@@ -8,7 +8,6 @@ import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.value.Encodings;
-import io.varve.server.command.value.Values;
 
 /**
  * A packed list, stored as the value of one item: a cursor over its elements, and changes. Confined to its event loop;
@@ -111,7 +110,7 @@ final class PackedListEdit {
     }
 
     void reply() {
-        Values.reply(context, item, elementAddress(), elementLength());
+        context.replyValue(item, elementAddress(), elementLength());
     }
 
     /**
@@ -206,8 +205,8 @@ final class PackedListEdit {
             return removed;
         }
         prepare();
-        int spared = count < 0 ? found - removed : 0;
-        finish(PackedList.removeEqual(item.valueAddress(), item.valueLength(), address, elementLength, spared,
+        int skipped = count < 0 ? found - removed : 0;
+        finish(PackedList.removeEqual(item.valueAddress(), item.valueLength(), address, elementLength, skipped,
                 removed));
         return removed;
     }

@@ -75,12 +75,12 @@ public final class ConfigCommands {
         ServerConfig config = server.config();
         Map<String, String> found = new TreeMap<>();
         for (int i = 2; i < context.argumentCount(); i++) {
-            String asked = context.argumentString(i);
-            Setting exact = Settings.find(asked);
+            String requested = context.argumentString(i);
+            Setting exact = Settings.find(requested);
             if (exact != null) {
                 // An exact match is replied as it was requested, as in Redis; a pattern match under its canonical name.
-                found.put(asked, config.text(exact.name()));
-            } else if (isPattern(asked)) {
+                found.put(requested, config.text(exact.name()));
+            } else if (isPattern(requested)) {
                 addMatching(context, i, config, found);
             }
         }
@@ -127,7 +127,7 @@ public final class ConfigCommands {
         }
         ServerConfig changed = server.config();
         // From settings to the names in the request.
-        Map<String, String> asked = new LinkedHashMap<>();
+        Map<String, String> requested = new LinkedHashMap<>();
         Set<String> seen = new HashSet<>();
         for (int i = 2; i < context.argumentCount(); i += 2) {
             String name = context.argumentString(i).toLowerCase(Locale.ROOT);
@@ -141,7 +141,7 @@ public final class ConfigCommands {
                 fail(context, context.argumentString(i), "can't set immutable config");
                 return;
             }
-            asked.put(setting.name(), name);
+            requested.put(setting.name(), name);
             try {
                 if (!seen.add(name)) {
                     throw new ConfigException("duplicate parameter");
@@ -161,7 +161,7 @@ public final class ConfigCommands {
                 return;
             }
         }
-        apply(context, changed, asked);
+        apply(context, changed, requested);
     }
 
     private static boolean isSecret(Arguments arguments, int index) {
@@ -172,23 +172,23 @@ public final class ConfigCommands {
         return setting != null && setting.isSecret();
     }
 
-    /** @param asked the requested settings, each with its name in the request */
-    private void apply(CommandContext context, ServerConfig changed, Map<String, String> asked) {
+    /** @param requested the requested settings, each with its name in the request */
+    private void apply(CommandContext context, ServerConfig changed, Map<String, String> requested) {
         try {
-            server.config(changed.validate(), asked.keySet());
+            server.config(changed.validate(), requested.keySet());
             context.reply().ok();
         } catch (ConfigException | IllegalArgumentException bad) {
             String first = String.valueOf(bad.getMessage()).lines().findFirst().orElse("");
             String about = bad instanceof ConfigException config ? config.setting() : null;
-            fail(context, culprit(about == null ? first : about, asked), first);
+            fail(context, culprit(about == null ? first : about, requested), first);
         }
     }
 
     /** The requested name of the setting at fault: a message begins with its setting. */
-    private static String culprit(String message, Map<String, String> asked) {
+    private static String culprit(String message, Map<String, String> requested) {
         Setting setting = Settings.find(message.split(" ", 2)[0]);
-        String name = setting == null ? null : asked.get(setting.name());
-        return name == null ? asked.values().iterator().next() : name;
+        String name = setting == null ? null : requested.get(setting.name());
+        return name == null ? requested.values().iterator().next() : name;
     }
 
     private static void fail(CommandContext context, String name, @Nullable String why) {

@@ -19,7 +19,7 @@ import static io.varve.server.command.spec.CommandFlag.STALE;
 final class ReplicationCommands {
     /** Heap bytes of a waiting client. */
     private static final long WAITING_BYTES = 1 << 10;
-    private static final int MOST_PORT = 65_535;
+    private static final int MAX_PORT = 65_535;
 
     private ReplicationCommands() {}
 
@@ -75,19 +75,19 @@ final class ReplicationCommands {
 
     private static void wait(CommandContext context, long timeoutMillis) {
         RequestHeapBudget memory = context.server().argumentMemory();
-        if (!memory.take(WAITING_BYTES)) {
+        if (!memory.reserve(WAITING_BYTES)) {
             context.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
             return;
         }
         ParkedCommand wait = context.park(timeoutMillis, reply -> reply.integer(0));
         wait.allowUnblock();
-        wait.onOver(() -> memory.give(WAITING_BYTES));
+        wait.onFinish(() -> memory.release(WAITING_BYTES));
     }
 
     private static void replicaOf(CommandContext context) {
         if (context.argumentIs(1, "NO") && context.argumentIs(2, "ONE")) {
             context.reply().ok();
-        } else if (!context.isLong(2) || context.longValue() < 0 || context.longValue() > MOST_PORT) {
+        } else if (!context.isLong(2) || context.longValue() < 0 || context.longValue() > MAX_PORT) {
             context.reply().error("ERR Invalid master port");
         } else {
             context.reply().error("ERR replication is not supported: this server cannot become a replica");

@@ -18,12 +18,12 @@ public final class BlockingDeadline {
     }
 
     /** Marks the timeout as passed while the command was delayed. */
-    public void over() {
+    public void markExpired() {
         over = true;
     }
 
     /** Whether the command is to be answered as timed out. */
-    public boolean isOver() {
+    public boolean hasExpired() {
         return over;
     }
 }

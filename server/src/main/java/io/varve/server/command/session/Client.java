@@ -149,7 +149,7 @@ public final class Client {
 
     public void protocol(int value) {
         protocol = value;
-        subscriptions.takesPushes(value > 2);
+        subscriptions.supportsPushes(value > 2);
     }
 
     /** Whether it has authenticated, or authentication is not required. */
@@ -226,8 +226,8 @@ public final class Client {
     }
 
     /** Closes on behalf of a client: after the reply if that is this client itself, else at once. */
-    public void closeFor(Client asker) {
-        if (asker == this) {
+    public void closeFor(Client requester) {
+        if (requester == this) {
             closeAfterReply();
         } else {
             kill();

@@ -22,7 +22,7 @@ public final class ParkedCommand {
     private @Nullable Consumer<ReplyWriter> answer;
     private @Nullable Runnable wakeUp;
     /** Confined to the event loop. */
-    private @Nullable Runnable onOver;
+    private @Nullable Runnable onFinish;
 
     public ParkedCommand(long timeoutMillis, Consumer<ReplyWriter> atTimeout) {
         this.timeoutMillis = timeoutMillis;
@@ -70,12 +70,12 @@ public final class ParkedCommand {
     }
 
     /**
-     * Parks a command that has run without effect and runs {@link #again}, so its end writes no reply.
+     * Parks a command that has run without effect and runs {@link #resume}, so its end writes no reply.
      *
      * @param timeoutMillis maximum wait, ms; 0: no timeout
      * @param atTimeout runs at the timeout: may make the command run again, and returns whether it did
      */
-    public static ParkedCommand toRunAgain(long timeoutMillis, BooleanSupplier atTimeout) {
+    public static ParkedCommand forRetry(long timeoutMillis, BooleanSupplier atTimeout) {
         return new ParkedCommand(timeoutMillis, atTimeout, true);
     }
 
@@ -125,7 +125,7 @@ public final class ParkedCommand {
     }
 
     /** Ends the wait of a command that runs afterwards, for the first time or again. */
-    public void again() {
+    public void resume() {
         answer(_ -> {});
     }
 
@@ -154,16 +154,17 @@ public final class ParkedCommand {
     }
 
     /** Sets the action that runs on the client's event loop after the answer is written or the connection has ended. */
-    public void onOver(Runnable action) {
-        onOver = action;
+    public void onFinish(Runnable action) {
+        onFinish = action;
     }
 
     /**
-     * Marks the answer as written, or the client as gone. On the client's event loop; without effect the second time.
+     * Marks the answer as written, or the client as disconnected. On the client's event loop; without effect the second
+     * time.
      */
-    public void over() {
-        Runnable action = onOver;
-        onOver = null;
+    public void finish() {
+        Runnable action = onFinish;
+        onFinish = null;
         if (action != null) {
             action.run();
         }

@@ -31,7 +31,7 @@ public final class Transaction {
     private static final int HEAP_BYTES_OF_COMMAND = 64;
     private static final int HEAP_BYTES_OF_ARGUMENT = 64;
     /** Heap bytes to record that a key is not on flash in another database. */
-    private static final int HEAP_BYTES_OF_KEY_ELSEWHERE = 32;
+    private static final int HEAP_BYTES_PER_OTHER_DATABASE_KEY = 32;
 
     private static final Set<String> REPEATABLE = Set.of("ping", "echo", "select", "time");
 
@@ -165,7 +165,7 @@ public final class Transaction {
         int first = from.firstArgument(command);
         int count = from.argumentCount(command);
         long heap = HEAP_BYTES_OF_COMMAND + (long) HEAP_BYTES_OF_ARGUMENT * count;
-        if (!memory.take(heap)) {
+        if (!memory.reserve(heap)) {
             return Shortage.ARGUMENT_MEMORY;
         }
         charged += heap;
@@ -184,7 +184,7 @@ public final class Transaction {
         batch.endRequest(Shortage.NONE);
         batch.spec(queued, spec);
         prefetcher.bindKeys(batch, queued, spec, database, false);
-        if (batch.isRefused(queued) || !takeForKeysElsewhere(queued)) {
+        if (batch.isRefused(queued) || !reserveForOtherDatabases(queued)) {
             return Shortage.ARGUMENT_MEMORY;
         }
         follow(queued);
@@ -200,9 +200,9 @@ public final class Transaction {
         return Shortage.NONE;
     }
 
-    private boolean takeForKeysElsewhere(int command) {
-        long heap = (long) HEAP_BYTES_OF_KEY_ELSEWHERE * batch.keyCount(command) * (databases() - 1);
-        boolean taken = heap == 0 || memory.take(heap);
+    private boolean reserveForOtherDatabases(int command) {
+        long heap = (long) HEAP_BYTES_PER_OTHER_DATABASE_KEY * batch.keyCount(command) * (databases() - 1);
+        boolean taken = heap == 0 || memory.reserve(heap);
         charged += taken ? heap : 0;
         return taken;
     }
@@ -278,16 +278,16 @@ public final class Transaction {
     /** Releases everything; call it once. */
     void end() {
         release();
-        pool.giveBack(batch);
+        pool.returnBatch(batch);
     }
 
     private void release() {
         batch.clear();
-        pool.giveBack(blocks);
+        pool.returnBlocks(blocks);
         blocks.clear();
         at = 0;
         end = 0;
-        memory.give(charged);
+        memory.release(charged);
         charged = 0;
         argumentBytes = 0;
     }

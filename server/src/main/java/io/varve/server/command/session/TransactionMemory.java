@@ -28,7 +28,7 @@ public final class TransactionMemory {
 
     /** Creates an empty transaction, which the caller ends; null if the heap budget is exhausted. */
     public @Nullable Transaction begin(int database) {
-        if (!memory.take(Transaction.HEAP_BYTES)) {
+        if (!memory.reserve(Transaction.HEAP_BYTES)) {
             return null;
         }
         Batch batch = spare.poll();
@@ -43,14 +43,14 @@ public final class TransactionMemory {
     }
 
     /** Takes the batch of an ended transaction back. */
-    void giveBack(Batch batch) {
+    void returnBatch(Batch batch) {
         if (spare.size() < SPARE_BATCHES && !batch.isLarge()) {
             spare.push(batch);
         }
     }
 
     /** Takes the blocks of a transaction back. */
-    void giveBack(List<ValueRun> blocks) {
+    void returnBlocks(List<ValueRun> blocks) {
         for (ValueRun block : blocks) {
             if (block.length() == Transaction.FIRST_BLOCK_BYTES && spareBlocks.size() < SPARE_BLOCKS) {
                 spareBlocks.push(block);

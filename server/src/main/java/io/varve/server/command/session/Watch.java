@@ -74,13 +74,13 @@ public final class Watch {
     public boolean add(Key key, boolean existed, long changesAtMillis) {
         // Charged before the copy, because a key may have half a gigabyte.
         long bytes = KEY_OVERHEAD_BYTES + HeapKey.heapBytes(key.length());
-        if (!memory.takePiece(bytes)) {
+        if (!memory.reservePiece(bytes)) {
             round.changed();
             return false;
         }
         HeapKey name = HeapKey.of(key.database(), key.address(), key.length());
         if (round.seen.containsKey(name)) {
-            memory.give(bytes);
+            memory.release(bytes);
             return true;
         }
         charged += bytes;
@@ -103,7 +103,7 @@ public final class Watch {
         }
         round = new Round();
         over.seen.keySet().forEach(key -> all.remove(key, over));
-        memory.give(charged);
+        memory.release(charged);
         charged = 0;
         keyCount = 0;
     }

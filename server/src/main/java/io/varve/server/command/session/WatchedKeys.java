@@ -65,7 +65,7 @@ public final class WatchedKeys implements ChangeListener {
 
     @Override
     public void changed(Change change, int shard, long sequence, int database, long keyAddress, int keyLength) {
-        if (database < 0 || !counters.mayHold(database, keyAddress, keyLength)) {
+        if (database < 0 || !counters.mightContain(database, keyAddress, keyLength)) {
             return;
         }
         Set<Watch.Round> watching = watches.get(HeapKey.of(database, keyAddress, keyLength));

@@ -39,7 +39,7 @@ final class PackedSetEdit {
     private @Nullable Key key;
     private Item item = new Item();
     private boolean present;
-    private boolean gone;
+    private boolean deleted;
     /** Whether it consists of integers, or would start so. */
     private boolean integers;
     private long planned;
@@ -65,13 +65,13 @@ final class PackedSetEdit {
         key = ofKey;
         item = ofItem;
         present = isPresent;
-        gone = false;
+        deleted = false;
         planned = 0;
         numbers = 0;
         longest = 0;
         bytes = 0;
         integers = !isPresent || ofItem.encoding() == Encodings.SET_INTEGERS;
-        width = isPresent && integers ? PackedIntegers.width(ofItem.valueAddress()) : PackedIntegers.LEAST_WIDTH;
+        width = isPresent && integers ? PackedIntegers.width(ofItem.valueAddress()) : PackedIntegers.MIN_WIDTH;
     }
 
     /**
@@ -339,15 +339,15 @@ final class PackedSetEdit {
         int empty = encoding == Encodings.SET_INTEGERS ? PackedIntegers.EMPTY_BYTES : PackedSet.EMPTY_BYTES;
         if (length == empty) {
             session().delete(key());
-            gone = true;
+            deleted = true;
         } else {
             finish();
         }
     }
 
     /** Whether the last member was removed, and the set with it. */
-    boolean isGone() {
-        return gone;
+    boolean isDeleted() {
+        return deleted;
     }
 
     // --- limits

@@ -133,12 +133,12 @@ final class SetAlgebra {
 
     private boolean intersection(MemberSink sink) {
         int smallest = 0;
-        long least = Long.MAX_VALUE;
+        long min = Long.MAX_VALUE;
         for (int i = 0; i < operands.count(); i++) {
             long size = probe(i).size();
-            if (size < least) {
+            if (size < min) {
                 smallest = i;
-                least = size;
+                min = size;
             }
         }
         int without = smallest;

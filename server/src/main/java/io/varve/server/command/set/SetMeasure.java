@@ -18,7 +18,7 @@ public final class SetMeasure {
     public void clear() {
         count = 0;
         longest = 0;
-        width = PackedIntegers.LEAST_WIDTH;
+        width = PackedIntegers.MIN_WIDTH;
         allNumbers = true;
     }
 

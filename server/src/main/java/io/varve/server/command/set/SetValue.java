@@ -83,7 +83,7 @@ public final class SetValue extends SetView {
         long before = size();
         argument = from;
         if (isTree()) {
-            tree.together(command.argumentCount() - from, command.longestArgument(from), addArguments);
+            tree.atomically(command.argumentCount() - from, command.longestArgument(from), addArguments);
             if (size() > before) {
                 treeChanged();
             }
@@ -269,7 +269,7 @@ public final class SetValue extends SetView {
     }
 
     private void reopen() {
-        if (edit.isGone()) {
+        if (edit.isDeleted()) {
             bindMissing();
         } else {
             bind(item.valueAddress(), item.valueLength(), item.encoding());

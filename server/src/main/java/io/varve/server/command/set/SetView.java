@@ -203,17 +203,17 @@ public class SetView implements Pickable {
     }
 
     @Override
-    public final boolean isWalked() {
+    public final boolean isSequential() {
         return !isTree && !hasIntegers();
     }
 
     @Override
-    public final long here() {
+    public final long position() {
         return here;
     }
 
     @Override
-    public final void show(long place) {
+    public final void moveToPosition(long place) {
         here = place;
         rank = Long.MAX_VALUE;
     }

@@ -114,7 +114,7 @@ final class SetWalkCommands {
             replyAny(reply, set);
         } else if (found == Found.MISSING || count == 0) {
             reply.array(0);
-        } else if (count < -RandomRanks.MOST_PICKS) {
+        } else if (count < -RandomRanks.MAX_PICKS) {
             reply.error(Errors.OUT_OF_RANGE);
         } else if (count < 0) {
             reply.array(-count);

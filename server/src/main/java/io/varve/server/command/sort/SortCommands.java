@@ -45,10 +45,10 @@ public final class SortCommands {
         try {
             sortExecutor.run(context, request);
         } catch (CacheFullException full) {
-            context.dropOtherKeys();
+            context.discardOtherKeys();
             throw sortExecutor.inAll(full);
         } catch (NoBufferException none) {
-            context.dropOtherKeys();
+            context.discardOtherKeys();
             throw none;
         } finally {
             sortExecutor.release();

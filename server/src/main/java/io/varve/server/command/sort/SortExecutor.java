@@ -32,7 +32,7 @@ final class SortExecutor {
     /** Number of lookups before the shards are unlocked for others: some hundred microseconds. */
     private static final int LOOKUPS_AT_ONCE = 1 << 10;
     /** Maximum number of elements and lookups for which a SORT sees one consistent state. */
-    private static final long MOST_AT_ONCE = 1 << 13;
+    private static final long MAX_CONSISTENT_LOOKUPS = 1 << 13;
     private static final int NO_TEXT = -1;
     private static final String NO_NUMBER = "ERR One or more scores can't be converted into double";
 
@@ -118,7 +118,7 @@ final class SortExecutor {
 
     private void begin(CommandContext context, SortRequest request, long size, long wanted) {
         long all = size * (1 + (request.sortsByPattern() ? 1 : 0)) + wanted * request.getCount();
-        copies = all > MOST_AT_ONCE && request.storeArgument() == 0 && !context.isInTransaction();
+        copies = all > MAX_CONSISTENT_LOOKUPS && request.storeArgument() == 0 && !context.isInTransaction();
         elements.expect(context.cache(), wanted);
     }
 

@@ -7,7 +7,6 @@ import io.varve.memory.offheap.Memory;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.hash.HashValue;
 import io.varve.server.command.spec.Arguments;
-import io.varve.server.command.value.Values;
 import io.varve.server.command.value.WorkMemory;
 
 /**
@@ -117,7 +116,7 @@ final class SortLookup {
         boolean whole = !isElement(context.argumentAddress(argument), context.argumentLength(argument))
                 && item.type() == ItemType.STRING;
         if (whole) {
-            Values.reply(context, item);
+            context.replyValue(item);
         } else {
             context.reply().bulk(address, length);
         }

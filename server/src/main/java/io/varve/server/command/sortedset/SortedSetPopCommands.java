@@ -144,18 +144,18 @@ final class SortedSetPopCommands {
                 return;
             }
         }
-        long most = count;
+        long max = count;
         if (number == 1) {
-            popNow(context, greatest, most);
+            popNow(context, greatest, max);
         } else {
             Blocking.take(context, ItemType.SORTED_SET, context.keyCount(), Blocking.NO_TARGET,
-                    (again, key) -> popMany(again, key, greatest, most), ReplyWriter::nilArray);
+                    (again, key) -> popMany(again, key, greatest, max), ReplyWriter::nilArray);
         }
     }
 
-    private static void popNow(CommandContext context, boolean greatest, long most) {
+    private static void popNow(CommandContext context, boolean greatest, long max) {
         for (int i = 0; i < context.keyCount(); i++) {
-            Taken taken = popMany(context, i, greatest, most);
+            Taken taken = popMany(context, i, greatest, max);
             if (taken == Taken.WRONG_TYPE) {
                 context.wrongType();
             }
@@ -166,14 +166,14 @@ final class SortedSetPopCommands {
         context.reply().nilArray();
     }
 
-    private static Taken popMany(CommandContext context, int key, boolean greatest, long most) {
+    private static Taken popMany(CommandContext context, int key, boolean greatest, long max) {
         SortedSetValue set = SortedSets.of(context).set();
         Found found = set.lookUp(context, context.keyAt(key));
         if (found != Found.PRESENT) {
             return found == Found.MISSING ? Taken.MISSING : Taken.WRONG_TYPE;
         }
         Key name = context.keyAt(key);
-        long popped = Math.min(most, set.size());
+        long popped = Math.min(max, set.size());
         context.reply().array(2);
         context.reply().bulk(name.address(), name.length());
         context.reply().array(popped);

@@ -17,7 +17,7 @@ final class SortedSetRange {
         RANK, SCORE, MEMBER
     }
 
-    /** Where a member bound is, relative to all members. */
+    /** Position of a member bound relative to all members. */
     private enum Place {
         BELOW_ALL, AT_MEMBER, ABOVE_ALL
     }
@@ -26,8 +26,8 @@ final class SortedSetRange {
     private static final String NOT_A_MEMBER = "ERR min or max not valid string range item";
 
     private Kind kind = Kind.RANK;
-    private final Bound least = new Bound();
-    private final Bound most = new Bound();
+    private final Bound min = new Bound();
+    private final Bound max = new Bound();
     private long start;
     private long end;
     private long from;
@@ -109,13 +109,13 @@ final class SortedSetRange {
                 end = context.longValue();
             }
             case SCORE -> {
-                if (!least.readScore(context, lower) || !most.readScore(context, upper)) {
+                if (!min.readScore(context, lower) || !max.readScore(context, upper)) {
                     context.reply().error(NOT_A_SCORE);
                     return false;
                 }
             }
             case MEMBER -> {
-                if (!least.readMember(context, lower) || !most.readMember(context, upper)) {
+                if (!min.readMember(context, lower) || !max.readMember(context, upper)) {
                     context.reply().error(NOT_A_MEMBER);
                     return false;
                 }
@@ -129,12 +129,12 @@ final class SortedSetRange {
         switch (kind) {
             case RANK -> resolveRanks(set.size(), reversed);
             case SCORE -> {
-                from = set.rankOfScore(least.score, least.exclusive);
-                to = set.rankOfScore(most.score, !most.exclusive);
+                from = set.rankOfScore(min.score, min.exclusive);
+                to = set.rankOfScore(max.score, !max.exclusive);
             }
             case MEMBER -> {
-                from = least.rankOfMember(set, least.exclusive);
-                to = most.rankOfMember(set, !most.exclusive);
+                from = min.rankOfMember(set, min.exclusive);
+                to = max.rankOfMember(set, !max.exclusive);
             }
         }
         to = Math.max(from, to);

@@ -89,12 +89,12 @@ final class SortedSetRangeCommands {
      * and starts with the final encoding.
      */
     private static void loseSignsOfZero(ServerConfig config, MemberList members, SortedSetRangeRequest request) {
-        long most = config.zsetMaxListpackEntries();
+        long max = config.zsetMaxListpackEntries();
         int count = members.count();
-        if (request.isOfRanks() && count > most) {
+        if (request.isOfRanks() && count > max) {
             return;
         }
-        for (int place = 0; place < Math.min(count, most); place++) {
+        for (int place = 0; place < Math.min(count, max); place++) {
             int number = request.reversed() ? count - 1 - place : place;
             if (members.length(number) > config.zsetMaxListpackValueBytes()) {
                 return;

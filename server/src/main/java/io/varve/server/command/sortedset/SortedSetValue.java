@@ -246,7 +246,7 @@ public final class SortedSetValue {
             reserve();
             how.run();
         } else if (writes > 1) {
-            tree.together(writes, longest, how);
+            tree.atomically(writes, longest, how);
         } else {
             how.run();
         }
@@ -335,7 +335,7 @@ public final class SortedSetValue {
     private void putIntoTree(double score, long address, int memberLength) {
         if (isSought) {
             isSought = false;
-            tree.putSought(stored(score));
+            tree.putLastSearched(stored(score));
         } else {
             tree.put(address, memberLength, stored(score));
         }

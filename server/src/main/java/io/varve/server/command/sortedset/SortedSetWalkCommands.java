@@ -16,7 +16,7 @@ import static io.varve.server.command.spec.CommandFlag.READONLY;
 /** Commands that iterate over a sorted set or pick random members. Immutable: static handlers. */
 final class SortedSetWalkCommands {
     /** Whole numbers up to this absolute value are integers in a Redis listpack. */
-    private static final double MOST_LISTPACK_INTEGER = 0x1p62;
+    private static final double MAX_LISTPACK_INTEGER = 0x1p62;
 
     private SortedSetWalkCommands() {}
 
@@ -58,7 +58,7 @@ final class SortedSetWalkCommands {
 
     private static void replyText(ReplyWriter reply, SortedSetValue set) {
         double score = set.score();
-        if (set.isListpack() && score == Math.rint(score) && Math.abs(score) <= MOST_LISTPACK_INTEGER) {
+        if (set.isListpack() && score == Math.rint(score) && Math.abs(score) <= MAX_LISTPACK_INTEGER) {
             reply.bulkLong((long) score);
         } else {
             reply.bulkDouble(score);
@@ -102,7 +102,7 @@ final class SortedSetWalkCommands {
     /** A positive count requests distinct members, at most all; a negative one requests that many independent picks. */
     private static void replyRandom(ReplyWriter reply, SortedSetValue set, long count, boolean withScores) {
         long size = set.size();
-        if (size > 0 && count < -RandomRanks.MOST_PICKS) {
+        if (size > 0 && count < -RandomRanks.MAX_PICKS) {
             reply.error(Errors.OUT_OF_RANGE);
             return;
         }

@@ -9,9 +9,9 @@ import io.varve.server.pubsub.Name;
 
 /** Matches channel names on the heap against glob patterns. Confined to one thread at a time. */
 public final class ChannelMatcher {
-    private static final int LEAST_BYTES = 4096;
+    private static final int MIN_BYTES = 4096;
 
-    private ByteBuffer buffer = ByteBuffer.allocateDirect(LEAST_BYTES);
+    private ByteBuffer buffer = ByteBuffer.allocateDirect(MIN_BYTES);
 
     /** @param pattern must have its own byte array */
     public boolean matches(Name pattern, byte[] channel) {

@@ -143,12 +143,12 @@ public final class CommandSpec {
         return write;
     }
 
-    /** {@link CommandTrait#SHARES_CLOCK}, which is asked for each command. */
+    /** {@link CommandTrait#SHARES_CLOCK}, which is checked for each command. */
     public boolean sharesClock() {
         return sharesClock;
     }
 
-    /** {@link CommandTrait#ALL_OR_NOTHING}, which is asked for each command. */
+    /** {@link CommandTrait#ALL_OR_NOTHING}, which is checked for each command. */
     public boolean isAllOrNothing() {
         return allOrNothing;
     }

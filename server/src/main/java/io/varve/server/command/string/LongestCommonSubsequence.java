@@ -76,8 +76,8 @@ final class LongestCommonSubsequence {
             context.reply().error("ERR The specified keys must contain string values");
             return;
         }
-        Wanted wanted = Wanted.read(context);
-        if (wanted == null) {
+        Options options = Options.read(context);
+        if (options == null) {
             return;
         }
         int firstLength = hasFirst ? first.valueLength() : 0;
@@ -92,23 +92,23 @@ final class LongestCommonSubsequence {
         long bytes = 2L * Integer.BYTES * secondLength + (long) firstLength * secondLength / Byte.SIZE
                 + Math.min(firstLength, secondLength) + secondLength
                 + HeldString.heapBytes(context.session(), first, firstLength);
-        if (!heap.take(bytes)) {
+        if (!heap.reserve(bytes)) {
             context.reply().error("ERR Insufficient memory, failed allocating transient memory for LCS");
             return;
         }
         try (HeldString a = HeldString.of(context.session(), first, firstLength);
                 HeldString b = HeldString.of(context.session(), second, secondLength)) {
             context.withLocksReleased(
-                    () -> new LongestCommonSubsequence(a, b.toArray()).reply(context.reply(), wanted));
+                    () -> new LongestCommonSubsequence(a, b.toArray()).reply(context.reply(), options));
         } finally {
-            heap.give(bytes);
+            heap.release(bytes);
         }
     }
 
-    private void reply(ReplyWriter reply, Wanted wanted) {
-        if (wanted.indexes) {
-            replyRanges(reply, wanted.minMatchLength, wanted.matchLengths);
-        } else if (wanted.lengthOnly) {
+    private void reply(ReplyWriter reply, Options options) {
+        if (options.indexes) {
+            replyRanges(reply, options.minMatchLength, options.matchLengths);
+        } else if (options.lengthOnly) {
             reply.integer(length);
         } else {
             replyString(reply);
@@ -179,9 +179,9 @@ final class LongestCommonSubsequence {
     }
 
     /** The command's options. */
-    private record Wanted(boolean indexes, boolean lengthOnly, boolean matchLengths, long minMatchLength) {
+    private record Options(boolean indexes, boolean lengthOnly, boolean matchLengths, long minMatchLength) {
         /** @return null after an error was replied */
-        static @Nullable Wanted read(CommandContext context) {
+        static @Nullable Options read(CommandContext context) {
             boolean indexes = false;
             boolean lengthOnly = false;
             boolean matchLengths = false;
@@ -207,7 +207,7 @@ final class LongestCommonSubsequence {
                 context.reply().error("ERR If you want both the length and indexes, please just use IDX.");
                 return null;
             }
-            return new Wanted(indexes, lengthOnly, matchLengths, minMatchLength);
+            return new Options(indexes, lengthOnly, matchLengths, minMatchLength);
         }
     }
 }

@@ -19,7 +19,6 @@ import io.varve.server.command.value.ExpiryTimes;
 import io.varve.server.command.value.ExpiryTimes.Unit;
 import io.varve.server.command.value.KeyLookup;
 import io.varve.server.command.value.KeyLookup.Found;
-import io.varve.server.command.value.Values;
 import io.varve.server.events.KeyEvent;
 
 import static io.varve.server.command.spec.CommandFlag.DENYOOM;
@@ -324,7 +323,7 @@ public final class StringCommands {
             context.events().emit(KeyEvent.EXPIRED, key);
             return;
         }
-        ValueRun run = context.takeRun(argument, session.headRoom(key.length()));
+        ValueRun run = context.takeRun(argument, session.headroom(key.length()));
         if (run == null) {
             session.set(key, ItemType.STRING, Encodings.STRING_BY_CONTENT,
                     context.argumentAddress(argument), context.argumentLength(argument), expireAtMillis);
@@ -344,7 +343,7 @@ public final class StringCommands {
         try {
             context.session().putRun(key, context.item(), run, Encodings.STRING_BY_CONTENT, expireAtMillis);
         } catch (CacheFullException full) {
-            context.giveRunBack(argument, run);
+            context.returnRun(argument, run);
             throw full;
         }
         run.release();
@@ -362,7 +361,7 @@ public final class StringCommands {
 
     private static void replyOrNil(CommandContext context, Item item, Found found) {
         if (found == Found.PRESENT) {
-            Values.reply(context, item);
+            context.replyValue(item);
         } else {
             context.reply().nil();
         }
@@ -389,7 +388,7 @@ public final class StringCommands {
                 return;
             }
         }
-        Values.reply(context, item);
+        context.replyValue(item);
         if ((options & TIMES) != 0) {
             if (expireAt <= context.now()) {
                 context.session().delete(key);
@@ -426,7 +425,7 @@ public final class StringCommands {
         Item item = context.item();
         for (int i = 0; i < context.keyCount(); i++) {
             if (context.session().find(context.keyAt(i), item) && item.type() == ItemType.STRING) {
-                Values.reply(context, item);
+                context.replyValue(item);
             } else {
                 context.reply().nil();
             }

@@ -16,7 +16,6 @@ import io.varve.server.command.text.LongDouble;
 import io.varve.server.command.value.Encodings;
 import io.varve.server.command.value.KeyLookup;
 import io.varve.server.command.value.KeyLookup.Found;
-import io.varve.server.command.value.Values;
 import io.varve.server.events.KeyEvent;
 
 import static io.varve.server.command.spec.CommandFlag.DENYOOM;
@@ -169,7 +168,7 @@ public final class StringEditCommands {
         if (emptyFromTheEnd || from > to) {
             context.reply().bulk(context.argumentAddress(1), 0);
         } else {
-            Values.reply(context, item, item.valueAddress() + from, (int) (to - from + 1));
+            context.replyValue(item, item.valueAddress() + from, (int) (to - from + 1));
         }
     }
 

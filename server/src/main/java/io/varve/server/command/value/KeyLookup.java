@@ -41,18 +41,18 @@ public final class KeyLookup {
         return Found.PRESENT;
     }
 
-    /** Like {@link #findUntouched}, but publishes no event if the key is missing (OBJECT). */
-    public static boolean findUntold(CommandContext context, Key key, Item item) {
+    /** Like {@link #findWithoutTouch}, but publishes no event if the key is missing (OBJECT). */
+    public static boolean findWithoutEvent(CommandContext context, Key key, Item item) {
         context.session().notifying(false);
         try {
-            return findUntouched(context, key, item);
+            return findWithoutTouch(context, key, item);
         } finally {
             context.session().notifying(true);
         }
     }
 
     /** For a command that only tests the key (EXISTS, TYPE, TTL): counts, but does not update access recency. */
-    public static boolean findUntouched(CommandContext context, Key key, Item item) {
+    public static boolean findWithoutTouch(CommandContext context, Key key, Item item) {
         CacheSession session = context.session();
         session.touching(false);
         boolean found = session.find(key, item);

@@ -14,7 +14,7 @@ import io.varve.memory.offheap.Memory;
 public final class MemberIndex {
     /** The result of {@link #find} if there is none. */
     public static final int NONE = -1;
-    private static final int LEAST_SLOTS = 64;
+    private static final int MIN_SLOTS = 64;
 
     private final MemberList list;
     private final WorkMemory memory = new WorkMemory();
@@ -29,7 +29,7 @@ public final class MemberIndex {
     public void expect(Cache cache, long members) {
         list.expect(cache, members);
         if (members > slots / 2) {
-            grow(cache, Math.toIntExact(Math.max(LEAST_SLOTS, Long.highestOneBit(members) * 4)));
+            grow(cache, Math.toIntExact(Math.max(MIN_SLOTS, Long.highestOneBit(members) * 4)));
         }
     }
 
@@ -54,7 +54,7 @@ public final class MemberIndex {
     /** Finds a member, or appends it to the list with a score of 0; in that case the list has grown. */
     public int findOrAdd(Cache cache, CacheSession session, long address, int length) {
         if (list.count() >= slots / 2) {
-            grow(cache, Math.max(LEAST_SLOTS, Math.multiplyExact(slots, 2)));
+            grow(cache, Math.max(MIN_SLOTS, Math.multiplyExact(slots, 2)));
         }
         int hash = hash(session, address, length);
         int found = find(hash, address, length);

@@ -153,8 +153,8 @@ public final class MemberList {
     }
 
     /** Keeps the first entries, at most this many, in sorted order if the list was sorted. */
-    public void keepFirst(long most) {
-        count = (int) Math.min(count, most);
+    public void keepFirst(long max) {
+        count = (int) Math.min(count, max);
     }
 
     /** The number of the entry at this place of the order. */

@@ -14,12 +14,15 @@ public interface Pickable {
     /** Moves the cursor to the next element; false if there is none. */
     boolean next();
 
-    /** Whether {@link #seek} walks over the elements in front; {@link #here} and {@link #show} then save a position. */
-    boolean isWalked();
+    /**
+     * Whether {@link #seek} walks over the elements in front. If so, it is faster to save a {@link #position} and
+     * return to it by {@link #moveToPosition}.
+     */
+    boolean isSequential();
 
     /** The position of the cursor's element. */
-    long here();
+    long position();
 
     /** Moves the cursor to a position for reading; iteration cannot continue from there. */
-    void show(long place);
+    void moveToPosition(long place);
 }

@@ -17,14 +17,14 @@ import java.util.random.RandomGenerator;
  */
 public final class RandomRanks {
     /** Maximum picks with repetition in one reply: clients cannot read a longer array. */
-    public static final long MOST_PICKS = Integer.MAX_VALUE / 2;
+    public static final long MAX_PICKS = Integer.MAX_VALUE / 2;
 
     /** If at least one of this many ranks is requested, each rank is tested. */
     private static final int FEW_PER_PICK = 3;
     /** Approximate number of picks per stretch. */
     private static final int STRETCH_PICKS = 1024;
     /** Maximum number of positions kept on the heap at a time. */
-    private static final int MOST_NOTED = 1 << 13;
+    private static final int MAX_RECORDED = 1 << 13;
 
     private RandomRanks() {}
 
@@ -112,10 +112,10 @@ public final class RandomRanks {
      */
     public static void forEachPick(Pickable of, long count, Runnable taker) {
         ThreadLocalRandom random = ThreadLocalRandom.current();
-        if (of.isWalked()) {
-            for (long left = count; left > 0; left -= MOST_NOTED) {
-                for (long place : places(random, of, (int) Math.min(left, MOST_NOTED))) {
-                    of.show(place);
+        if (of.isSequential()) {
+            for (long left = count; left > 0; left -= MAX_RECORDED) {
+                for (long place : places(random, of, (int) Math.min(left, MAX_RECORDED))) {
+                    of.moveToPosition(place);
                     taker.run();
                 }
             }
@@ -142,7 +142,7 @@ public final class RandomRanks {
             for (; there && rank < pick >>> Integer.SIZE; rank++) {
                 there = of.next();
             }
-            places[(int) pick] = of.here();
+            places[(int) pick] = of.position();
         }
         return places;
     }

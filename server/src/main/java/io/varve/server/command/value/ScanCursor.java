@@ -102,7 +102,7 @@ public final class ScanCursor {
         return noValues;
     }
 
-    /** Where the scan continues; 0 at the start. */
+    /** The position at which the scan continues; 0 at the start. */
     public long position() {
         return position;
     }

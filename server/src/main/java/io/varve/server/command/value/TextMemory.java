@@ -15,7 +15,7 @@ import io.varve.memory.offheap.Memory;
 public final class TextMemory {
     private static final int FIRST_BLOCK_BYTES = 16 << 10;
     /** Large, so that there are few blocks for any size: each block is a heap object. */
-    private static final int MOST_BLOCK_BYTES = 4 << 20;
+    private static final int MAX_BLOCK_BYTES = 4 << 20;
 
     private final List<ValueRun> blocks = new ArrayList<>(0);
     private long at;
@@ -45,7 +45,7 @@ public final class TextMemory {
             }
             held += size;
             blocks.add(block);
-            next = Math.min(MOST_BLOCK_BYTES, 2 * next);
+            next = Math.min(MAX_BLOCK_BYTES, 2 * next);
             at = block.address();
             end = at + block.length();
         }

@@ -22,7 +22,7 @@ public final class WorkMemory {
      * charged.
      */
     private static final int LARGE_BYTES = 1 << 20;
-    private static final int MOST_BYTES = Integer.MAX_VALUE - 64;
+    private static final int MAX_BYTES = Integer.MAX_VALUE - 64;
 
     private @Nullable ByteBuffer kept;
     private long keptAddress;
@@ -50,7 +50,7 @@ public final class WorkMemory {
             return;
         }
         long grown = capacity < LARGE_BYTES ? 2L * capacity : capacity + capacity / 2L;
-        long wanted = Math.min(MOST_BYTES, Math.max(bytes, grown));
+        long wanted = Math.min(MAX_BYTES, Math.max(bytes, grown));
         if (wanted < bytes) {
             throw CacheFullException.TOO_LARGE;
         }

@@ -14,7 +14,7 @@ import static io.varve.server.command.spec.CommandFlag.STALE;
  * handlers.
  */
 public final class CurveCommands {
-    private static final int MOST_POINTS = 1024;
+    private static final int MAX_POINTS = 1024;
     private static final int USUAL_POINTS = 20;
     /** Ratios are replied with six decimals; more are not significant. */
     private static final double MILLION = 1e6;
@@ -49,7 +49,7 @@ public final class CurveCommands {
             if (!(isClass
                     ? requireInRange(context, i + 1, "CLASS", 0, last,
                             context.cache().config().tracksPenalties() ? "" : UNTRACKED)
-                    : requireInRange(context, i + 1, "POINTS", 1, MOST_POINTS, ""))) {
+                    : requireInRange(context, i + 1, "POINTS", 1, MAX_POINTS, ""))) {
                 return;
             }
             if (isClass) {
@@ -67,14 +67,14 @@ public final class CurveCommands {
     }
 
     /** Calls {@link CommandContext#requireLong} and also refuses a value out of range: the handler just returns. */
-    static boolean requireInRange(CommandContext context, int argument, String name, long least, long most,
+    static boolean requireInRange(CommandContext context, int argument, String name, long min, long max,
             String why) {
         if (!context.requireLong(argument)) {
             return false;
         }
-        if (context.longValue() < least || context.longValue() > most) {
+        if (context.longValue() < min || context.longValue() > max) {
             context.reply().error("ERR " + name + " is out of range, allowed is "
-                    + (least == most ? Long.toString(least) : least + " to " + most) + why);
+                    + (min == max ? Long.toString(min) : min + " to " + max) + why);
             return false;
         }
         return true;

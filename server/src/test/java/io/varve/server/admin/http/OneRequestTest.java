@@ -55,7 +55,7 @@ class OneRequestTest {
         return text.toString();
     }
 
-    private String ask(String text) {
+    private String send(String text) {
         receive(text);
         return sent();
     }
@@ -71,34 +71,34 @@ class OneRequestTest {
 
     @Test
     void metricsAreText() {
-        assertThat(ask(get("/metrics"))).startsWith("HTTP/1.1 200 OK\r\n")
+        assertThat(send(get("/metrics"))).startsWith("HTTP/1.1 200 OK\r\n")
                 .contains("content-type: text/plain; version=0.0.4; charset=utf-8\r\n", "connection: close\r\n",
                         "cache-control: no-store\r\n", "\n# TYPE varve_memory_used_bytes gauge\n");
     }
 
     @Test
     void aHeadRequestReturnsNoBody() {
-        String head = ask("HEAD /metrics HTTP/1.1\r\nHost: here\r\n\r\n");
+        String head = send("HEAD /metrics HTTP/1.1\r\nHost: here\r\n\r\n");
         assertThat(head).startsWith("HTTP/1.1 200 OK\r\n").endsWith("\r\n\r\n").doesNotContain("varve_")
                 .containsPattern("content-length: \\d{4,}\r\n");
     }
 
     @Test
     void aQueryIsIgnoredAndOldHttpNeedsNoHost() {
-        assertThat(ask("GET /health/live?x=/metrics HTTP/1.0\r\n\r\n")).startsWith("HTTP/1.1 200 OK\r\n")
+        assertThat(send("GET /health/live?x=/metrics HTTP/1.0\r\n\r\n")).startsWith("HTTP/1.1 200 OK\r\n")
                 .endsWith("\r\n\r\nlive\n");
     }
 
     @Test
     void readinessFollowsTheServersLife() {
-        assertThat(ask(get("/health/ready"))).startsWith("HTTP/1.1 503 ").endsWith("\r\n\r\nstarting\n");
+        assertThat(send(get("/health/ready"))).startsWith("HTTP/1.1 503 ").endsWith("\r\n\r\nstarting\n");
     }
 
     @Test
     void aServerThatListensAndHasLoadedIsReady() {
         health.loaded();
         health.listening();
-        assertThat(ask(get("/health/ready"))).startsWith("HTTP/1.1 200 ").endsWith("\r\n\r\nready\n");
+        assertThat(send(get("/health/ready"))).startsWith("HTTP/1.1 200 ").endsWith("\r\n\r\nready\n");
     }
 
     @Test
@@ -106,19 +106,19 @@ class OneRequestTest {
         health.loaded();
         health.listening();
         health.stopping();
-        assertThat(ask(get("/health/ready"))).startsWith("HTTP/1.1 503 ").endsWith("\r\n\r\nstopping\n");
+        assertThat(send(get("/health/ready"))).startsWith("HTTP/1.1 503 ").endsWith("\r\n\r\nstopping\n");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"/", "/metric", "/metrics/", "/health", "*", "//metrics", "/health/ready/x"})
     void unknownPathsAreNotFound(String path) {
-        assertThat(ask(get(path))).startsWith("HTTP/1.1 404 ");
+        assertThat(send(get(path))).startsWith("HTTP/1.1 404 ");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"POST", "PUT", "DELETE", "OPTIONS", "TRACE", "BREW"})
     void otherMethodsAreNotAllowed(String method) {
-        assertThat(ask(method + " /metrics HTTP/1.1\r\nHost: here\r\nContent-Length: 0\r\n\r\n"))
+        assertThat(send(method + " /metrics HTTP/1.1\r\nHost: here\r\nContent-Length: 0\r\n\r\n"))
                 .startsWith("HTTP/1.1 405 ").contains("allow: GET, HEAD\r\n");
     }
 
@@ -129,45 +129,45 @@ class OneRequestTest {
             "GET /metrics HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: -1\\r\\n\\r\\n",
             "GET /metrics HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 1\\r\\nContent-Length: 2\\r\\n\\r\\n"})
     void malformedRequestsAreBadRequests(String request) {
-        assertThat(ask(request.replace("\\r\\n", "\r\n"))).startsWith("HTTP/1.1 400 ");
+        assertThat(send(request.replace("\\r\\n", "\r\n"))).startsWith("HTTP/1.1 400 ");
     }
 
     @Test
     void aLongLineIsTooBig() {
-        assertThat(ask("GET /" + "x".repeat(3000) + " HTTP/1.1\r\nHost: a\r\n\r\n")).startsWith("HTTP/1.1 413 ");
+        assertThat(send("GET /" + "x".repeat(3000) + " HTTP/1.1\r\nHost: a\r\n\r\n")).startsWith("HTTP/1.1 413 ");
     }
 
     @Test
     void longHeadersAreTooBig() {
-        assertThat(ask("GET /metrics HTTP/1.1\r\nHost: a\r\nX: " + "x".repeat(9000) + "\r\n\r\n"))
+        assertThat(send("GET /metrics HTTP/1.1\r\nHost: a\r\nX: " + "x".repeat(9000) + "\r\n\r\n"))
                 .startsWith("HTTP/1.1 413 ");
     }
 
     @Test
     void anAnnouncedBodyIsTooBigBeforeItComes() {
-        assertThat(ask("POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 8193\r\n\r\n"))
+        assertThat(send("POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 8193\r\n\r\n"))
                 .startsWith("HTTP/1.1 413 ");
     }
 
     @Test
     void aBodyInPiecesIsTooBigOnceItIs() {
         String piece = "1000\r\n" + "x".repeat(0x1000) + "\r\n";
-        assertThat(ask("POST /metrics HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + piece + piece))
+        assertThat(send("POST /metrics HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + piece + piece))
                 .isEmpty();
-        assertThat(ask(piece)).startsWith("HTTP/1.1 413 ");
+        assertThat(send(piece)).startsWith("HTTP/1.1 413 ");
     }
 
     @Test
     void expectContinueIsAnsweredAtOnce() {
-        assertThat(ask("POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n"))
+        assertThat(send("POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n"))
                 .startsWith("HTTP/1.1 405 ");
     }
 
     @Test
     void manyRequestsAtOnceHaveOneAnswer() {
-        String answers = ask(get("/health/live").repeat(1000));
+        String answers = send(get("/health/live").repeat(1000));
         assertThat(answers.split("HTTP/1.1 200", -1)).hasSize(2);
-        assertThat(ask(get("/health/live"))).isEmpty();
+        assertThat(send(get("/health/live"))).isEmpty();
     }
 
     @Test
@@ -196,7 +196,7 @@ class OneRequestTest {
     @Test
     void theConnectionIsClosedAWhileAfterTheAnswer() {
         channel.freezeTime();
-        assertThat(ask(get("/health/live"))).startsWith("HTTP/1.1 200 ");
+        assertThat(send(get("/health/live"))).startsWith("HTTP/1.1 200 ");
         pass(OneRequest.LINGER_SECONDS - 1);
         assertThat(channel.isOpen()).isTrue();
         pass(1);
@@ -206,7 +206,7 @@ class OneRequestTest {
     @Test
     void aClientThatKeepsSendingAfterTheAnswerIsClosed() {
         channel.freezeTime();
-        assertThat(ask("POST /metrics HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + "2001\r\n"
+        assertThat(send("POST /metrics HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + "2001\r\n"
                 + "x".repeat(0x2001) + "\r\n")).startsWith("HTTP/1.1 413 ");
         String piece = "10000\r\n" + "x".repeat(0x10000) + "\r\n";
         for (int i = 0; i < 17 && channel.isOpen(); i++) {

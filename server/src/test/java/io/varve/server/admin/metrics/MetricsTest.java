@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Tests the metrics for Prometheus: names, values and cost. Confined to the test's thread. */
 class MetricsTest {
     private static final ServerConfig CONFIG = ServerConfig.defaults().with("maxmemory", "64mb").with("shards", "4");
-    /** What a name may end in: a base unit of Prometheus's. */
+    /** Allowed last words of a name: the base units of Prometheus. */
     private static final Set<String> UNITS = Set.of("bytes", "seconds", "ratio");
 
     private final Cache cache = Cache.open(CONFIG.cacheConfig());
@@ -45,7 +45,7 @@ class MetricsTest {
     }
 
     @Test
-    void namesAreAsPrometheusWantsThem() throws IOException {
+    void namesFollowPrometheusConventions() throws IOException {
         PrometheusText text = scrape();
         assertThat(text.types().keySet()).filteredOn(name -> name.startsWith("varve_")).hasSizeGreaterThan(80)
                 .allSatisfy(name -> {
@@ -80,7 +80,7 @@ class MetricsTest {
             assertThat(metrics).as(field).hasSize(1);
             String metric = metrics.getFirst();
             assertThat(text.types().get(metric)).isEqualTo("gauge");
-            // The process goes on between the two.
+            // The process continues between the two.
             if (!field.contains("rss") && !field.contains("fragmentation")) {
                 double value = text.value(metric);
                 assertThat(shown).as(metric).isIn(Long.toString((long) value),

@@ -25,8 +25,8 @@ class ArgumentPreviewsTest {
         previews.keep(argument, address, text.length());
     }
 
-    private String head(int argument, int most) {
-        byte[] bytes = previews.of(argument, most);
+    private String head(int argument, int max) {
+        byte[] bytes = previews.of(argument, max);
         return bytes == null ? "none" : new String(bytes, StandardCharsets.US_ASCII);
     }
 

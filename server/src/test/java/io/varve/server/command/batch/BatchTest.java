@@ -20,9 +20,9 @@ class BatchTest {
     }
 
     /** A command's arguments, its keys, and the spec found under its name. Immutable. */
-    private record Look(List<String> arguments, List<String> keys, String spec) {
-        static List<Look> at(Batch batch, int from) {
-            List<Look> looks = new ArrayList<>();
+    private record Lookup(List<String> arguments, List<String> keys, String spec) {
+        static List<Lookup> at(Batch batch, int from) {
+            List<Lookup> looks = new ArrayList<>();
             for (int command = from; command < batch.commandCount(); command++) {
                 List<String> arguments = new ArrayList<>();
                 for (int i = 0; i < batch.argumentCount(command); i++) {
@@ -36,7 +36,7 @@ class BatchTest {
                             + batch.key(key).length() + " " + batch.key(key).hash());
                 }
                 CommandSpec spec = batch.spec(command);
-                looks.add(new Look(arguments, keys, spec == null ? "none" : spec.fullName()));
+                looks.add(new Lookup(arguments, keys, spec == null ? "none" : spec.fullName()));
             }
             return looks;
         }
@@ -63,15 +63,15 @@ class BatchTest {
     @Test
     void remainingCommandsSurviveSlimming() {
         Batch whole = someCommands();
-        List<Look> all = Look.at(whole, 0);
+        List<Lookup> all = Lookup.at(whole, 0);
         for (int first = 0; first <= whole.commandCount(); first++) {
             Batch once = whole.slim(first);
             assertThat(once.isSlim()).isTrue();
-            assertThat(Look.at(once, 0)).as("from %d", first).isEqualTo(all.subList(first, all.size()));
+            assertThat(Lookup.at(once, 0)).as("from %d", first).isEqualTo(all.subList(first, all.size()));
             for (int second = 0; second <= once.commandCount(); second++) {
                 Batch twice = once.slim(second);
                 int from = twice.equals(once) ? second : 0;
-                assertThat(Look.at(twice, from)).as("from %d and %d", first, second)
+                assertThat(Lookup.at(twice, from)).as("from %d and %d", first, second)
                         .isEqualTo(all.subList(first + second, all.size()));
             }
         }

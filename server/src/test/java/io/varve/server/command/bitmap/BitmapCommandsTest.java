@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class BitmapCommandsTest extends HarnessTest {
     private long integer(String... command) {
-        return Long.parseLong(ask(command).substring(1));
+        return Long.parseLong(execute(command).substring(1));
     }
 
     @ParameterizedTest
@@ -54,7 +54,7 @@ class BitmapCommandsTest extends HarnessTest {
         server.run("SET s foobar");
         server.run("SADD l x");
         server.run("SET", "ones", "\u00ff\u00ff");
-        assertThat(ask(command.split(" "))).isEqualTo(reply.equals("-W")
+        assertThat(execute(command.split(" "))).isEqualTo(reply.equals("-W")
                 ? "-WRONGTYPE Operation against a key holding the wrong kind of value"
                 : reply);
     }
@@ -62,18 +62,18 @@ class BitmapCommandsTest extends HarnessTest {
     @Test
     void failedIncrementsAreNullsInResp3() {
         server.run("HELLO 3");
-        assertThat(ask("BITFIELD", "b", "OVERFLOW", "FAIL", "INCRBY", "u2", "0", "9")).isEqualTo("*1 _");
+        assertThat(execute("BITFIELD", "b", "OVERFLOW", "FAIL", "INCRBY", "u2", "0", "9")).isEqualTo("*1 _");
     }
 
     @Test
     void writingBitsMakesTheStringRawAndKeepsItsTtl() {
         server.run("SET n 123 EX 1000");
         server.run("SETBIT n 0 0");
-        assertThat(ask("OBJECT", "ENCODING", "n")).isEqualTo("$3 raw");
-        assertThat(ask("TTL", "n")).isEqualTo(":1000");
+        assertThat(execute("OBJECT", "ENCODING", "n")).isEqualTo("$3 raw");
+        assertThat(execute("TTL", "n")).isEqualTo(":1000");
         server.run("BITOP OR n n missing");
-        assertThat(ask("GET", "n")).isEqualTo("$3 123");
-        assertThat(ask("TTL", "n")).isEqualTo(":-1");
+        assertThat(execute("GET", "n")).isEqualTo("$3 123");
+        assertThat(execute("TTL", "n")).isEqualTo(":-1");
     }
 
     @Test
@@ -207,15 +207,15 @@ class BitmapCommandsTest extends HarnessTest {
             BigInteger wanted = !set
                     ? old.add(given)
                     : !signed && number < 0 ? given.add(BigInteger.ONE.shiftLeft(64)) : given;
-            BigInteger least = signed ? span.shiftRight(1).negate() : BigInteger.ZERO;
-            BigInteger greatest = least.add(span).subtract(BigInteger.ONE);
-            boolean fits = wanted.compareTo(least) >= 0 && wanted.compareTo(greatest) <= 0;
+            BigInteger min = signed ? span.shiftRight(1).negate() : BigInteger.ZERO;
+            BigInteger greatest = min.add(span).subtract(BigInteger.ONE);
+            boolean fits = wanted.compareTo(min) >= 0 && wanted.compareTo(greatest) <= 0;
             BigInteger written = fits
                     ? wanted
                     : overflow.equals("SAT")
-                            ? wanted.signum() < 0 && !isTakenForLarge(set, given, greatest) ? least : greatest
+                            ? wanted.signum() < 0 && !isTakenForLarge(set, given, greatest) ? min : greatest
                             : wrapped(wanted, span, signed, bits);
-            String reply = ask("BITFIELD", "b", "OVERFLOW", overflow, set ? "SET" : "INCRBY", type, "" + offset,
+            String reply = execute("BITFIELD", "b", "OVERFLOW", overflow, set ? "SET" : "INCRBY", type, "" + offset,
                     "" + number);
             if (!fits && overflow.equals("FAIL")) {
                 assertThat(reply).as("seed %d step %d", seed, step).isEqualTo("*1 $-1");
@@ -224,7 +224,7 @@ class BitmapCommandsTest extends HarnessTest {
                 assertThat(reply).as("seed %d step %d", seed, step).isEqualTo("*1 :" + (set ? old : written));
             }
             model = model.subtract(stored.shiftLeft(shift)).add(written.mod(span).shiftLeft(shift));
-            assertThat(ask("BITFIELD_RO", "b", "GET", type, "" + offset)).isEqualTo("*1 :" + written);
+            assertThat(execute("BITFIELD_RO", "b", "GET", type, "" + offset)).isEqualTo("*1 :" + written);
         }
     }
 

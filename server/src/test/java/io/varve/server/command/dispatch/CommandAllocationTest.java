@@ -78,12 +78,12 @@ class CommandAllocationTest {
             for (int i = 0; i < BATCH; i++) {
                 server.add(each[i % each.length].split(" "));
             }
-            double least = Double.MAX_VALUE;
-            for (int round = 0; round < MAX_ROUNDS && least >= 1; round++) {
-                least = Math.min(least, bytesPerCommand(server));
+            double min = Double.MAX_VALUE;
+            for (int round = 0; round < MAX_ROUNDS && min >= 1; round++) {
+                min = Math.min(min, bytesPerCommand(server));
             }
             assertThat(server.errors()).as("errors replied").isEqualTo(errors);
-            assertThat(least).as("heap bytes per command of " + commands).isLessThan(1);
+            assertThat(min).as("heap bytes per command of " + commands).isLessThan(1);
         }
     }
 

@@ -75,8 +75,8 @@ class GrowthUnderPressureTest {
     }
 
     /**
-     * While room is made for it somebody is promised a key: it waits, though it had replied an error that was taken
-     * back.
+     * While memory is reclaimed for it, a key is reserved for a client: the transaction waits, although it had written
+     * an error that was rolled back.
      */
     @Test
     void aTransactionDelayedOnItsRetryIsNotLost() {
@@ -95,7 +95,7 @@ class GrowthUnderPressureTest {
             boolean[] reserved = {false};
             long errors = server.errors();
             server.cache().subscribe((change, shard, sequence, database, address, length) -> {
-                // That of GET is the first.
+                // The first event is that of GET.
                 if (change == Change.EVICTED && server.errors() > errors && !reserved[0]) {
                     reserved[0] = true;
                     try (Arena arena = Arena.ofConfined()) {
@@ -117,7 +117,7 @@ class GrowthUnderPressureTest {
         }
     }
 
-    /** What it is counted for is what it did the last time. */
+    /** Its last attempt alone is counted. */
     @Test
     void aTransactionThatRunsAgainCountsEachCommandOnce() {
         try (CommandHarness server = full("RPUSH list x", "SET s " + "v".repeat(1 << 20))) {
@@ -147,7 +147,7 @@ class GrowthUnderPressureTest {
         }
     }
 
-    /** Whose rules changed after it was queued is denied once, however often the transaction runs. */
+    /** A command whose rules changed after it was queued is denied once, however often the transaction runs. */
     @Test
     void aCommandOfATransactionThatRunsAgainIsDeniedOnce() {
         try (CommandHarness server = full("SET s " + "v".repeat(1 << 20))) {
@@ -199,7 +199,7 @@ class GrowthUnderPressureTest {
         }
     }
 
-    /** A command that only reads changes nothing, however many keys it has: it runs again when there is room. */
+    /** A command that only reads changes nothing, however many keys it has: it is retried once there is memory. */
     @Test
     void aLargeUnionIsReturnedByEvictingOthers() {
         try (CommandHarness server = full()) {

@@ -24,7 +24,7 @@ class RepliesInFlightTest {
     private final CommandHarness server = new CommandHarness();
 
     @BeforeEach
-    void aLargeStringThatHasRoomToGrow() {
+    void aLargeStringWithSpareCapacity() {
         server.run("SET", "s", "a".repeat(LENGTH));
         server.run("APPEND s a");
         server.run("SETRANGE s 0 a");
@@ -59,7 +59,7 @@ class RepliesInFlightTest {
         assertThat(find(server.cache().newSession(), "s", item).address()).isEqualTo(before);
     }
 
-    /** No command sends a hash out of its run yet; whoever holds one is safe all the same. */
+    /** No command sends a hash out of its run yet; a holder of one is safe regardless. */
     @ParameterizedTest
     @ValueSource(strings = {"HSET h f0 b", "HSET h f0 bb", "HSET h f0 longer", "HSET h new b", "HSET h f0 b f1 b",
             "HMSET h f0 bb f1 c", "HSETNX h new b", "HDEL h f0", "HDEL h f0 f1", "HINCRBY h n 1", "HINCRBYFLOAT h n 1",

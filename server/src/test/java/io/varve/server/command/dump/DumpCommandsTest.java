@@ -208,7 +208,7 @@ class DumpCommandsTest {
         long seed = TestBudget.seed("varve.fuzz.seed");
         SplittableRandom random = new SplittableRandom(seed);
         int restored = 0;
-        long rounds = TestBudget.of("varve.fuzz.payloads", 20_000, 1_000_000);
+        long rounds = TestBudget.of("varve.fuzz.payloads", 20_000, 500_000);
         for (long round = 0; round < rounds; round++) {
             String payload = payloads.get(random.nextInt(payloads.size()));
             String changed = Payloads.withFooter(changed(payload.substring(0, payload.length() - 10), random), 10);

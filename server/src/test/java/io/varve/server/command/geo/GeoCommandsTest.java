@@ -12,28 +12,28 @@ import static org.assertj.core.api.Assertions.assertThat;
 class GeoCommandsTest extends HarnessTest {
     @BeforeEach
     void twoTowns() {
-        assertThat(ask("GEOADD g 13.361389 38.115556 Palermo 15.087269 37.502669 Catania")).isEqualTo(":2");
+        assertThat(execute("GEOADD g 13.361389 38.115556 Palermo 15.087269 37.502669 Catania")).isEqualTo(":2");
     }
 
     @Test
     void placesHaveScoresDistancesAndHashes() {
-        assertThat(ask("ZSCORE g Palermo")).isEqualTo("$16 3479099956230698");
-        assertThat(ask("GEODIST g Palermo Catania")).isEqualTo("$11 166274.1516");
-        assertThat(ask("GEODIST g Palermo Catania km")).isEqualTo("$8 166.2742");
-        assertThat(ask("GEODIST g Palermo Catania MI")).isEqualTo("$8 103.3182");
-        assertThat(ask("GEODIST g Palermo Palermo ft")).isEqualTo("$6 0.0000");
-        assertThat(ask("GEODIST g Palermo none")).isEqualTo("$-1");
-        assertThat(ask("GEODIST none Palermo none")).isEqualTo("$-1");
-        assertThat(ask("GEODIST g Palermo Catania yd"))
+        assertThat(execute("ZSCORE g Palermo")).isEqualTo("$16 3479099956230698");
+        assertThat(execute("GEODIST g Palermo Catania")).isEqualTo("$11 166274.1516");
+        assertThat(execute("GEODIST g Palermo Catania km")).isEqualTo("$8 166.2742");
+        assertThat(execute("GEODIST g Palermo Catania MI")).isEqualTo("$8 103.3182");
+        assertThat(execute("GEODIST g Palermo Palermo ft")).isEqualTo("$6 0.0000");
+        assertThat(execute("GEODIST g Palermo none")).isEqualTo("$-1");
+        assertThat(execute("GEODIST none Palermo none")).isEqualTo("$-1");
+        assertThat(execute("GEODIST g Palermo Catania yd"))
                 .isEqualTo("-ERR unsupported unit provided. please use M, KM, FT, MI");
-        assertThat(ask("GEOHASH g Palermo none Catania")).isEqualTo("*3 $11 sqc8b49rny0 $-1 $11 sqdtr74hyu0");
-        assertThat(ask("GEOPOS g Palermo none"))
+        assertThat(execute("GEOHASH g Palermo none Catania")).isEqualTo("*3 $11 sqc8b49rny0 $-1 $11 sqdtr74hyu0");
+        assertThat(execute("GEOPOS g Palermo none"))
                 .isEqualTo("*2 *2 $20 13.36138933897018433 $20 38.11555639549629859 *-1");
         server.run("HELLO 3");
-        assertThat(ask("GEOPOS g Catania none"))
+        assertThat(execute("GEOPOS g Catania none"))
                 .isEqualTo("*2 *2 ,15.08726745843887329 ,37.50266842333162032 _");
-        assertThat(ask("GEODIST g Palermo Catania")).isEqualTo("$11 166274.1516");
-        assertThat(ask("GEOHASH none Palermo")).isEqualTo("*1 _");
+        assertThat(execute("GEODIST g Palermo Catania")).isEqualTo("$11 166274.1516");
+        assertThat(execute("GEOHASH none Palermo")).isEqualTo("*1 _");
     }
 
     @ParameterizedTest
@@ -46,74 +46,75 @@ class GeoCommandsTest extends HarnessTest {
             "GEOADD g inf -0.0000001 b|-ERR invalid longitude,latitude pair inf,-0.000000",
             "GEOADD g -180 -85.05112878 a 180 85.05112878 b|:2"})
     void placesAreAdded(String command, String reply) {
-        assertThat(ask(command)).isEqualTo(reply);
+        assertThat(execute(command)).isEqualTo(reply);
     }
 
     @Test
     void circlesAreSearched() {
-        assertThat(ask("GEORADIUS g 15 37 200 km WITHDIST"))
+        assertThat(execute("GEORADIUS g 15 37 200 km WITHDIST"))
                 .isEqualTo("*2 *2 $7 Palermo $8 190.4424 *2 $7 Catania $7 56.4413");
-        assertThat(ask("GEORADIUS g 15 37 200 km ASC")).isEqualTo("*2 $7 Catania $7 Palermo");
-        assertThat(ask("GEORADIUS g 15 37 200 km COUNT 1")).isEqualTo("*1 $7 Catania");
-        assertThat(ask("GEORADIUS_RO g 15 37 200 km COUNT 1 DESC WITHHASH WITHCOORD")).isEqualTo(
+        assertThat(execute("GEORADIUS g 15 37 200 km ASC")).isEqualTo("*2 $7 Catania $7 Palermo");
+        assertThat(execute("GEORADIUS g 15 37 200 km COUNT 1")).isEqualTo("*1 $7 Catania");
+        assertThat(execute("GEORADIUS_RO g 15 37 200 km COUNT 1 DESC WITHHASH WITHCOORD")).isEqualTo(
                 "*1 *3 $7 Palermo :3479099956230698 *2 $20 13.36138933897018433 $20 38.11555639549629859");
-        assertThat(ask("GEORADIUSBYMEMBER g Catania 100 km")).isEqualTo("*1 $7 Catania");
-        assertThat(ask("GEORADIUSBYMEMBER_RO g Catania 200000 M DESC")).isEqualTo("*2 $7 Palermo $7 Catania");
-        assertThat(ask("GEORADIUSBYMEMBER g none 100 km"))
+        assertThat(execute("GEORADIUSBYMEMBER g Catania 100 km")).isEqualTo("*1 $7 Catania");
+        assertThat(execute("GEORADIUSBYMEMBER_RO g Catania 200000 M DESC")).isEqualTo("*2 $7 Palermo $7 Catania");
+        assertThat(execute("GEORADIUSBYMEMBER g none 100 km"))
                 .isEqualTo("-ERR could not decode requested zset member");
-        assertThat(ask("GEORADIUSBYMEMBER none none abc km")).isEqualTo("*0");
-        assertThat(ask("GEORADIUS g 15 37 1 km")).isEqualTo("*0");
-        assertThat(ask("GEORADIUS g 15 37 abc km")).isEqualTo("-ERR need numeric radius");
-        assertThat(ask("GEORADIUS g 15 37 -1 km")).isEqualTo("-ERR radius cannot be negative");
-        assertThat(ask("GEORADIUS_RO g 15 37 1 km STORE d")).isEqualTo("-ERR syntax error");
-        assertThat(ask("GEORADIUS g 15 37 200 km COUNT 0")).isEqualTo("-ERR COUNT must be > 0");
-        assertThat(ask("GEORADIUS g 15 37 200 km ANY")).isEqualTo("-ERR the ANY argument requires COUNT argument");
-        assertThat(ask("GEORADIUS g 15 37 200 km COUNT 1 ANY")).isEqualTo("*1 $7 Palermo");
+        assertThat(execute("GEORADIUSBYMEMBER none none abc km")).isEqualTo("*0");
+        assertThat(execute("GEORADIUS g 15 37 1 km")).isEqualTo("*0");
+        assertThat(execute("GEORADIUS g 15 37 abc km")).isEqualTo("-ERR need numeric radius");
+        assertThat(execute("GEORADIUS g 15 37 -1 km")).isEqualTo("-ERR radius cannot be negative");
+        assertThat(execute("GEORADIUS_RO g 15 37 1 km STORE d")).isEqualTo("-ERR syntax error");
+        assertThat(execute("GEORADIUS g 15 37 200 km COUNT 0")).isEqualTo("-ERR COUNT must be > 0");
+        assertThat(execute("GEORADIUS g 15 37 200 km ANY")).isEqualTo("-ERR the ANY argument requires COUNT argument");
+        assertThat(execute("GEORADIUS g 15 37 200 km COUNT 1 ANY")).isEqualTo("*1 $7 Palermo");
     }
 
     @Test
     void rectanglesAreSearched() {
         server.run("GEOADD g 12.758489 38.788135 edge1 17.241510 38.788135 edge2");
-        assertThat(ask("GEOSEARCH g FROMLONLAT 15 37 BYRADIUS 200 km ASC")).isEqualTo("*2 $7 Catania $7 Palermo");
-        assertThat(ask("GEOSEARCH g FROMLONLAT 15 37 BYBOX 400 400 km ASC WITHDIST")).isEqualTo(
+        assertThat(execute("GEOSEARCH g FROMLONLAT 15 37 BYRADIUS 200 km ASC")).isEqualTo("*2 $7 Catania $7 Palermo");
+        assertThat(execute("GEOSEARCH g FROMLONLAT 15 37 BYBOX 400 400 km ASC WITHDIST")).isEqualTo(
                 "*4 *2 $7 Catania $7 56.4413 *2 $7 Palermo $8 190.4424 *2 $5 edge2 $8 279.7403 *2 $5 edge1 $8 279.7405");
-        assertThat(ask("GEOSEARCH g FROMMEMBER Catania BYBOX 10 10 km")).isEqualTo("*1 $7 Catania");
-        assertThat(ask("GEOSEARCH g FROMLONLAT 15 37 FROMMEMBER Catania BYBOX 1 1 km")).isEqualTo("-ERR syntax error");
-        assertThat(ask("GEOSEARCH g BYBOX 1 1 km BYRADIUS 1 m")).isEqualTo("-ERR syntax error");
-        assertThat(ask("GEOSEARCH g BYBOX 1 1 km ASC"))
+        assertThat(execute("GEOSEARCH g FROMMEMBER Catania BYBOX 10 10 km")).isEqualTo("*1 $7 Catania");
+        assertThat(execute("GEOSEARCH g FROMLONLAT 15 37 FROMMEMBER Catania BYBOX 1 1 km"))
+                .isEqualTo("-ERR syntax error");
+        assertThat(execute("GEOSEARCH g BYBOX 1 1 km BYRADIUS 1 m")).isEqualTo("-ERR syntax error");
+        assertThat(execute("GEOSEARCH g BYBOX 1 1 km ASC"))
                 .isEqualTo("-ERR exactly one of FROMMEMBER or FROMLONLAT can be specified for GEOSEARCH");
-        assertThat(ask("geosearch g FROMMEMBER Catania ASC ASC ASC"))
+        assertThat(execute("geosearch g FROMMEMBER Catania ASC ASC ASC"))
                 .isEqualTo("-ERR exactly one of BYRADIUS and BYBOX can be specified for geosearch");
-        assertThat(ask("GEOSEARCH g FROMMEMBER Catania BYBOX -1 1 km"))
+        assertThat(execute("GEOSEARCH g FROMMEMBER Catania BYBOX -1 1 km"))
                 .isEqualTo("-ERR height or width cannot be negative");
     }
 
     @Test
     void searchResultsAreStored() {
-        assertThat(ask("GEOSEARCHSTORE d g FROMLONLAT 15 37 BYRADIUS 200 km")).isEqualTo(":2");
-        assertThat(ask("ZRANGE d 0 -1 WITHSCORES"))
+        assertThat(execute("GEOSEARCHSTORE d g FROMLONLAT 15 37 BYRADIUS 200 km")).isEqualTo(":2");
+        assertThat(execute("ZRANGE d 0 -1 WITHSCORES"))
                 .isEqualTo("*4 $7 Palermo $16 3479099956230698 $7 Catania $16 3479447370796909");
-        assertThat(ask("GEOSEARCHSTORE d g FROMLONLAT 15 37 BYRADIUS 200 km STOREDIST COUNT 1")).isEqualTo(":1");
-        assertThat(ask("ZCOUNT d 56.4412 56.4414")).isEqualTo(":1");
-        assertThat(ask("GEORADIUS g 15 37 200 km STORE g")).isEqualTo(":2");
-        assertThat(ask("GEORADIUS g 15 37 200 km STORE a STOREDIST b")).isEqualTo(":2");
-        assertThat(ask("EXISTS a b")).isEqualTo(":1");
-        assertThat(ask("GEORADIUS g 15 37 200 km STORE a WITHDIST")).isEqualTo(
+        assertThat(execute("GEOSEARCHSTORE d g FROMLONLAT 15 37 BYRADIUS 200 km STOREDIST COUNT 1")).isEqualTo(":1");
+        assertThat(execute("ZCOUNT d 56.4412 56.4414")).isEqualTo(":1");
+        assertThat(execute("GEORADIUS g 15 37 200 km STORE g")).isEqualTo(":2");
+        assertThat(execute("GEORADIUS g 15 37 200 km STORE a STOREDIST b")).isEqualTo(":2");
+        assertThat(execute("EXISTS a b")).isEqualTo(":1");
+        assertThat(execute("GEORADIUS g 15 37 200 km STORE a WITHDIST")).isEqualTo(
                 "-ERR STORE option in GEORADIUS is not compatible with WITHDIST, WITHHASH and WITHCOORD options");
-        assertThat(ask("GEOSEARCHSTORE d none FROMLONLAT 15 37 BYRADIUS 200 km")).isEqualTo(":0");
-        assertThat(ask("EXISTS d")).isEqualTo(":0");
-        assertThat(ask("GEORADIUSBYMEMBER g Catania 1 m STORE g")).isEqualTo(":1");
-        assertThat(ask("ZRANGE g 0 -1")).isEqualTo("*1 $7 Catania");
-        assertThat(ask("COMMAND GETKEYS GEORADIUS g 15 37 200 km STORE a")).isEqualTo("*2 $1 g $1 a");
+        assertThat(execute("GEOSEARCHSTORE d none FROMLONLAT 15 37 BYRADIUS 200 km")).isEqualTo(":0");
+        assertThat(execute("EXISTS d")).isEqualTo(":0");
+        assertThat(execute("GEORADIUSBYMEMBER g Catania 1 m STORE g")).isEqualTo(":1");
+        assertThat(execute("ZRANGE g 0 -1")).isEqualTo("*1 $7 Catania");
+        assertThat(execute("COMMAND GETKEYS GEORADIUS g 15 37 200 km STORE a")).isEqualTo("*2 $1 g $1 a");
     }
 
     /** Scores that are no geohashes are read as C reads them. */
     @Test
     void anyScoreIsAPlace() {
         server.run("ZADD z -1 a inf b -inf c 1e300 d 1e19 e 0 f");
-        assertThat(ask("GEOHASH z a b c d e f")).isEqualTo("*6 $11 bp05b5048p0 $11 00bh0hbj200 $11 00bh0hbj200"
+        assertThat(execute("GEOHASH z a b c d e f")).isEqualTo("*6 $11 bp05b5048p0 $11 00bh0hbj200 $11 00bh0hbj200"
                 + " $11 00bh0hbj200 $11 bp05b5048p0 $11 00bh0hbj200");
-        assertThat(ask("GEOPOS z a b c")).isEqualTo("*3 *2 $3 180 $19 85.0511287799999991"
+        assertThat(execute("GEOPOS z a b c")).isEqualTo("*3 *2 $3 180 $19 85.0511287799999991"
                 + " *2 $22 -179.99999731779098511 $21 -85.05112751263942528 *2 $3 180 $21 -85.05112751263942528");
     }
 }

@@ -20,18 +20,18 @@ abstract class FieldTimesHarness extends HarnessTest {
     /** A hash with so many fields; in a small one they are packed. */
     final void make(String key, int count) {
         for (int i = 0; i < count; i += 1000) {
-            ask("HSET " + key + " " + pairs(i, Math.min(count, i + 1000)));
+            execute("HSET " + key + " " + pairs(i, Math.min(count, i + 1000)));
         }
     }
 
     final void expireSome(String key, int from, int to, long millis) {
         for (int i = from; i < to; i += 1000) {
             int end = Math.min(to, i + 1000);
-            ask("HPEXPIRE " + key + " " + millis + " FIELDS " + (end - i) + " " + fields(i, end));
+            execute("HPEXPIRE " + key + " " + millis + " FIELDS " + (end - i) + " " + fields(i, end));
         }
     }
 
-    /** What DUMP answers. */
+    /** The reply of DUMP. */
     final String payload(String key) {
         String reply = server.run("DUMP", key);
         return reply.substring(reply.indexOf('\n') + 1, reply.length() - 2);

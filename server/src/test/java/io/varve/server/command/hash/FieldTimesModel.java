@@ -78,7 +78,7 @@ final class FieldTimesModel {
     private boolean broken;
     private long now;
 
-    /** What a command is answered at a time. */
+    /** The reply to a command at a time. */
     ExpectedReply answer(List<String> words, long nowMillis) {
         pass(nowMillis);
         String name = words.getFirst();
@@ -247,7 +247,7 @@ final class FieldTimesModel {
         return fields(key).values().stream().anyMatch(field -> field.time != NEVER);
     }
 
-    /** What a key held has come under another, by DUMP and RESTORE. */
+    /** Copies a key's content to another, as by DUMP and RESTORE. */
     void restored(String from, String to, long ttlMillis) {
         Value copy = Objects.requireNonNull(values.get(from)).copy();
         copy.expireAt = ttlMillis == 0 ? NEVER : now + ttlMillis;
@@ -271,7 +271,7 @@ final class FieldTimesModel {
         }
     }
 
-    /** What a key's fields have, by the names as they are replied. */
+    /** The fields of a key by name, as they are replied. */
     Map<String, String> contents(String key) {
         return fields(key).entrySet().stream()
                 .collect(Collectors.toMap(each -> "$" + each.getKey(), each -> "$" + each.getValue().value));

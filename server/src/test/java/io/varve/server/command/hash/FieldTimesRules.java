@@ -39,10 +39,10 @@ final class FieldTimesRules {
             case "HPEXPIRE" -> expire(words, fields, now, 1, now);
             case "HEXPIREAT" -> expire(words, fields, now, 1000, 0);
             case "HPEXPIREAT" -> expire(words, fields, now, 1, 0);
-            case "HTTL" -> ask(words, fields, now, 1000);
-            case "HPTTL" -> ask(words, fields, now, 1);
-            case "HEXPIRETIME" -> ask(words, fields, 0, 1000);
-            case "HPEXPIRETIME" -> ask(words, fields, 0, 1);
+            case "HTTL" -> ttl(words, fields, now, 1000);
+            case "HPTTL" -> ttl(words, fields, now, 1);
+            case "HEXPIRETIME" -> ttl(words, fields, 0, 1000);
+            case "HPEXPIRETIME" -> ttl(words, fields, 0, 1);
             case "HPERSIST" -> persist(words, fields);
             default -> throw new IllegalArgumentException(words.toString());
         };
@@ -97,7 +97,7 @@ final class FieldTimesRules {
         };
     }
 
-    /** What is wrong with the word FIELDS and the number behind it. */
+    /** The error for the word FIELDS and the number behind it, if any. */
     private static @Nullable ExpectedReply problem(List<String> words, int from, String notPositive) {
         if (!words.get(from).equalsIgnoreCase("FIELDS")) {
             return ExpectedReply.error(NO_FIELDS);
@@ -111,7 +111,7 @@ final class FieldTimesRules {
                 : null;
     }
 
-    private static ExpectedReply ask(List<String> words, Map<String, Field> fields, long base, int unit) {
+    private static ExpectedReply ttl(List<String> words, Map<String, Field> fields, long base, int unit) {
         ExpectedReply problem = problem(words, 2, "ERR Number of fields must be a positive integer");
         if (problem != null) {
             return problem;

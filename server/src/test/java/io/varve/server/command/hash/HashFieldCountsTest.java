@@ -23,13 +23,13 @@ class HashFieldCountsTest extends FieldTimesHarness {
     // --- picked at random
 
     private Set<String> picked(String command, int times) {
-        return IntStream.range(0, times).mapToObj(_ -> ask(command)).flatMap(reply -> Stream.of(reply.split(" ")))
+        return IntStream.range(0, times).mapToObj(_ -> execute(command)).flatMap(reply -> Stream.of(reply.split(" ")))
                 .filter(word -> word.startsWith("f")).collect(Collectors.toSet());
     }
 
     /**
-     * Of a large hash those that are there come up and no others, each of them: whether half of all are due, or nearly
-     * all, and whether all have times or some have none.
+     * A random selection from a large hash returns each visible field and no other: whether half of all are due, or
+     * nearly all, and whether all have times or some have none.
      */
     @ParameterizedTest
     @CsvSource({"400, 200, 0", "400, 200, 150", "1000, 950, 0", "1000, 950, 20", "1000, 999, 0", "1000, 999, 1"})
@@ -40,24 +40,24 @@ class HashFieldCountsTest extends FieldTimesHarness {
         server.sleep(51);
         int there = count - due;
         Set<String> expected = Set.copyOf(List.of(fields(due, count).split(" ")));
-        asks("HLEN h", ":" + there);
+        expect("HLEN h", ":" + there);
         assertThat(picked("HRANDFIELD h " + Math.min(there, 100), 60)).isEqualTo(expected);
         assertThat(picked("HRANDFIELD h 5", 800)).isEqualTo(expected);
         assertThat(picked("HRANDFIELD h -100", 60)).isEqualTo(expected);
         assertThat(picked("HRANDFIELD h -5", 800)).isEqualTo(expected);
         assertThat(picked("HRANDFIELD h", 4000)).isEqualTo(expected);
         for (int wanted : new int[] {1, 5, there, there + 1}) {
-            String reply = ask("HRANDFIELD h " + wanted);
+            String reply = execute("HRANDFIELD h " + wanted);
             assertThat(reply).startsWith("*" + Math.min(there, wanted) + " ");
             List<String> names = Stream.of(reply.split(" ")).filter(word -> word.startsWith("f")).toList();
             assertThat(expected).containsAll(names);
             assertThat(Set.copyOf(names)).hasSize(Math.min(there, wanted));
         }
-        asks("HRANDFIELD h 0", "*0");
+        expect("HRANDFIELD h 0", "*0");
         server.sleep(2_000_000);
         if (withoutTimes == 0) {
-            asks("HRANDFIELD h", "$-1");
-            asks("HRANDFIELD h -5", "*0");
+            expect("HRANDFIELD h", "$-1");
+            expect("HRANDFIELD h -5", "*0");
         }
     }
 
@@ -67,7 +67,7 @@ class HashFieldCountsTest extends FieldTimesHarness {
         return server.run("OBJECT ENCODING h").replace("\r\n", " ").strip();
     }
 
-    /** The room for times is there, that for so many of them is not. */
+    /** There is memory for the times of few fields, but not for those of so many. */
     @ParameterizedTest
     @CsvSource({"1000000, false", "1000000, true", "10, false", "10, true"})
     void aHashThatWasRefusedTimesIsWhatItWas(int packed, boolean keyExpires) {
@@ -128,62 +128,62 @@ class HashFieldCountsTest extends FieldTimesHarness {
     // --- counted
 
     private void counts(int hashes) {
-        String told = ask("INFO keyspace") + " ";
+        String reported = execute("INFO keyspace") + " ";
         if (hashes == 0) {
-            assertThat(told).contains("db0:").doesNotContain("subexpiry");
+            assertThat(reported).contains("db0:").doesNotContain("subexpiry");
         } else {
-            assertThat(told).containsPattern("db0:[^ ]*,subexpiry=" + hashes + " ");
+            assertThat(reported).containsPattern("db0:[^ ]*,subexpiry=" + hashes + " ");
         }
     }
 
     @ParameterizedTest
     @ValueSource(ints = {5, 1000})
     void hashesWithFieldTimesAreCounted(int count) {
-        ask("SET string text");
+        execute("SET string text");
         make("h", count);
         counts(0);
-        ask("HPEXPIRE h 10000 FIELDS 2 f1 f2");
+        execute("HPEXPIRE h 10000 FIELDS 2 f1 f2");
         counts(1);
-        ask("HPEXPIRE h 20000 FIELDS 1 f3");
-        ask("PEXPIRE h 100000");
-        ask("COPY h g");
+        execute("HPEXPIRE h 20000 FIELDS 1 f3");
+        execute("PEXPIRE h 100000");
+        execute("COPY h g");
         counts(2);
-        ask("RENAME g i");
-        ask("HSET other f v");
+        execute("RENAME g i");
+        execute("HSET other f v");
         counts(2);
-        ask("COPY h other REPLACE");
+        execute("COPY h other REPLACE");
         counts(3);
-        ask("SET other text");
+        execute("SET other text");
         counts(2);
-        ask("DEL i");
+        execute("DEL i");
         counts(1);
         assertThat(server.run("RESTORE", "g", "0", payload("h"))).isEqualTo("+OK\r\n");
         counts(2);
-        ask("MOVE g 1");
+        execute("MOVE g 1");
         counts(1);
-        ask("SWAPDB 0 1");
+        execute("SWAPDB 0 1");
         counts(1);
-        ask("SWAPDB 0 1");
-        ask("PERSIST h");
-        ask("HPERSIST h FIELDS 3 f1 f2 f3");
+        execute("SWAPDB 0 1");
+        execute("PERSIST h");
+        execute("HPERSIST h FIELDS 3 f1 f2 f3");
         for (int i = 0; i < 400; i++) {
             server.sleep(100);
             server.cache().maintain();
         }
         counts(0);
-        asks("HLEN h", ":" + count);
-        ask("HPEXPIRE h 100 FIELDS 1 f1");
+        expect("HLEN h", ":" + count);
+        execute("HPEXPIRE h 100 FIELDS 1 f1");
         counts(1);
         for (int i = 0; i < 40; i++) {
             server.sleep(100);
             server.cache().maintain();
         }
         counts(0);
-        asks("HLEN h", ":" + (count - 1));
-        ask("HPEXPIRE h 100000 FIELDS 1 f2");
+        expect("HLEN h", ":" + (count - 1));
+        execute("HPEXPIRE h 100000 FIELDS 1 f2");
         counts(1);
-        ask("FLUSHALL");
-        ask("SET string text");
+        execute("FLUSHALL");
+        execute("SET string text");
         counts(0);
         assertThat(server.cache().checkIntegrity()).isEmpty();
     }

@@ -76,7 +76,7 @@ class HashTimesModelTest {
                 + (again == ScriptShrinker.NONE ? "(which does not always fail)" : what));
     }
 
-    /** The first step whose reply the model does not allow; {@link #what} tells more. */
+    /** The first step whose reply the model does not allow; {@link #what} explains it. */
     private int failingStep(List<List<String>> script) {
         FieldTimesModel model = new FieldTimesModel();
         try (CommandHarness server = new CommandHarness(config)) {
@@ -96,7 +96,7 @@ class HashTimesModelTest {
         return ScriptShrinker.NONE;
     }
 
-    /** What there is to object, or null. */
+    /** The objection to a reply, or null. */
     private static @Nullable String step(CommandHarness server, FieldTimesModel model, List<String> words) {
         return switch (words.getFirst()) {
             case RandomHashCommands.SLEEP -> {

@@ -40,88 +40,88 @@ class LargeHashesTest extends HarnessTest {
             "HSETNX h f128 128",
             "HINCRBY h f128 128", "HINCRBYFLOAT h f128 128"})
     void aHashBecomesATreeWithOneFieldMoreThanIsPacked(String command) {
-        asks("CONFIG SET hash-max-listpack-entries 128", "+OK");
-        ask("HSET h " + pairs(0, 128));
-        ask("EXPIRE h 100");
+        expect("CONFIG SET hash-max-listpack-entries 128", "+OK");
+        execute("HSET h " + pairs(0, 128));
+        execute("EXPIRE h 100");
         assertThat(isTree("h")).isFalse();
-        asks("OBJECT ENCODING h", "$8 listpack");
-        ask("HSET h f0 0 f127 127");
+        expect("OBJECT ENCODING h", "$8 listpack");
+        execute("HSET h f0 0 f127 127");
         assertThat(isTree("h")).isFalse();
-        ask(command);
+        execute(command);
         assertThat(isTree("h")).isTrue();
         assertThat(all("h")).isEqualTo(model(0, 129));
-        asks("TTL h", ":100");
-        asks("OBJECT ENCODING h", "$9 hashtable");
-        asks("HDEL h f5 f5 missing f7", ":2");
-        asks("OBJECT ENCODING h", "$9 hashtable");
-        asks("HLEN h", ":127");
+        expect("TTL h", ":100");
+        expect("OBJECT ENCODING h", "$9 hashtable");
+        expect("HDEL h f5 f5 missing f7", ":2");
+        expect("OBJECT ENCODING h", "$9 hashtable");
+        expect("HLEN h", ":127");
         for (int i = 0; i < 129; i++) {
-            ask("HDEL h f" + i);
+            execute("HDEL h f" + i);
         }
-        asks("EXISTS h", ":0");
-        asks("HSET h again 1", ":1");
-        asks("OBJECT ENCODING h", "$8 listpack");
+        expect("EXISTS h", ":0");
+        expect("HSET h again 1", ":1");
+        expect("OBJECT ENCODING h", "$8 listpack");
         assertThat(isTree("h")).isFalse();
     }
 
     @Test
     void aHashBecomesATreeWithMoreBytesThanArePacked() {
         String half = "h".repeat(4070);
-        asks("HSET h a " + half + " b " + half, ":2");
+        expect("HSET h a " + half + " b " + half, ":2");
         assertThat(isTree("h")).isFalse();
-        asks("HSET h a " + half + "c".repeat(100), ":0");
+        expect("HSET h a " + half + "c".repeat(100), ":0");
         assertThat(isTree("h")).isTrue();
-        asks("HSTRLEN h a", ":4170");
-        asks("HGET h b", "$4070 " + half);
-        asks("HSET one f " + half + half + half, ":1");
+        expect("HSTRLEN h a", ":4170");
+        expect("HGET h b", "$4070 " + half);
+        expect("HSET one f " + half + half + half, ":1");
         assertThat(isTree("one")).isFalse();
-        asks("HSET one f " + half + half + half + half, ":0");
+        expect("HSET one f " + half + half + half + half, ":0");
         assertThat(isTree("one")).isFalse();
-        asks("HSET one g 1", ":1");
+        expect("HSET one g 1", ":1");
         assertThat(isTree("one")).isTrue();
         assertThat(all("one")).isEqualTo(Map.of("f", half + half + half + half, "g", "1"));
     }
 
     @Test
     void theReportedEncodingFollowsItsOwnLimits() {
-        asks("CONFIG SET hash-max-listpack-entries 300 hash-max-listpack-value 10", "+OK");
-        ask("HSET h " + pairs(0, 300));
+        expect("CONFIG SET hash-max-listpack-entries 300 hash-max-listpack-value 10", "+OK");
+        execute("HSET h " + pairs(0, 300));
         assertThat(isTree("h")).isTrue();
-        asks("OBJECT ENCODING h", "$8 listpack");
-        asks("COPY h g", ":1");
-        asks("COPY h i", ":1");
-        asks("HSET h f300 300", ":1");
-        asks("OBJECT ENCODING h", "$9 hashtable");
-        asks("HSET g f1 01234567890", ":0");
-        asks("OBJECT ENCODING g", "$9 hashtable");
-        asks("HSET i f1 0 01234567890 0", ":1");
-        asks("OBJECT ENCODING i", "$9 hashtable");
-        assertThat(ask("DEBUG OBJECT i")).contains("encoding:hashtable");
-        asks("HDEL h f300", ":1");
-        asks("OBJECT ENCODING h", "$9 hashtable");
+        expect("OBJECT ENCODING h", "$8 listpack");
+        expect("COPY h g", ":1");
+        expect("COPY h i", ":1");
+        expect("HSET h f300 300", ":1");
+        expect("OBJECT ENCODING h", "$9 hashtable");
+        expect("HSET g f1 01234567890", ":0");
+        expect("OBJECT ENCODING g", "$9 hashtable");
+        expect("HSET i f1 0 01234567890 0", ":1");
+        expect("OBJECT ENCODING i", "$9 hashtable");
+        assertThat(execute("DEBUG OBJECT i")).contains("encoding:hashtable");
+        expect("HDEL h f300", ":1");
+        expect("OBJECT ENCODING h", "$9 hashtable");
     }
 
     @Test
     void numbersCountInATree() {
-        ask("HSET h " + pairs(0, 1000));
-        asks("HINCRBY h f7 -10", ":-3");
-        asks("HINCRBYFLOAT h f8 0.5", "$3 8.5");
-        asks("HINCRBY h f8 1", "-ERR hash value is not an integer");
-        asks("HINCRBY h f9 9223372036854775807", "-ERR increment or decrement would overflow");
-        asks("HSETNX h f7 1", ":0");
-        asks("HMGET h f7 f8 f9 none", "*4 $2 -3 $3 8.5 $1 9 $-1");
-        asks("HSTRLEN h f999", ":3");
-        asks("HEXISTS h f1000", ":0");
-        asks("HLEN h", ":1000");
+        execute("HSET h " + pairs(0, 1000));
+        expect("HINCRBY h f7 -10", ":-3");
+        expect("HINCRBYFLOAT h f8 0.5", "$3 8.5");
+        expect("HINCRBY h f8 1", "-ERR hash value is not an integer");
+        expect("HINCRBY h f9 9223372036854775807", "-ERR increment or decrement would overflow");
+        expect("HSETNX h f7 1", ":0");
+        expect("HMGET h f7 f8 f9 none", "*4 $2 -3 $3 8.5 $1 9 $-1");
+        expect("HSTRLEN h f999", ":3");
+        expect("HEXISTS h f1000", ":0");
+        expect("HLEN h", ":1000");
     }
 
     /** The order is any, but the same for all. */
     @Test
     void fieldsAndValuesComeInOneOrder() {
-        ask("HSET h " + pairs(0, 3000));
-        String all = ask("HGETALL h").replaceAll("\\*\\d+ |\\$\\d+ ", "");
-        String[] fields = ask("HKEYS h").replaceAll("\\*\\d+ |\\$\\d+ ", "").split(" ");
-        String[] values = ask("HVALS h").replaceAll("\\*\\d+ |\\$\\d+ ", "").split(" ");
+        execute("HSET h " + pairs(0, 3000));
+        String all = execute("HGETALL h").replaceAll("\\*\\d+ |\\$\\d+ ", "");
+        String[] fields = execute("HKEYS h").replaceAll("\\*\\d+ |\\$\\d+ ", "").split(" ");
+        String[] values = execute("HVALS h").replaceAll("\\*\\d+ |\\$\\d+ ", "").split(" ");
         assertThat(fields).hasSize(3000);
         assertThat(IntStream.range(0, 3000).mapToObj(i -> fields[i] + " " + values[i])
                 .collect(Collectors.joining(" "))).isEqualTo(all);
@@ -129,7 +129,7 @@ class LargeHashesTest extends HarnessTest {
 
     @Test
     void aScanFindsWhatStaysWhileTheHashGrowsAndShrinks() {
-        ask("HSET h " + pairs(0, 128));
+        execute("HSET h " + pairs(0, 128));
         String cursor = "0";
         Map<String, String> seen = new TreeMap<>();
         int calls = 0;
@@ -144,7 +144,7 @@ class LargeHashesTest extends HarnessTest {
             if (calls == 0) {
                 // All of a packed hash comes at once; it is a tree from here on.
                 assertThat(cursor).isEqualTo("0");
-                ask("HSET h " + pairs(128, 1000));
+                execute("HSET h " + pairs(128, 1000));
                 cursor = server.run("HSCAN", "h", "0", "COUNT", "1").split("\r\n")[2];
                 assertThat(cursor).isNotEqualTo("0");
                 seen.clear();
@@ -152,8 +152,8 @@ class LargeHashesTest extends HarnessTest {
                 calls = 1;
                 continue;
             }
-            ask("HDEL h f" + 2 * calls);
-            ask("HSET h new" + calls + " 1");
+            execute("HDEL h f" + 2 * calls);
+            execute("HSET h new" + calls + " 1");
             calls++;
         } while (!cursor.equals("0") || calls == 1);
         assertThat(calls).isBetween(50, 120);
@@ -166,7 +166,7 @@ class LargeHashesTest extends HarnessTest {
 
     @Test
     void randomFieldsOfATree() {
-        ask("HSET h " + pairs(0, 5000));
+        execute("HSET h " + pairs(0, 5000));
         String[] lines = server.run("HRANDFIELD", "h", "2000", "WITHVALUES").split("\r\n");
         assertThat(lines[0]).isEqualTo("*4000");
         Map<String, String> picked = new TreeMap<>();
@@ -178,34 +178,34 @@ class LargeHashesTest extends HarnessTest {
         assertThat(server.run("HRANDFIELD h 9999").split("\r\n")).hasSize(10_001);
         assertThat(server.run("HRANDFIELD h")).matches("\\$\\d\\r\\nf\\d+\\r\\n");
         server.run("HELLO 3");
-        assertThat(ask("HRANDFIELD h -1 WITHVALUES")).matches("\\*1 \\*2 \\$\\d f(\\d+) \\$\\d \\1");
-        assertThat(ask("HGETALL h")).startsWith("%5000 $");
+        assertThat(execute("HRANDFIELD h -1 WITHVALUES")).matches("\\*1 \\*2 \\$\\d f(\\d+) \\$\\d \\1");
+        assertThat(execute("HGETALL h")).startsWith("%5000 $");
     }
 
     @Test
     void aTreeTakesWhatItsEntriesTake() {
-        ask("HSET h " + pairs(0, 20_000));
-        long usage = Long.parseLong(ask("MEMORY USAGE h").substring(1));
+        execute("HSET h " + pairs(0, 20_000));
+        long usage = Long.parseLong(execute("MEMORY USAGE h").substring(1));
         // 6 bytes of a field, 5 of a value, their two lengths and a hash of 4.
         assertThat(usage).isBetween(20_000 * 17L, 20_000 * 34L);
-        assertThat(ask("DEBUG OBJECT h")).contains("encoding:hashtable serializedlength:" + usage + " ");
+        assertThat(execute("DEBUG OBJECT h")).contains("encoding:hashtable serializedlength:" + usage + " ");
     }
 
     @Test
     void aTransactionSeesATree() {
-        ask("HSET h " + pairs(0, 129));
-        asks("WATCH h", "+OK");
-        asks("HSET h f1 2", ":0");
-        asks("MULTI", "+OK");
-        asks("HGET h f1", "+QUEUED");
-        asks("EXEC", "*-1");
-        asks("MULTI", "+OK");
-        asks("HSET h f1 1 f200 200", "+QUEUED");
-        asks("HLEN h", "+QUEUED");
-        asks("EXEC", "*2 :1 :130");
+        execute("HSET h " + pairs(0, 129));
+        expect("WATCH h", "+OK");
+        expect("HSET h f1 2", ":0");
+        expect("MULTI", "+OK");
+        expect("HGET h f1", "+QUEUED");
+        expect("EXEC", "*-1");
+        expect("MULTI", "+OK");
+        expect("HSET h f1 1 f200 200", "+QUEUED");
+        expect("HLEN h", "+QUEUED");
+        expect("EXEC", "*2 :1 :130");
     }
 
-    /** What is refused in the middle of many has changed nothing, and what goes needs no room. */
+    /** A refused write of many fields has changed nothing, and a deletion needs no memory. */
     @Test
     void aRefusalAddsNothing() {
         ServerConfig config = ServerConfig.defaults().with("maxmemory", "8mb").with("shards", "2");

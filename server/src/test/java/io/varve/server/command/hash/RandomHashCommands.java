@@ -11,7 +11,7 @@ import java.util.SplittableRandom;
  * Confined to its user. The generator does not read the store, so any command may be left out of a script.
  */
 public final class RandomHashCommands {
-    /** Between commands: time goes on by so many milliseconds. */
+    /** Between commands: the time advances by this many milliseconds. */
     static final String SLEEP = "(sleep)";
     /** Between commands: an expiry cycle. */
     static final String MAINTAIN = "(maintain)";
@@ -132,9 +132,9 @@ public final class RandomHashCommands {
         return number == 0 ? "" : number % 17 == 0 ? "long".repeat(50) + number : "f" + number;
     }
 
-    private List<String> some(int most) {
+    private List<String> some(int max) {
         List<String> some = new ArrayList<>();
-        for (int i = random.nextInt(1, (random.nextInt(12) == 0 ? MANY : most) + 1); i > 0; i--) {
+        for (int i = random.nextInt(1, (random.nextInt(12) == 0 ? MANY : max) + 1); i > 0; i--) {
             some.add(name());
         }
         return some;

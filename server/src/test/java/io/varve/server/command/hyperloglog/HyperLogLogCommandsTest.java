@@ -27,7 +27,7 @@ class HyperLogLogCommandsTest extends HarnessTest {
         server.run("PFADD h a b c");
         server.run("SET s text");
         server.run("SADD t x");
-        assertThat(ask(command.split(" "))).isEqualTo(reply.equals("-W")
+        assertThat(execute(command.split(" "))).isEqualTo(reply.equals("-W")
                 ? "-WRONGTYPE Operation against a key holding the wrong kind of value"
                 : reply);
     }
@@ -46,14 +46,14 @@ class HyperLogLogCommandsTest extends HarnessTest {
     void readingAHyperLogLogMakesItARawString() {
         server.run("PFADD h a");
         server.run("SET", "copy", EMPTY);
-        assertThat(ask("OBJECT", "ENCODING", "copy")).isEqualTo("$6 embstr");
-        assertThat(ask("PFCOUNT", "copy")).isEqualTo(":0");
-        assertThat(ask("OBJECT", "ENCODING", "copy")).isEqualTo("$3 raw");
+        assertThat(execute("OBJECT", "ENCODING", "copy")).isEqualTo("$6 embstr");
+        assertThat(execute("PFCOUNT", "copy")).isEqualTo(":0");
+        assertThat(execute("OBJECT", "ENCODING", "copy")).isEqualTo("$3 raw");
         server.run("EXPIRE h 1000");
         server.run("PFADD h b c d");
         server.run("PFMERGE h copy");
-        assertThat(ask("TTL", "h")).isEqualTo(":1000");
-        assertThat(ask("PFCOUNT", "h", "copy")).isEqualTo(":4");
+        assertThat(execute("TTL", "h")).isEqualTo(":1000");
+        assertThat(execute("PFCOUNT", "h", "copy")).isEqualTo(":4");
     }
 
     @Test
@@ -67,21 +67,21 @@ class HyperLogLogCommandsTest extends HarnessTest {
             }
             server.run(words);
             if (i == 0) {
-                assertThat(ask("PFDEBUG", "ENCODING", "even")).isEqualTo("+sparse");
+                assertThat(execute("PFDEBUG", "ENCODING", "even")).isEqualTo("+sparse");
             }
         }
-        assertThat(ask("PFDEBUG", "ENCODING", "even")).isEqualTo("+dense");
+        assertThat(execute("PFDEBUG", "ENCODING", "even")).isEqualTo("+dense");
         assertThat(estimate("even")).isBetween(9_600L, 10_400L);
-        assertThat(Long.parseLong(ask("PFCOUNT", "even", "odd").substring(1))).isBetween(19_200L, 20_800L);
+        assertThat(Long.parseLong(execute("PFCOUNT", "even", "odd").substring(1))).isBetween(19_200L, 20_800L);
         server.run("PFADD all element1");
         server.run("PFMERGE all even odd");
         assertThat(estimate("all")).isBetween(19_200L, 20_800L);
-        assertThat(ask("STRLEN", "all")).isEqualTo(":12304");
+        assertThat(execute("STRLEN", "all")).isEqualTo(":12304");
         assertThat(server.run("PFDEBUG GETREG all")).startsWith("*16384\r\n:");
     }
 
     private long estimate(String key) {
-        return Long.parseLong(ask("PFCOUNT", key).substring(1));
+        return Long.parseLong(execute("PFCOUNT", key).substring(1));
     }
 
     @Test
@@ -90,10 +90,10 @@ class HyperLogLogCommandsTest extends HarnessTest {
         server = new CommandHarness(
                 ServerConfig.defaults().with("maxmemory", "64mb").with("hll-sparse-max-bytes", "20"));
         server.run("PFADD h a");
-        assertThat(ask("PFDEBUG", "ENCODING", "h")).isEqualTo("+dense");
+        assertThat(execute("PFDEBUG", "ENCODING", "h")).isEqualTo("+dense");
         server.run("CONFIG SET hll-sparse-max-bytes 1kb");
         server.run("PFADD i a b c");
-        assertThat(ask("PFDEBUG", "ENCODING", "i")).isEqualTo("+sparse");
+        assertThat(execute("PFDEBUG", "ENCODING", "i")).isEqualTo("+sparse");
     }
 
     @Test
@@ -101,14 +101,14 @@ class HyperLogLogCommandsTest extends HarnessTest {
         server.run("PFADD h a");
         server.run("SETRANGE", "h", "17", "x");
         String corrupt = "-INVALIDOBJ Corrupted HLL object detected";
-        assertThat(ask("PFCOUNT", "h")).isEqualTo(corrupt);
-        assertThat(ask("PFCOUNT", "h", "missing")).isEqualTo(corrupt);
-        assertThat(ask("PFMERGE", "m", "h")).isEqualTo(corrupt);
-        assertThat(ask("EXISTS", "m")).isEqualTo(":0");
-        assertThat(ask("PFDEBUG", "TODENSE", "h")).isEqualTo(corrupt);
+        assertThat(execute("PFCOUNT", "h")).isEqualTo(corrupt);
+        assertThat(execute("PFCOUNT", "h", "missing")).isEqualTo(corrupt);
+        assertThat(execute("PFMERGE", "m", "h")).isEqualTo(corrupt);
+        assertThat(execute("EXISTS", "m")).isEqualTo(":0");
+        assertThat(execute("PFDEBUG", "TODENSE", "h")).isEqualTo(corrupt);
         server.run("SET", "cut", EMPTY.substring(0, 16));
-        assertThat(ask("PFADD", "cut", "a")).isEqualTo(corrupt);
+        assertThat(execute("PFADD", "cut", "a")).isEqualTo(corrupt);
         server.run("SET", "long", EMPTY + "\0".repeat(1_000_000));
-        assertThat(ask("PFADD", "long", "a")).startsWith("-");
+        assertThat(execute("PFADD", "long", "a")).startsWith("-");
     }
 }

@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** MEMORY, and OBJECT FREQ under an LFU policy. Confined to the test's thread. */
 class MemoryCommandsTest {
-    /** What Redis 7.0.15 tells, in its order. */
+    /** The statistics of Redis 7.0.15, in its order. */
     private static final List<String> STATS = List.of("peak.allocated", "total.allocated", "startup.allocated",
             "replication.backlog", "clients.slaves", "clients.normal", "cluster.links", "aof.buffer", "lua.caches",
             "functions.caches", "db.0", "overhead.hashtable.main", "overhead.hashtable.expires",
@@ -63,7 +63,7 @@ class MemoryCommandsTest {
     }
 
     @Test
-    void theDoctorWantsDataFirst() {
+    void theDoctorNeedsDataFirst() {
         assertThat(harness.run("memory", "doctor")).contains("Too little memory is in use");
         String value = "x".repeat(1000);
         for (int i = 0; i < 8_000; i++) {

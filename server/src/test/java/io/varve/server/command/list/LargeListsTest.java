@@ -19,131 +19,131 @@ class LargeListsTest extends HarnessTest {
     }
 
     private String elements(String key) {
-        return ask("LRANGE " + key + " 0 -1").replaceFirst("\\*\\d+ ?", "").replaceAll("\\$\\d+ ", "");
+        return execute("LRANGE " + key + " 0 -1").replaceFirst("\\*\\d+ ?", "").replaceAll("\\$\\d+ ", "");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"RPUSH l 128", "LPUSH l 128", "LINSERT l BEFORE 64 128", "LINSERT l AFTER 127 128",
             "RPUSH l 128 129 130", "LMOVE other l LEFT LEFT"})
     void aListBecomesATreeWithOneElementMoreThanIsPacked(String command) {
-        ask("RPUSH other 128");
-        ask("RPUSH l " + numbers(0, 128));
-        ask("EXPIRE l 100");
+        execute("RPUSH other 128");
+        execute("RPUSH l " + numbers(0, 128));
+        execute("EXPIRE l 100");
         assertThat(isTree("l")).isFalse();
-        String reply = ask(command);
+        String reply = execute(command);
         assertThat(reply).isEqualTo(
                 command.startsWith("LMOVE") ? "$3 128" : command.endsWith("130") ? ":131" : ":129");
         assertThat(isTree("l")).isTrue();
-        asks("TTL l", ":100");
-        asks("OBJECT ENCODING l", "$9 quicklist");
+        expect("TTL l", ":100");
+        expect("OBJECT ENCODING l", "$9 quicklist");
         String middle = command.contains("BEFORE") ? numbers(0, 64) + " 128 " + numbers(64, 128) : numbers(0, 128);
         assertThat(elements("l")).isEqualTo(switch (command.substring(0, 2)) {
             case "RP" -> numbers(0, command.endsWith("130") ? 131 : 129);
             case "LI" -> command.contains("BEFORE") ? middle : numbers(0, 129);
             default -> "128 " + numbers(0, 128);
         });
-        assertThat(ask("LPOP l 200")).startsWith("*1");
-        asks("EXISTS l", ":0");
-        asks("RPUSH l again", ":1");
+        assertThat(execute("LPOP l 200")).startsWith("*1");
+        expect("EXISTS l", ":0");
+        expect("RPUSH l again", ":1");
         assertThat(isTree("l")).isFalse();
-        asks("TTL l", ":-1");
+        expect("TTL l", ":-1");
     }
 
     @Test
     void aListBecomesATreeWithMoreBytesThanArePacked() {
         String half = "h".repeat(4080);
-        asks("RPUSH l a " + half + " " + half, ":3");
+        expect("RPUSH l a " + half + " " + half, ":3");
         assertThat(isTree("l")).isFalse();
-        asks("LSET l 0 " + half, "+OK");
+        expect("LSET l 0 " + half, "+OK");
         assertThat(isTree("l")).isTrue();
         assertThat(elements("l")).isEqualTo(half + " " + half + " " + half);
-        asks("RPUSH m a " + half + " " + half + "bbbbb" + half, ":3");
+        expect("RPUSH m a " + half + " " + half + "bbbbb" + half, ":3");
         assertThat(isTree("m")).isTrue();
-        asks("RPUSH one " + half + half + half, ":1");
+        expect("RPUSH one " + half + half + half, ":1");
         assertThat(isTree("one")).isFalse();
-        asks("LSET one 0 " + half + half + half + half, "+OK");
+        expect("LSET one 0 " + half + half + half + half, "+OK");
         assertThat(isTree("one")).isFalse();
-        asks("LPUSH one a", ":2");
+        expect("LPUSH one a", ":2");
         assertThat(isTree("one")).isTrue();
         assertThat(elements("one")).isEqualTo("a " + half + half + half + half);
     }
 
     @Test
     void theLimitsCanBeSet() {
-        asks("CONFIG SET packed-max-entries 200 packed-max-bytes 1mb", "+OK");
-        ask("RPUSH l " + numbers(0, 200));
+        expect("CONFIG SET packed-max-entries 200 packed-max-bytes 1mb", "+OK");
+        execute("RPUSH l " + numbers(0, 200));
         assertThat(isTree("l")).isFalse();
-        asks("CONFIG SET packed-max-entries 2", "+OK");
-        asks("LSET l 0 x", "+OK");
-        asks("LPOP l", "$1 x");
+        expect("CONFIG SET packed-max-entries 2", "+OK");
+        expect("LSET l 0 x", "+OK");
+        expect("LPOP l", "$1 x");
         assertThat(isTree("l")).isFalse();
-        asks("LPUSH l 0", ":200");
+        expect("LPUSH l 0", ":200");
         assertThat(isTree("l")).isTrue();
         assertThat(elements("l")).isEqualTo(numbers(0, 200));
-        assertThat(ask("CONFIG SET packed-max-entries -1")).startsWith("-ERR");
+        assertThat(execute("CONFIG SET packed-max-entries -1")).startsWith("-ERR");
     }
 
     @Test
     void manyElementsAreFoundFromBothEndsAndInTheMiddle() {
         int count = 40_000;
         for (int i = 0; i < count; i += 500) {
-            asks("RPUSH l " + numbers(i, i + 500), ":" + (i + 500));
+            expect("RPUSH l " + numbers(i, i + 500), ":" + (i + 500));
         }
-        asks("LRANGE l 20000 20002", "*3 $5 20000 $5 20001 $5 20002");
-        asks("LINDEX l -40000", "$1 0");
-        asks("LINDEX l 39999", "$5 39999");
-        asks("LPOS l 31234", ":31234");
-        asks("LPOS l 31234 RANK -1", ":31234");
-        asks("LINSERT l AFTER 20000 x", ":40001");
-        asks("LRANGE l 20000 20002", "*3 $5 20000 $1 x $5 20001");
-        asks("LREM l -1 x", ":1");
-        asks("LSET l 20000 y", "+OK");
-        asks("RPOPLPUSH l l", "$5 39999");
-        asks("LMOVE l l LEFT RIGHT", "$5 39999");
-        asks("LTRIM l 10000 -10001", "+OK");
-        asks("LLEN l", ":20000");
-        asks("LINDEX l 0", "$5 10000");
-        asks("LINDEX l -1", "$5 29999");
-        asks("LREM l 0 y", ":1");
-        long usage = Long.parseLong(ask("MEMORY USAGE l").substring(1));
+        expect("LRANGE l 20000 20002", "*3 $5 20000 $5 20001 $5 20002");
+        expect("LINDEX l -40000", "$1 0");
+        expect("LINDEX l 39999", "$5 39999");
+        expect("LPOS l 31234", ":31234");
+        expect("LPOS l 31234 RANK -1", ":31234");
+        expect("LINSERT l AFTER 20000 x", ":40001");
+        expect("LRANGE l 20000 20002", "*3 $5 20000 $1 x $5 20001");
+        expect("LREM l -1 x", ":1");
+        expect("LSET l 20000 y", "+OK");
+        expect("RPOPLPUSH l l", "$5 39999");
+        expect("LMOVE l l LEFT RIGHT", "$5 39999");
+        expect("LTRIM l 10000 -10001", "+OK");
+        expect("LLEN l", ":20000");
+        expect("LINDEX l 0", "$5 10000");
+        expect("LINDEX l -1", "$5 29999");
+        expect("LREM l 0 y", ":1");
+        long usage = Long.parseLong(execute("MEMORY USAGE l").substring(1));
         assertThat(usage).isBetween(20_000 * 6L, 20_000 * 9L);
-        assertThat(ask("DEBUG OBJECT l")).contains("encoding:quicklist serializedlength:" + usage + " ");
-        asks("LTRIM l 1 0", "+OK");
-        asks("EXISTS l", ":0");
+        assertThat(execute("DEBUG OBJECT l")).contains("encoding:quicklist serializedlength:" + usage + " ");
+        expect("LTRIM l 1 0", "+OK");
+        expect("EXISTS l", ":0");
     }
 
     @Test
     void isMovedCopiedAndRenamed() {
-        ask("RPUSH l " + numbers(0, 1000));
-        asks("COPY l m", ":1");
-        asks("LPOP l", "$1 0");
-        asks("RENAME l n", "+OK");
-        asks("MOVE n 2", ":1");
-        asks("LPUSH m x", ":1001");
-        ask("SELECT 2");
+        execute("RPUSH l " + numbers(0, 1000));
+        expect("COPY l m", ":1");
+        expect("LPOP l", "$1 0");
+        expect("RENAME l n", "+OK");
+        expect("MOVE n 2", ":1");
+        expect("LPUSH m x", ":1001");
+        execute("SELECT 2");
         assertThat(elements("n")).isEqualTo(numbers(1, 1000));
-        asks("LMOVE n p LEFT LEFT", "$1 1");
-        asks("RENAME p n", "+OK");
+        expect("LMOVE n p LEFT LEFT", "$1 1");
+        expect("RENAME p n", "+OK");
         assertThat(elements("n")).isEqualTo("1");
-        ask("SELECT 0");
+        execute("SELECT 0");
         assertThat(elements("m")).isEqualTo("x " + numbers(0, 1000));
-        asks("SET m string", "+OK");
-        asks("DBSIZE", ":1");
+        expect("SET m string", "+OK");
+        expect("DBSIZE", ":1");
     }
 
     /** Both lists may be in one shard or not: several targets. */
     @ParameterizedTest
     @ValueSource(strings = {"b", "c", "d", "e", "f", "g"})
     void elementsMoveBetweenTrees(String to) {
-        ask("RPUSH a " + numbers(0, 1000));
+        execute("RPUSH a " + numbers(0, 1000));
         for (int i = 0; i < 1000; i++) {
-            asks("LMOVE a " + to + " LEFT RIGHT", "$" + Integer.toString(i).length() + " " + i);
+            expect("LMOVE a " + to + " LEFT RIGHT", "$" + Integer.toString(i).length() + " " + i);
         }
-        asks("EXISTS a", ":0");
+        expect("EXISTS a", ":0");
         assertThat(elements(to)).isEqualTo(numbers(0, 1000));
     }
 
-    /** What is refused in the middle of many has added none of them, and a packed list stays packed. */
+    /** A refused push of many elements has added none of them, and a packed list stays packed. */
     @Test
     void aRefusalAddsNothing() {
         ServerConfig config = ServerConfig.defaults().with("maxmemory", "8mb").with("shards", "2");

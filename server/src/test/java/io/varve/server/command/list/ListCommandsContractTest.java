@@ -24,31 +24,31 @@ abstract class ListCommandsContractTest extends HarnessTest {
 
     /** The elements, one behind the other. */
     private String elements(String key) {
-        String reply = ask("LRANGE " + key + " 0 -1");
+        String reply = execute("LRANGE " + key + " 0 -1");
         return reply.replaceAll("\\*\\d+ ?", "").replaceAll("\\$\\d+ ", "");
     }
 
     @Test
     void elementsArePushedAndPoppedAtBothEnds() {
-        asks("RPUSH l b c", ":2");
-        asks("LPUSH l a z", ":4");
+        expect("RPUSH l b c", ":2");
+        expect("LPUSH l a z", ":4");
         assertThat(elements("l")).isEqualTo("z a b c");
-        asks("LPUSHX l y", ":5");
-        asks("RPUSHX l d e", ":7");
-        asks("LPUSHX missing y", ":0");
-        asks("LLEN l", ":7");
-        asks("LPOP l", "$1 y");
-        asks("RPOP l 2", "*2 $1 e $1 d");
-        asks("LPOP l 0", "*0");
-        asks("LPOP l 99", "*4 $1 z $1 a $1 b $1 c");
-        asks("EXISTS l", ":0");
-        asks("TYPE l", "+none");
-        asks("RPUSH l 1", ":1");
-        asks("TYPE l", "+list");
-        asks("OBJECT ENCODING l", "$9 quicklist");
-        asks("EXPIRE l 100", ":1");
-        asks("RPUSH l 2", ":2");
-        asks("TTL l", ":100");
+        expect("LPUSHX l y", ":5");
+        expect("RPUSHX l d e", ":7");
+        expect("LPUSHX missing y", ":0");
+        expect("LLEN l", ":7");
+        expect("LPOP l", "$1 y");
+        expect("RPOP l 2", "*2 $1 e $1 d");
+        expect("LPOP l 0", "*0");
+        expect("LPOP l 99", "*4 $1 z $1 a $1 b $1 c");
+        expect("EXISTS l", ":0");
+        expect("TYPE l", "+none");
+        expect("RPUSH l 1", ":1");
+        expect("TYPE l", "+list");
+        expect("OBJECT ENCODING l", "$9 quicklist");
+        expect("EXPIRE l 100", ":1");
+        expect("RPUSH l 2", ":2");
+        expect("TTL l", ":100");
     }
 
     @ParameterizedTest
@@ -57,10 +57,10 @@ abstract class ListCommandsContractTest extends HarnessTest {
             "LPOS missing a COUNT 0; *0; *0", "LPOS l zz COUNT 1; *0; *0", "LMPOP 2 m1 m2 LEFT; *-1; _",
             "LMOVE missing l LEFT LEFT; $-1; _", "RPOPLPUSH missing l; $-1; _"})
     void nilRepliesFollowTheProtocolVersion(String command, String resp2, String resp3) {
-        ask("RPUSH l a b");
-        asks(command, resp2);
-        ask("HELLO 3");
-        asks(command, resp3);
+        execute("RPUSH l a b");
+        expect(command, resp2);
+        execute("HELLO 3");
+        expect(command, resp3);
     }
 
     @ParameterizedTest
@@ -95,37 +95,37 @@ abstract class ListCommandsContractTest extends HarnessTest {
             "CLIENT UNBLOCK x foo; ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR",
             "CLIENT UNBLOCK x; ERR value is not an integer or out of range"})
     void whatMakesNoSenseIsRefusedAndChangesNothing(String command, String error) {
-        ask("RPUSH l a b c");
-        ask("SET s v");
-        asks(command, "-" + error);
+        execute("RPUSH l a b c");
+        execute("SET s v");
+        expect(command, "-" + error);
         assertThat(elements("l")).isEqualTo("a b c");
-        asks("GET s", "$1 v");
+        expect("GET s", "$1 v");
     }
 
     @Test
     void elementsAreChangedWhereTheyAre() {
-        ask("RPUSH l a b a c a d");
-        asks("LSET l -1 dd", "+OK");
-        asks("LINSERT l BEFORE a x", ":7");
-        asks("LINSERT l after c y", ":8");
-        asks("LINSERT l AFTER zz y", ":-1");
-        asks("LINSERT missing AFTER zz y", ":0");
+        execute("RPUSH l a b a c a d");
+        expect("LSET l -1 dd", "+OK");
+        expect("LINSERT l BEFORE a x", ":7");
+        expect("LINSERT l after c y", ":8");
+        expect("LINSERT l AFTER zz y", ":-1");
+        expect("LINSERT missing AFTER zz y", ":0");
         assertThat(elements("l")).isEqualTo("x a b a c y a dd");
-        asks("LREM l -2 a", ":2");
+        expect("LREM l -2 a", ":2");
         assertThat(elements("l")).isEqualTo("x a b c y dd");
-        asks("LREM l 1 zz", ":0");
-        asks("LTRIM l 1 -2", "+OK");
+        expect("LREM l 1 zz", ":0");
+        expect("LTRIM l 1 -2", "+OK");
         assertThat(elements("l")).isEqualTo("a b c y");
-        asks("LTRIM l -100 100", "+OK");
-        asks("LLEN l", ":4");
-        asks("LINDEX l -2", "$1 c");
-        asks("LRANGE l -3 2", "*2 $1 b $1 c");
-        asks("LREM l 0 y", ":1");
-        asks("LTRIM l 2 1", "+OK");
-        asks("EXISTS l", ":0");
-        ask("RPUSH l e e e");
-        asks("LREM l 0 e", ":3");
-        asks("EXISTS l", ":0");
+        expect("LTRIM l -100 100", "+OK");
+        expect("LLEN l", ":4");
+        expect("LINDEX l -2", "$1 c");
+        expect("LRANGE l -3 2", "*2 $1 b $1 c");
+        expect("LREM l 0 y", ":1");
+        expect("LTRIM l 2 1", "+OK");
+        expect("EXISTS l", ":0");
+        execute("RPUSH l e e e");
+        expect("LREM l 0 e", ":3");
+        expect("EXISTS l", ":0");
     }
 
     @ParameterizedTest
@@ -138,8 +138,8 @@ abstract class ListCommandsContractTest extends HarnessTest {
             "a COUNT 0 RANK -9223372036854775808; -ERR value is out of range, value must between "
                     + "-9223372036854775807 and 9223372036854775807"})
     void positionsAreFoundFromBothEnds(String arguments, String expected) {
-        ask("RPUSH l a b a c d a");
-        asks("LPOS l " + arguments, expected);
+        execute("RPUSH l a b a c d a");
+        expect("LPOS l " + arguments, expected);
     }
 
     @Test
@@ -147,76 +147,76 @@ abstract class ListCommandsContractTest extends HarnessTest {
         int count = 5_000;
         String all = IntStream.range(0, count).mapToObj(i -> i % 1000 == 7 ? "hit" : "e" + i)
                 .collect(Collectors.joining(" "));
-        asks("RPUSH l " + all, ":" + count);
-        asks("LPOS l hit RANK -1 COUNT 0", "*5 :4007 :3007 :2007 :1007 :7");
-        asks("LPOS l e1 RANK -1", ":1");
-        assertThat(ask("RPOP l 3000")).startsWith("*3000 $5 e4999 $5 e4998 ").endsWith(" $5 e2001 $5 e2000");
-        asks("LLEN l", ":2000");
+        expect("RPUSH l " + all, ":" + count);
+        expect("LPOS l hit RANK -1 COUNT 0", "*5 :4007 :3007 :2007 :1007 :7");
+        expect("LPOS l e1 RANK -1", ":1");
+        assertThat(execute("RPOP l 3000")).startsWith("*3000 $5 e4999 $5 e4998 ").endsWith(" $5 e2001 $5 e2000");
+        expect("LLEN l", ":2000");
     }
 
     @Test
     void elementsMoveBetweenListsAndWithinOne() {
-        ask("RPUSH l a b c");
-        asks("LMOVE l m RIGHT LEFT", "$1 c");
-        asks("RPOPLPUSH l m", "$1 b");
+        execute("RPUSH l a b c");
+        expect("LMOVE l m RIGHT LEFT", "$1 c");
+        expect("RPOPLPUSH l m", "$1 b");
         assertThat(elements("m")).isEqualTo("b c");
-        asks("LMOVE l m LEFT RIGHT", "$1 a");
-        asks("EXISTS l", ":0");
-        asks("RPOPLPUSH m m", "$1 a");
+        expect("LMOVE l m LEFT RIGHT", "$1 a");
+        expect("EXISTS l", ":0");
+        expect("RPOPLPUSH m m", "$1 a");
         assertThat(elements("m")).isEqualTo("a b c");
-        asks("LMOVE m m LEFT RIGHT", "$1 a");
-        asks("LMOVE m m LEFT LEFT", "$1 b");
+        expect("LMOVE m m LEFT RIGHT", "$1 a");
+        expect("LMOVE m m LEFT LEFT", "$1 b");
         assertThat(elements("m")).isEqualTo("b c a");
-        asks("LMPOP 3 x m y RIGHT COUNT 2", "*2 $1 m *2 $1 a $1 c");
-        asks("BLMPOP 0 2 x m LEFT", "*2 $1 m *1 $1 b");
-        ask("RPUSH l a b");
-        asks("BRPOP x l 0", "*2 $1 l $1 b");
-        asks("BLMOVE l m LEFT LEFT 0", "$1 a");
-        asks("BRPOPLPUSH m l 0", "$1 a");
-        asks("BLPOP m l 0", "*2 $1 l $1 a");
-        asks("DBSIZE", ":0");
+        expect("LMPOP 3 x m y RIGHT COUNT 2", "*2 $1 m *2 $1 a $1 c");
+        expect("BLMPOP 0 2 x m LEFT", "*2 $1 m *1 $1 b");
+        execute("RPUSH l a b");
+        expect("BRPOP x l 0", "*2 $1 l $1 b");
+        expect("BLMOVE l m LEFT LEFT 0", "$1 a");
+        expect("BRPOPLPUSH m l 0", "$1 a");
+        expect("BLPOP m l 0", "*2 $1 l $1 a");
+        expect("DBSIZE", ":0");
     }
 
     @Test
     void inATransactionNoCommandBlocks() {
-        ask("MULTI");
-        ask("BLPOP l 0");
-        ask("BRPOP l 0");
-        ask("BLMOVE l m LEFT LEFT 0");
-        ask("BRPOPLPUSH l m 0");
-        ask("BLMPOP 0 1 l LEFT");
-        asks("EXEC", "*5 *-1 *-1 $-1 $-1 *-1");
+        execute("MULTI");
+        execute("BLPOP l 0");
+        execute("BRPOP l 0");
+        execute("BLMOVE l m LEFT LEFT 0");
+        execute("BRPOPLPUSH l m 0");
+        execute("BLMPOP 0 1 l LEFT");
+        expect("EXEC", "*5 *-1 *-1 $-1 $-1 *-1");
     }
 
     @Test
     void aListIsMovedAndCopiedAsAWhole() {
-        ask("RPUSH l a b c");
-        asks("COPY l m", ":1");
-        asks("RENAME l n", "+OK");
-        asks("MOVE n 3", ":1");
-        asks("LPUSH m z", ":4");
-        ask("SELECT 3");
+        execute("RPUSH l a b c");
+        expect("COPY l m", ":1");
+        expect("RENAME l n", "+OK");
+        expect("MOVE n 3", ":1");
+        expect("LPUSH m z", ":4");
+        execute("SELECT 3");
         assertThat(elements("n")).isEqualTo("a b c");
-        ask("SELECT 0");
+        execute("SELECT 0");
         assertThat(elements("m")).isEqualTo("z a b c");
-        assertThat(ask("SCAN 0 TYPE list COUNT 1000")).isEqualTo("*2 $1 0 *1 $1 m");
-        asks("DEL m", ":1");
-        ask("RPUSH t a");
-        ask("PEXPIRE t 10");
+        assertThat(execute("SCAN 0 TYPE list COUNT 1000")).isEqualTo("*2 $1 0 *1 $1 m");
+        expect("DEL m", ":1");
+        execute("RPUSH t a");
+        execute("PEXPIRE t 10");
         server.sleep(20);
-        asks("LLEN t", ":0");
-        asks("RPUSH t b", ":1");
-        asks("TTL t", ":-1");
+        expect("LLEN t", ":0");
+        expect("RPUSH t b", ":1");
+        expect("TTL t", ":-1");
     }
 
     @Test
     void memoryUsageIsThatOfTheElements() {
-        ask("RPUSH l " + "x".repeat(1000));
-        long one = Long.parseLong(ask("MEMORY USAGE l").substring(1));
-        ask("RPUSH l " + "x".repeat(1000));
+        execute("RPUSH l " + "x".repeat(1000));
+        long one = Long.parseLong(execute("MEMORY USAGE l").substring(1));
+        execute("RPUSH l " + "x".repeat(1000));
         assertThat(one).isBetween(1000L, 1100L);
-        assertThat(Long.parseLong(ask("MEMORY USAGE l").substring(1))).isBetween(2000L, 2000L + overheadBytes);
-        assertThat(ask("DEBUG OBJECT l")).contains("encoding:quicklist", "type:list");
+        assertThat(Long.parseLong(execute("MEMORY USAGE l").substring(1))).isBetween(2000L, 2000L + overheadBytes);
+        assertThat(execute("DEBUG OBJECT l")).contains("encoding:quicklist", "type:list");
     }
 
     /** Large elements go out of the run that holds them; what is removed then moves away from it. */
@@ -235,7 +235,7 @@ abstract class ListCommandsContractTest extends HarnessTest {
                 .isEqualTo("*2\r\n$5\r\nshort\r\n$100001\r\nb" + large + "\r\n");
     }
 
-    /** What finds no room changes nothing, of any of its keys. */
+    /** A refused command changes none of its keys. */
     @Test
     void aRefusalLeavesTheListsUnchanged() {
         ServerConfig config = ServerConfig.defaults().with("maxmemory", "8mb").with("shards", "2");

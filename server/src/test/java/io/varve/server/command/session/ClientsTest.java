@@ -7,53 +7,23 @@ import io.varve.memory.Cache;
 import io.varve.memory.item.Ticker;
 import io.varve.server.command.ServerState;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.testing.StubConnection;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Closing the connections of subscribers. Confined to the test's thread. */
 class ClientsTest {
-    /** A connection without a socket that records its kill. Confined to the test's thread. */
-    private record Noting(String name, List<String> killed) implements Connection {
-        @Override
-        public void kill() {
-            killed.add(name);
-        }
-
-        @Override
-        public void onMessages() {
-            // Nobody writes to it.
-        }
-
-        @Override
-        public long outgoingBytes() {
-            return 0;
-        }
-
-        @Override
-        public long incomingBytes() {
-            return 0;
-        }
-
-        @Override
-        public long incomingCapacityBytes() {
-            return 0;
-        }
-
-        @Override
-        public int fileDescriptor() {
-            return -1;
-        }
-    }
-
     @Test
     void aSubscriberIsDisconnectedOnce() {
         List<String> killed = new ArrayList<>();
         ServerConfig config = ServerConfig.defaults().with("maxmemory", "64mb").with("shards", "2");
         try (Cache cache = Cache.open(config.cacheConfig())) {
             ServerState server = new ServerState(cache, config, Ticker.system(), _ -> {});
-            Client one = server.lifecycle().connect(new Noting("one", killed), "127.0.0.1:1", "127.0.0.1:2");
-            Client two = server.lifecycle().connect(new Noting("two", killed), "127.0.0.1:3", "127.0.0.1:2");
+            Client one = server.lifecycle().connect(new StubConnection(() -> killed.add("one")), "127.0.0.1:1",
+                    "127.0.0.1:2");
+            Client two = server.lifecycle().connect(new StubConnection(() -> killed.add("two")), "127.0.0.1:3",
+                    "127.0.0.1:2");
             server.lifecycle().clients().killListeners(who -> who.equals(one.subscriptions()));
             assertThat(killed).containsExactly("one");
             server.lifecycle().clients().killListeners(_ -> true);

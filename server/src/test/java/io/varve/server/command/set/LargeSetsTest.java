@@ -38,50 +38,50 @@ class LargeSetsTest extends HarnessTest {
     }
 
     private void encodingIs(String key, String expected) {
-        assertThat(ask("OBJECT ENCODING " + key)).endsWith(" " + expected);
+        assertThat(execute("OBJECT ENCODING " + key)).endsWith(" " + expected);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"SADD s m128", "SADD s m0 m128 m7 m128", "SMOVE other s m128"})
     void aSetBecomesATreeWithOneMemberMoreThanIsPacked(String command) {
-        ask("SADD other m128 x");
-        ask("SADD s " + names("m", 0, 128));
-        ask("EXPIRE s 100");
-        asks("SADD s m5 m6", ":0");
+        execute("SADD other m128 x");
+        execute("SADD s " + names("m", 0, 128));
+        execute("EXPIRE s 100");
+        expect("SADD s m5 m6", ":0");
         assertThat(isTree("s")).isFalse();
         encodingIs("s", "listpack");
-        asks(command, ":1");
+        expect(command, ":1");
         assertThat(isTree("s")).isTrue();
         assertThat(members("s")).isEqualTo(model("m", 0, 129));
-        asks("TTL s", ":100");
+        expect("TTL s", ":100");
         encodingIs("s", "hashtable");
-        asks("SREM s m5 m5 missing m7", ":2");
+        expect("SREM s m5 m5 missing m7", ":2");
         encodingIs("s", "hashtable");
-        asks("SCARD s", ":127");
-        ask("SREM s " + names("m", 0, 129));
-        asks("EXISTS s", ":0");
-        asks("SADD s again", ":1");
+        expect("SCARD s", ":127");
+        execute("SREM s " + names("m", 0, 129));
+        expect("EXISTS s", ":0");
+        expect("SADD s again", ":1");
         encodingIs("s", "listpack");
         assertThat(isTree("s")).isFalse();
     }
 
     @Test
     void integersStayPackedLonger() {
-        ask("SADD s " + names("", 0, 512));
+        execute("SADD s " + names("", 0, 512));
         assertThat(isTree("s")).isFalse();
         encodingIs("s", "intset");
-        asks("COPY s t", ":1");
-        asks("SADD s 512", ":1");
+        expect("COPY s t", ":1");
+        expect("SADD s 512", ":1");
         assertThat(isTree("s")).isTrue();
         encodingIs("s", "hashtable");
         assertThat(members("s")).isEqualTo(model("", 0, 513));
-        asks("SADD t 5 x 6", ":1");
+        expect("SADD t 5 x 6", ":1");
         assertThat(isTree("t")).isTrue();
         encodingIs("t", "hashtable");
-        asks("SISMEMBER t 511", ":1");
-        asks("SISMEMBER t 0511", ":0");
-        ask("SADD u " + names("", 0, 100));
-        asks("SADD u x", ":1");
+        expect("SISMEMBER t 511", ":1");
+        expect("SISMEMBER t 0511", ":0");
+        execute("SADD u " + names("", 0, 100));
+        expect("SADD u x", ":1");
         assertThat(isTree("u")).isFalse();
         encodingIs("u", "listpack");
     }
@@ -89,96 +89,96 @@ class LargeSetsTest extends HarnessTest {
     @Test
     void aSetBecomesATreeWithMoreBytesThanArePacked() {
         String half = "h".repeat(4080);
-        asks("SADD s " + half + " i" + half, ":2");
+        expect("SADD s " + half + " i" + half, ":2");
         assertThat(isTree("s")).isFalse();
-        asks("SADD s " + "c".repeat(100), ":1");
+        expect("SADD s " + "c".repeat(100), ":1");
         assertThat(isTree("s")).isTrue();
         assertThat(members("s")).isEqualTo(Set.of(half, "i" + half, "c".repeat(100)));
-        asks("SADD one " + half + half + half, ":1");
+        expect("SADD one " + half + half + half, ":1");
         assertThat(isTree("one")).isFalse();
-        asks("SADD one x", ":1");
+        expect("SADD one x", ":1");
         assertThat(isTree("one")).isTrue();
     }
 
     /** As that of a packed set with the same past. */
     @Test
     void theReportedEncodingFollowsItsOwnLimits() {
-        asks("CONFIG SET packed-max-entries 2 set-max-intset-entries 0 set-max-listpack-entries 5"
+        expect("CONFIG SET packed-max-entries 2 set-max-intset-entries 0 set-max-listpack-entries 5"
                 + " set-max-listpack-value 3", "+OK");
-        ask("SADD s 1 2 3");
+        execute("SADD s 1 2 3");
         assertThat(isTree("s")).isTrue();
         encodingIs("s", "hashtable");
-        ask("SADD t x y z 1");
+        execute("SADD t x y z 1");
         assertThat(isTree("t")).isTrue();
         encodingIs("t", "listpack");
-        asks("COPY t u", ":1");
-        asks("SADD t 2 3", ":2");
+        expect("COPY t u", ":1");
+        expect("SADD t 2 3", ":2");
         encodingIs("t", "hashtable");
-        asks("SADD u 1234", ":1");
+        expect("SADD u 1234", ":1");
         encodingIs("u", "hashtable");
-        asks("CONFIG SET set-max-intset-entries 3", "+OK");
-        ask("SADD v 1 2 3");
+        expect("CONFIG SET set-max-intset-entries 3", "+OK");
+        execute("SADD v 1 2 3");
         assertThat(isTree("v")).isFalse();
-        ask("SADD v x");
+        execute("SADD v x");
         assertThat(isTree("v")).isTrue();
         encodingIs("v", "listpack");
-        ask("SADD w 1 2 3");
-        ask("SADD w 4");
+        execute("SADD w 1 2 3");
+        execute("SADD w 4");
         encodingIs("w", "hashtable");
-        ask("SADD x 1234 2 y");
+        execute("SADD x 1234 2 y");
         encodingIs("x", "hashtable");
-        assertThat(ask("DEBUG OBJECT t")).contains("encoding:hashtable");
+        assertThat(execute("DEBUG OBJECT t")).contains("encoding:hashtable");
     }
 
     @Test
     void fewRemainingMembersReportTheirNewEncoding() {
-        ask("SADD s x " + names("", 0, 3000));
-        asks("SREM s x", ":1");
+        execute("SADD s x " + names("", 0, 3000));
+        expect("SREM s x", ":1");
         assertThat(elements("SPOP", "s", "2400")).hasSize(2400);
         encodingIs("s", "hashtable");
-        ask("SADD s " + names("", 0, 3000));
+        execute("SADD s " + names("", 0, 3000));
         Set<String> popped = elements("SPOP", "s", "2500");
         encodingIs("s", "intset");
         Set<String> left = members("s");
         assertThat(left).hasSize(500).doesNotContainAnyElementsOf(popped);
-        asks("SADD s " + names("", 10_000, 10_012), ":12");
+        expect("SADD s " + names("", 10_000, 10_012), ":12");
         encodingIs("s", "intset");
-        asks("SADD s 20000", ":1");
+        expect("SADD s 20000", ":1");
         encodingIs("s", "hashtable");
-        asks("SCARD s", ":513");
-        ask("SADD t x " + names("", 0, 1000));
+        expect("SCARD s", ":513");
+        execute("SADD t x " + names("", 0, 1000));
         server.run("SPOP", "t", "910");
-        asks("SADD t y", ":1");
+        expect("SADD t y", ":1");
         encodingIs("t", "listpack");
     }
 
     @Test
     void membersMoveBetweenSets() {
         for (String to : new String[] {"a", "b", "c", "d", "e"}) {
-            ask("SADD from " + names("m", 0, 300) + " " + names("", 0, 300));
+            execute("SADD from " + names("m", 0, 300) + " " + names("", 0, 300));
             for (int i = 0; i < 300; i++) {
-                asks("SMOVE from " + to + " m" + i, ":1");
-                asks("SMOVE from " + to + " " + i, ":1");
-                asks("SMOVE from " + to + " " + i, ":0");
+                expect("SMOVE from " + to + " m" + i, ":1");
+                expect("SMOVE from " + to + " " + i, ":1");
+                expect("SMOVE from " + to + " " + i, ":0");
             }
-            asks("EXISTS from", ":0");
+            expect("EXISTS from", ":0");
             Set<String> all = model("m", 0, 300);
             all.addAll(model("", 0, 300));
             assertThat(members(to)).isEqualTo(all);
         }
-        asks("SMOVE a b 7", ":1");
-        asks("SCARD a", ":599");
-        asks("SCARD b", ":600");
-        asks("SMOVE a a m7", ":1");
-        asks("SMISMEMBER a m7 7 m8", "*3 :1 :0 :1");
+        expect("SMOVE a b 7", ":1");
+        expect("SCARD a", ":599");
+        expect("SCARD b", ":600");
+        expect("SMOVE a a m7", ":1");
+        expect("SMISMEMBER a m7 7 m8", "*3 :1 :0 :1");
     }
 
     @Test
     void randomMembersOfATree() {
-        ask("SADD s " + names("m", 0, 5000));
+        execute("SADD s " + names("m", 0, 5000));
         assertThat(elements("SRANDMEMBER", "s", "2000")).hasSize(2000);
         assertThat(elements("SRANDMEMBER", "s", "9999")).isEqualTo(model("m", 0, 5000));
-        assertThat(ask("SRANDMEMBER s")).matches("\\$\\d m\\d+");
+        assertThat(execute("SRANDMEMBER s")).matches("\\$\\d m\\d+");
         assertThat(server.run("SRANDMEMBER", "s", "-20000").split("\r\n")).hasSize(40_001);
         Set<String> left = model("m", 0, 5000);
         for (int count : new int[] {1, 10, 1000, 3000, 900}) {
@@ -189,14 +189,14 @@ class LargeSetsTest extends HarnessTest {
             assertThat(server.cache().checkIntegrity()).isEmpty();
         }
         assertThat(elements("SPOP", "s", "100")).isEqualTo(left);
-        asks("EXISTS s", ":0");
+        expect("EXISTS s", ":0");
     }
 
     @Test
     void aScanFindsWhatStaysWhileTheSetGrowsIntoATree() {
-        ask("SADD s " + names("", 0, 512));
+        execute("SADD s " + names("", 0, 512));
         assertThat(server.run("SSCAN s 0 COUNT 10")).startsWith("*2\r\n$1\r\n0\r\n*512\r\n");
-        ask("SADD s " + names("m", 0, 1000));
+        execute("SADD s " + names("m", 0, 1000));
         Set<String> seen = new TreeSet<>();
         String cursor = "0";
         int calls = 0;
@@ -207,8 +207,8 @@ class LargeSetsTest extends HarnessTest {
             for (int i = 5; i < lines.length; i += 2) {
                 seen.add(lines[i]);
             }
-            ask("SREM s m" + 2 * calls);
-            ask("SADD s new" + calls);
+            execute("SREM s m" + 2 * calls);
+            execute("SADD s new" + calls);
             calls++;
         } while (!cursor.equals("0"));
         assertThat(calls).isBetween(100, 200);
@@ -230,21 +230,21 @@ class LargeSetsTest extends HarnessTest {
         List<String> keys = List.of(sources.split(" "));
         for (String operation : new String[] {"SUNION", "SINTER", "SDIFF"}) {
             server.run("FLUSHALL");
-            ask("SADD tree " + names("m", 0, 1000) + " " + names("", 0, 300));
-            ask("SADD tree2 " + names("m", 500, 2000));
-            ask("SADD integers " + names("", 100, 500));
-            ask("SADD numbers " + names("", 450, 460) + " -5 9223372036854775807");
-            ask("SADD packed m1 m2 m700 5 450 none");
-            ask("SADD few 7 m7");
-            ask("SADD target " + names("m", 0, 300) + " " + names("", 5, 50));
-            asks("EXPIRE target 100", ":1");
+            execute("SADD tree " + names("m", 0, 1000) + " " + names("", 0, 300));
+            execute("SADD tree2 " + names("m", 500, 2000));
+            execute("SADD integers " + names("", 100, 500));
+            execute("SADD numbers " + names("", 450, 460) + " -5 9223372036854775807");
+            execute("SADD packed m1 m2 m700 5 450 none");
+            execute("SADD few 7 m7");
+            execute("SADD target " + names("m", 0, 300) + " " + names("", 5, 50));
+            expect("EXPIRE target 100", ":1");
             Set<String> expected = expected(operation, keys);
             List<String> read = new ArrayList<>(List.of(operation));
             read.addAll(keys);
             assertThat(elements(read.toArray(String[]::new))).isEqualTo(expected);
-            asks(operation + "STORE target " + sources, ":" + expected.size());
+            expect(operation + "STORE target " + sources, ":" + expected.size());
             assertThat(members("target")).isEqualTo(expected);
-            asks("TTL target", expected.isEmpty() ? ":-2" : ":-1");
+            expect("TTL target", expected.isEmpty() ? ":-2" : ":-1");
             assertThat(server.cache().checkIntegrity()).isEmpty();
         }
     }
@@ -263,37 +263,37 @@ class LargeSetsTest extends HarnessTest {
 
     @Test
     void theIntersectionIsCounted() {
-        ask("SADD a " + names("m", 0, 2000));
-        ask("SADD b " + names("m", 1500, 4000));
-        asks("SINTERCARD 2 a b", ":500");
-        asks("SINTERCARD 2 a b LIMIT 77", ":77");
-        asks("SINTERCARD 1 a", ":2000");
-        asks("ZINTERCARD 2 a b", ":500");
-        asks("ZUNIONSTORE z 2 a b", ":4000");
-        asks("ZSCORE z m1600", "$1 2");
+        execute("SADD a " + names("m", 0, 2000));
+        execute("SADD b " + names("m", 1500, 4000));
+        expect("SINTERCARD 2 a b", ":500");
+        expect("SINTERCARD 2 a b LIMIT 77", ":77");
+        expect("SINTERCARD 1 a", ":2000");
+        expect("ZINTERCARD 2 a b", ":500");
+        expect("ZUNIONSTORE z 2 a b", ":4000");
+        expect("ZSCORE z m1600", "$1 2");
     }
 
-    /** Redis tells so of a set that it has made of all members of the first by removing those of the others. */
+    /** Redis reports this of a set that it has made of all members of the first by removing those of the others. */
     @Test
     void theRestOfALargeSetReportsHashtable() {
-        ask("SADD many " + names("", 0, 600));
-        ask("SADD some " + names("", 0, 100));
-        ask("SADD one 1");
-        asks("SDIFFSTORE d many some", ":500");
+        execute("SADD many " + names("", 0, 600));
+        execute("SADD some " + names("", 0, 100));
+        execute("SADD one 1");
+        expect("SDIFFSTORE d many some", ":500");
         encodingIs("d", "intset");
-        asks("SDIFFSTORE d many some one", ":500");
+        expect("SDIFFSTORE d many some one", ":500");
         encodingIs("d", "hashtable");
         assertThat(members("d")).isEqualTo(model("", 100, 600));
-        asks("SDIFFSTORE d many some missing missing missing", ":500");
+        expect("SDIFFSTORE d many some missing missing missing", ":500");
         encodingIs("d", "intset");
-        ask("SADD text 1 2 3 x");
-        ask("SADD x x");
-        asks("SDIFFSTORE d text x x x x x", ":3");
+        execute("SADD text 1 2 3 x");
+        execute("SADD x x");
+        expect("SDIFFSTORE d text x x x x x", ":3");
         encodingIs("d", "listpack");
-        asks("SDIFFSTORE d text x", ":3");
+        expect("SDIFFSTORE d text x", ":3");
         encodingIs("d", "intset");
-        asks("CONFIG SET set-max-listpack-entries 0", "+OK");
-        asks("SDIFFSTORE d text x x x x x", ":3");
+        expect("CONFIG SET set-max-listpack-entries 0", "+OK");
+        expect("SDIFFSTORE d text x x x x x", ":3");
         encodingIs("d", "hashtable");
         assertThat(members("d")).containsExactly("1", "2", "3");
     }
@@ -301,38 +301,38 @@ class LargeSetsTest extends HarnessTest {
     @Test
     void aTreeTakesWhatItsEntriesTake() {
         for (int i = 0; i < 20_000; i += 5000) {
-            ask("SADD s " + names("member", i, i + 5000));
+            execute("SADD s " + names("member", i, i + 5000));
         }
-        long usage = Long.parseLong(ask("MEMORY USAGE s").substring(1));
+        long usage = Long.parseLong(execute("MEMORY USAGE s").substring(1));
         // 11 bytes of a member, its length and a hash of 4.
         assertThat(usage).isBetween(20_000 * 15L, 20_000 * 30L);
-        asks("SUNIONSTORE t s", ":20000");
-        assertThat(Long.parseLong(ask("MEMORY USAGE t").substring(1))).isBetween(20_000 * 15L, 20_000 * 30L);
-        asks("RENAME t u", "+OK");
-        asks("MOVE u 1", ":1");
-        asks("EXISTS u", ":0");
-        asks("PEXPIRE s 10", ":1");
+        expect("SUNIONSTORE t s", ":20000");
+        assertThat(Long.parseLong(execute("MEMORY USAGE t").substring(1))).isBetween(20_000 * 15L, 20_000 * 30L);
+        expect("RENAME t u", "+OK");
+        expect("MOVE u 1", ":1");
+        expect("EXISTS u", ":0");
+        expect("PEXPIRE s 10", ":1");
         server.sleep(11);
-        asks("SCARD s", ":0");
+        expect("SCARD s", ":0");
     }
 
     @Test
     void aTransactionSeesATree() {
-        ask("SADD s " + names("m", 0, 129));
-        asks("WATCH s", "+OK");
-        asks("SADD s m5", ":0");
-        asks("MULTI", "+OK");
-        asks("SADD s a b", "+QUEUED");
-        asks("SUNIONSTORE t s", "+QUEUED");
-        asks("EXEC", "*2 :2 :131");
-        asks("WATCH s t", "+OK");
-        asks("SREM t m1", ":1");
-        asks("MULTI", "+OK");
-        asks("SCARD s", "+QUEUED");
-        asks("EXEC", "*-1");
+        execute("SADD s " + names("m", 0, 129));
+        expect("WATCH s", "+OK");
+        expect("SADD s m5", ":0");
+        expect("MULTI", "+OK");
+        expect("SADD s a b", "+QUEUED");
+        expect("SUNIONSTORE t s", "+QUEUED");
+        expect("EXEC", "*2 :2 :131");
+        expect("WATCH s t", "+OK");
+        expect("SREM t m1", ":1");
+        expect("MULTI", "+OK");
+        expect("SCARD s", "+QUEUED");
+        expect("EXEC", "*-1");
     }
 
-    /** What is refused in the middle of many has changed nothing, and what goes needs no room. */
+    /** A refused addition of many members has changed nothing, and a removal needs no memory. */
     @Test
     void aRefusalAddsNothing() {
         ServerConfig config = ServerConfig.defaults().with("maxmemory", "8mb").with("shards", "2");

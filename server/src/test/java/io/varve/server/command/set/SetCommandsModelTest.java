@@ -100,9 +100,9 @@ class SetCommandsModelTest {
         };
     }
 
-    private List<String> some(int members, int most) {
+    private List<String> some(int members, int max) {
         List<String> some = new ArrayList<>();
-        for (int i = random.nextInt(1, most + 1); i > 0; i--) {
+        for (int i = random.nextInt(1, max + 1); i > 0; i--) {
             some.add(member(members));
         }
         return some;

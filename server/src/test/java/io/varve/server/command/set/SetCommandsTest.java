@@ -66,7 +66,7 @@ class SetCommandsTest extends HarnessTest {
         server.run("SADD i 1 2 3");
         server.run("SADD m a b 1");
         server.run("SET str s");
-        assertThat(ask(command))
+        assertThat(execute(command))
                 .isEqualTo(reply.equals("-W")
                         ? "-WRONGTYPE Operation against a key holding the wrong kind of value"
                         : reply);
@@ -76,15 +76,15 @@ class SetCommandsTest extends HarnessTest {
     void membersAreSetsInResp3() {
         server.run("SADD i 1 2");
         server.run("HELLO 3");
-        assertThat(ask("SMEMBERS i")).isEqualTo("~2 $1 1 $1 2");
-        assertThat(ask("SUNION i")).isEqualTo("~2 $1 1 $1 2");
-        assertThat(ask("SINTER i missing")).isEqualTo("~0");
-        assertThat(ask("SDIFF i")).isEqualTo("~2 $1 1 $1 2");
-        assertThat(ask("SRANDMEMBER i 2")).isEqualTo("*2 $1 1 $1 2");
-        assertThat(ask("SRANDMEMBER missing")).isEqualTo("_");
-        assertThat(ask("SPOP missing 1")).isEqualTo("~0");
-        assertThat(ask("SPOP i 2")).isEqualTo("~2 $1 1 $1 2");
-        assertThat(ask("SPOP i")).isEqualTo("_");
+        assertThat(execute("SMEMBERS i")).isEqualTo("~2 $1 1 $1 2");
+        assertThat(execute("SUNION i")).isEqualTo("~2 $1 1 $1 2");
+        assertThat(execute("SINTER i missing")).isEqualTo("~0");
+        assertThat(execute("SDIFF i")).isEqualTo("~2 $1 1 $1 2");
+        assertThat(execute("SRANDMEMBER i 2")).isEqualTo("*2 $1 1 $1 2");
+        assertThat(execute("SRANDMEMBER missing")).isEqualTo("_");
+        assertThat(execute("SPOP missing 1")).isEqualTo("~0");
+        assertThat(execute("SPOP i 2")).isEqualTo("~2 $1 1 $1 2");
+        assertThat(execute("SPOP i")).isEqualTo("_");
     }
 
     @Test
@@ -99,15 +99,15 @@ class SetCommandsTest extends HarnessTest {
         server.run("SMOVE d e x");
         server.run("SADD f x");
         server.run("SINTERSTORE f f missing");
-        assertThat(ask("EXISTS a b c d f")).isEqualTo(":0");
-        assertThat(ask("DBSIZE")).isEqualTo(":1");
+        assertThat(execute("EXISTS a b c d f")).isEqualTo(":0");
+        assertThat(execute("DBSIZE")).isEqualTo(":1");
     }
 
     @Test
     void integersAreAnIntsetUntilTheyAreTooManyOrOneIsNone() {
         server.run("SADD s 1 -70000 9223372036854775807");
         assertThat(encodingOf("s")).isEqualTo("intset");
-        assertThat(ask("SMEMBERS s")).isEqualTo("*3 $6 -70000 $1 1 $19 9223372036854775807");
+        assertThat(execute("SMEMBERS s")).isEqualTo("*3 $6 -70000 $1 1 $19 9223372036854775807");
         server.run("SADD s 9223372036854775808");
         assertThat(encodingOf("s")).isEqualTo("listpack");
         assertThat(members("s")).containsExactlyInAnyOrder("1", "-70000", "9223372036854775807", "9223372036854775808");
@@ -151,7 +151,7 @@ class SetCommandsTest extends HarnessTest {
         assertThat(encodingOf("s")).isEqualTo("hashtable");
         server.run("SADD t x");
         assertThat(encodingOf("t")).isEqualTo("hashtable");
-        assertThat(ask("CONFIG SET set-max-listpack-entries 5 set-max-listpack-value 3")).isEqualTo("+OK");
+        assertThat(execute("CONFIG SET set-max-listpack-entries 5 set-max-listpack-value 3")).isEqualTo("+OK");
         server.run("SADD u xyz");
         assertThat(encodingOf("u")).isEqualTo("listpack");
         server.run("SADD u xyza");
@@ -188,9 +188,9 @@ class SetCommandsTest extends HarnessTest {
             server.run("SADD d 2 1 z another-member 70000");
             server.run("EXPIRE d 1000");
             Set<String> expected = elements(server.run((operation + " " + sources).split(" ")));
-            assertThat(ask(operation + "STORE d " + sources)).isEqualTo(":" + expected.size());
+            assertThat(execute(operation + "STORE d " + sources)).isEqualTo(":" + expected.size());
             assertThat(members("d")).isEqualTo(expected);
-            assertThat(ask("TTL d")).isEqualTo(expected.isEmpty() ? ":-2" : ":-1");
+            assertThat(execute("TTL d")).isEqualTo(expected.isEmpty() ? ":-2" : ":-1");
         }
     }
 
@@ -198,12 +198,12 @@ class SetCommandsTest extends HarnessTest {
     void storeOverwritesAnyType() {
         server.run("SADD a 1");
         server.run("SET d text EX 1000");
-        assertThat(ask("SUNIONSTORE d a")).isEqualTo(":1");
-        assertThat(ask("TYPE d")).isEqualTo("+set");
-        assertThat(ask("TTL d")).isEqualTo(":-1");
+        assertThat(execute("SUNIONSTORE d a")).isEqualTo(":1");
+        assertThat(execute("TYPE d")).isEqualTo("+set");
+        assertThat(execute("TTL d")).isEqualTo(":-1");
         server.run("HSET h f v");
-        assertThat(ask("SINTERSTORE h a missing")).isEqualTo(":0");
-        assertThat(ask("EXISTS h")).isEqualTo(":0");
+        assertThat(execute("SINTERSTORE h a missing")).isEqualTo(":0");
+        assertThat(execute("EXISTS h")).isEqualTo(":0");
     }
 
     @Test
@@ -213,21 +213,21 @@ class SetCommandsTest extends HarnessTest {
         server.run("SADD s x y z");
         server.run("SREM s x");
         server.run("SPOP s");
-        assertThat(ask("TTL s")).isEqualTo(":1000");
+        assertThat(execute("TTL s")).isEqualTo(":1000");
     }
 
     @Test
     void setsTravelAsAnyKeyDoes() {
         server.run("SADD s 1 2 x");
-        assertThat(ask("COPY s t")).isEqualTo(":1");
-        assertThat(ask("RENAME t u")).isEqualTo("+OK");
-        assertThat(ask("MOVE u 1")).isEqualTo(":1");
+        assertThat(execute("COPY s t")).isEqualTo(":1");
+        assertThat(execute("RENAME t u")).isEqualTo("+OK");
+        assertThat(execute("MOVE u 1")).isEqualTo(":1");
         server.run("SELECT 1");
         assertThat(members("u")).containsExactly("1", "2", "x");
         assertThat(encodingOf("u")).isEqualTo("listpack");
-        assertThat(ask("SCAN 0 TYPE set COUNT 100")).isEqualTo("*2 $1 0 *1 $1 u");
-        assertThat(ask("MEMORY USAGE u")).startsWith(":");
-        assertThat(ask("DEBUG OBJECT u")).contains("encoding:listpack").contains("type:set");
+        assertThat(execute("SCAN 0 TYPE set COUNT 100")).isEqualTo("*2 $1 0 *1 $1 u");
+        assertThat(execute("MEMORY USAGE u")).startsWith(":");
+        assertThat(execute("DEBUG OBJECT u")).contains("encoding:listpack").contains("type:set");
     }
 
     // --- random members
@@ -286,7 +286,7 @@ class SetCommandsTest extends HarnessTest {
             popped.add(server.run("SPOP s").split("\r\n")[1]);
         }
         assertThat(popped).containsExactly("1", "2", "3", "a", "b", "c", "d");
-        assertThat(ask("EXISTS s")).isEqualTo(":0");
+        assertThat(execute("EXISTS s")).isEqualTo(":0");
     }
 
     @Test
@@ -333,7 +333,7 @@ class SetCommandsTest extends HarnessTest {
         }
     }
 
-    // --- no room
+    // --- out of memory
 
     @Test
     void aRefusedSetIsUnchanged() {
@@ -345,21 +345,21 @@ class SetCommandsTest extends HarnessTest {
         for (String key : new String[] {"a", "b"}) {
             List<String> words = new ArrayList<>(List.of("SADD", key));
             words.addAll(List.of(members));
-            assertThat(ask(words.toArray(String[]::new))).isEqualTo(":40");
+            assertThat(execute(words.toArray(String[]::new))).isEqualTo(":40");
         }
         int i = 0;
-        while (ask("SUNIONSTORE copy" + i + " a").startsWith(":")) {
+        while (execute("SUNIONSTORE copy" + i + " a").startsWith(":")) {
             i++;
         }
         String full = "-OOM command not allowed when used memory > 'maxmemory'.";
-        assertThat(ask("SUNIONSTORE a a b copy0")).isIn(":40", full);
-        assertThat(ask("SUNIONSTORE copy" + i + " a b")).isEqualTo(full);
-        assertThat(ask("EXISTS copy" + i)).isEqualTo(":0");
-        assertThat(ask("SCARD a")).isEqualTo(":40");
-        assertThat(ask("SCARD b")).isEqualTo(":40");
-        assertThat(ask("SMOVE", "a", "b", members[3])).isEqualTo(":1");
-        assertThat(ask("SCARD a")).isEqualTo(":39");
-        assertThat(ask("SPOP b 3")).startsWith("*3");
-        assertThat(ask("SCARD b")).isEqualTo(":37");
+        assertThat(execute("SUNIONSTORE a a b copy0")).isIn(":40", full);
+        assertThat(execute("SUNIONSTORE copy" + i + " a b")).isEqualTo(full);
+        assertThat(execute("EXISTS copy" + i)).isEqualTo(":0");
+        assertThat(execute("SCARD a")).isEqualTo(":40");
+        assertThat(execute("SCARD b")).isEqualTo(":40");
+        assertThat(execute("SMOVE", "a", "b", members[3])).isEqualTo(":1");
+        assertThat(execute("SCARD a")).isEqualTo(":39");
+        assertThat(execute("SPOP b 3")).startsWith("*3");
+        assertThat(execute("SCARD b")).isEqualTo(":37");
     }
 }

@@ -40,13 +40,13 @@ class SortCommandsTest extends HarnessTest {
             "SORT z BY nosort DESC LIMIT 0 2; a b", "SORT z ALPHA; a b c", "SORT i; 5 7 20",
             "SORT i DESC ALPHA; 7 5 20",
             "SORT i BY w_* GET # GET missing_*; 20 nil 5 nil 7 nil", "SORT none; ''", "SORT_RO l DESC; 10 3 2 1"})
-    void elementsComeInTheOrderThatIsAskedFor(String command, String expected) {
-        ask("RPUSH l 3 10 1 2");
-        ask("MSET w_1 30 w_2 20 w_3 10 w_5 1 w_7 1 t_1 c t_2 bb t_3 b");
-        ask("HSET h_3 f 9");
-        ask("HSET h_10 f 1");
-        ask("ZADD z 3 a 2 b 1 c");
-        ask("SADD i 20 5 7");
+    void elementsComeInTheRequestedOrder(String command, String expected) {
+        execute("RPUSH l 3 10 1 2");
+        execute("MSET w_1 30 w_2 20 w_3 10 w_5 1 w_7 1 t_1 c t_2 bb t_3 b");
+        execute("HSET h_3 f 9");
+        execute("HSET h_10 f 1");
+        execute("ZADD z 3 a 2 b 1 c");
+        execute("SADD i 20 5 7");
         assertThat(elements(command)).isEqualTo(expected);
     }
 
@@ -58,28 +58,28 @@ class SortCommandsTest extends HarnessTest {
             "SORT l GET; -ERR syntax error", "SORT l foo; -ERR syntax error", "SORT_RO l STORE d; -ERR syntax error",
             "SORT l STORE; -ERR syntax error"})
     void invalidArgumentsAreRefused(String command, String expected) {
-        ask("SET s v");
-        ask("RPUSH t 1 two");
-        ask("RPUSH l 1");
-        ask("SET w_1 heavy");
-        assertThat(ask(command)).isEqualTo(expected);
-        assertThat(ask("EXISTS d")).isEqualTo(":0");
+        execute("SET s v");
+        execute("RPUSH t 1 two");
+        execute("RPUSH l 1");
+        execute("SET w_1 heavy");
+        assertThat(execute(command)).isEqualTo(expected);
+        assertThat(execute("EXISTS d")).isEqualTo(":0");
     }
 
     @Test
     void theResultOverwritesAnyTypeWithAList() {
-        ask("RPUSH l 3 1 2");
-        ask("SET d string EX 100");
-        assertThat(ask("SORT l STORE d")).isEqualTo(":3");
+        execute("RPUSH l 3 1 2");
+        execute("SET d string EX 100");
+        assertThat(execute("SORT l STORE d")).isEqualTo(":3");
         assertThat(elements("LRANGE d 0 -1")).isEqualTo("1 2 3");
-        assertThat(ask("TTL d")).isEqualTo(":-1");
-        ask("SET w_2 two");
-        assertThat(ask("SORT d DESC GET # GET w_* STORE d")).isEqualTo(":6");
+        assertThat(execute("TTL d")).isEqualTo(":-1");
+        execute("SET w_2 two");
+        assertThat(execute("SORT d DESC GET # GET w_* STORE d")).isEqualTo(":6");
         assertThat(elements("LRANGE d 0 -1")).isEqualTo("3  2 two 1 ");
-        assertThat(ask("SORT none STORE d")).isEqualTo(":0");
-        assertThat(ask("EXISTS d")).isEqualTo(":0");
-        ask("SADD s b c a");
-        assertThat(ask("SORT s BY nosort DESC STORE s")).isEqualTo(":3");
+        assertThat(execute("SORT none STORE d")).isEqualTo(":0");
+        assertThat(execute("EXISTS d")).isEqualTo(":0");
+        execute("SADD s b c a");
+        assertThat(execute("SORT s BY nosort DESC STORE s")).isEqualTo(":3");
         assertThat(elements("LRANGE s 0 -1")).isEqualTo("c b a");
     }
 
@@ -88,15 +88,15 @@ class SortCommandsTest extends HarnessTest {
     void aLargeResultIsStored() {
         String words = IntStream.range(0, 2000).mapToObj(i -> Integer.toString(i * 7919 % 2000))
                 .collect(Collectors.joining(" "));
-        ask("RPUSH l " + words);
-        assertThat(ask("SORT l STORE l")).isEqualTo(":2000");
+        execute("RPUSH l " + words);
+        assertThat(execute("SORT l STORE l")).isEqualTo(":2000");
         assertThat(elements("LRANGE l 0 -1"))
                 .isEqualTo(IntStream.range(0, 2000).mapToObj(Integer::toString).collect(Collectors.joining(" ")));
-        assertThat(ask("SORT l DESC LIMIT 0 3 STORE l")).isEqualTo(":3");
+        assertThat(execute("SORT l DESC LIMIT 0 3 STORE l")).isEqualTo(":3");
         assertThat(elements("LRANGE l 0 -1")).isEqualTo("1999 1998 1997");
     }
 
-    /** More than are looked at in one go, in every kind of collection, by numbers and by texts. */
+    /** More elements than one pass handles, in every kind of collection, sorted by numbers and by texts. */
     @ParameterizedTest
     @ValueSource(strings = {"RPUSH", "SADD", "ZADD"})
     void manyElementsAreSorted(String command) {
@@ -113,8 +113,8 @@ class SortCommandsTest extends HarnessTest {
                 // Each number once: it is prime to the count.
                 weights.append(" w_").append(i).append(' ').append(i * 7919L % count);
             }
-            assertThat(ask(add.toString())).startsWith(":");
-            ask(weights.toString());
+            assertThat(execute(add.toString())).startsWith(":");
+            execute(weights.toString());
         }
         long inverse = inverse(7919, count);
         for (int weight = 0; weight < count; weight++) {
@@ -124,7 +124,7 @@ class SortCommandsTest extends HarnessTest {
                 .isEqualTo(byWeight.stream().map(i -> Integer.toString(i)).collect(Collectors.joining(" ")));
         assertThat(elements("SORT k BY w_* ALPHA DESC LIMIT 0 2 GET w_*")).isEqualTo("9999 9998");
         assertThat(elements("SORT k DESC LIMIT 3 2")).isEqualTo("11996 11995");
-        assertThat(ask("SORT k BY w_* STORE d")).isEqualTo(":" + count);
+        assertThat(execute("SORT k BY w_* STORE d")).isEqualTo(":" + count);
         assertThat(elements("LRANGE d 0 2")).isEqualTo(byWeight.get(0) + " " + byWeight.get(1) + " " + byWeight.get(2));
     }
 
@@ -139,30 +139,30 @@ class SortCommandsTest extends HarnessTest {
 
     @Test
     void patternKeysInATransactionAreRead() {
-        ask("RPUSH l 1 2 3");
-        ask("MULTI");
-        ask("MSET w_1 3 w_2 2 w_3 1");
-        ask("SORT l BY w_* GET w_*");
-        ask("SORT l STORE d");
-        assertThat(ask("EXEC")).isEqualTo("*3 +OK *3 $1 1 $1 2 $1 3 :3");
+        execute("RPUSH l 1 2 3");
+        execute("MULTI");
+        execute("MSET w_1 3 w_2 2 w_3 1");
+        execute("SORT l BY w_* GET w_*");
+        execute("SORT l STORE d");
+        assertThat(execute("EXEC")).isEqualTo("*3 +OK *3 $1 1 $1 2 $1 3 :3");
     }
 
     @Test
     void patternLookupsCountOnce() {
-        ask("RPUSH l 1 2");
-        ask("SET w_1 x");
-        ask("CONFIG RESETSTAT");
-        ask("SORT l BY nosort GET w_*");
-        ask("SORT none");
+        execute("RPUSH l 1 2");
+        execute("SET w_1 x");
+        execute("CONFIG RESETSTAT");
+        execute("SORT l BY nosort GET w_*");
+        execute("SORT none");
         assertThat(server.run("INFO", "stats")).contains("keyspace_hits:2").contains("keyspace_misses:2");
     }
 
     @Test
     void theKeysAreFound() {
-        assertThat(ask("COMMAND GETKEYS SORT k BY w_* LIMIT 0 1 STORE d")).isEqualTo("*2 $1 k $1 d");
-        assertThat(ask("COMMAND GETKEYS SORT k STORE a STORE b")).isEqualTo("*2 $1 k $1 b");
-        assertThat(ask("COMMAND GETKEYS SORT k GET STORE BY STORE")).isEqualTo("*1 $1 k");
-        assertThat(ask("COMMAND GETKEYSANDFLAGS SORT k STORE d"))
+        assertThat(execute("COMMAND GETKEYS SORT k BY w_* LIMIT 0 1 STORE d")).isEqualTo("*2 $1 k $1 d");
+        assertThat(execute("COMMAND GETKEYS SORT k STORE a STORE b")).isEqualTo("*2 $1 k $1 b");
+        assertThat(execute("COMMAND GETKEYS SORT k GET STORE BY STORE")).isEqualTo("*1 $1 k");
+        assertThat(execute("COMMAND GETKEYSANDFLAGS SORT k STORE d"))
                 .isEqualTo("*2 *2 $1 k *2 +RO +access *2 $1 d *2 +OW +update");
     }
 }

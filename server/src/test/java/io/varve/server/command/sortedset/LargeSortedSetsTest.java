@@ -23,49 +23,49 @@ class LargeSortedSetsTest extends HarnessTest {
     }
 
     private String range(String key) {
-        return ask("ZRANGE " + key + " 0 -1").replaceFirst("\\*\\d+ ?", "").replaceAll("\\$\\d+ ", "");
+        return execute("ZRANGE " + key + " 0 -1").replaceFirst("\\*\\d+ ?", "").replaceAll("\\$\\d+ ", "");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"ZADD z 128 m128", "ZADD z CH 0 m0 128 m128 7 m7", "ZINCRBY z 128 m128"})
     void aSetBecomesATreeWithOneMemberMoreThanIsPacked(String command) {
-        ask("ZADD z " + pairs(0, 128));
-        ask("EXPIRE z 100");
+        execute("ZADD z " + pairs(0, 128));
+        execute("EXPIRE z 100");
         assertThat(isTree("z")).isFalse();
-        ask(command);
+        execute(command);
         assertThat(isTree("z")).isTrue();
         assertThat(range("z")).isEqualTo(members(0, 129));
-        asks("TTL z", ":100");
-        asks("OBJECT ENCODING z", "$8 skiplist");
-        asks("ZREM z m5", ":1");
-        asks("OBJECT ENCODING z", "$8 skiplist");
-        asks("ZREMRANGEBYSCORE z -inf +inf", ":128");
-        asks("EXISTS z", ":0");
+        expect("TTL z", ":100");
+        expect("OBJECT ENCODING z", "$8 skiplist");
+        expect("ZREM z m5", ":1");
+        expect("OBJECT ENCODING z", "$8 skiplist");
+        expect("ZREMRANGEBYSCORE z -inf +inf", ":128");
+        expect("EXISTS z", ":0");
     }
 
     @Test
     void theReportedEncodingFollowsItsOwnLimits() {
-        asks("CONFIG SET zset-max-listpack-entries 300 zset-max-listpack-value 100", "+OK");
-        ask("ZADD z " + pairs(0, 300));
+        expect("CONFIG SET zset-max-listpack-entries 300 zset-max-listpack-value 100", "+OK");
+        execute("ZADD z " + pairs(0, 300));
         assertThat(isTree("z")).isTrue();
-        asks("OBJECT ENCODING z", "$8 listpack");
-        asks("ZADD z -0 m0", ":0");
-        asks("ZSCORE z m0", "$1 0");
-        asks("COPY z y", ":1");
-        asks("ZADD z 300 m300", ":1");
-        asks("OBJECT ENCODING z", "$8 skiplist");
-        asks("OBJECT ENCODING y", "$8 listpack");
-        asks("ZUNIONSTORE u 1 y", ":300");
+        expect("OBJECT ENCODING z", "$8 listpack");
+        expect("ZADD z -0 m0", ":0");
+        expect("ZSCORE z m0", "$1 0");
+        expect("COPY z y", ":1");
+        expect("ZADD z 300 m300", ":1");
+        expect("OBJECT ENCODING z", "$8 skiplist");
+        expect("OBJECT ENCODING y", "$8 listpack");
+        expect("ZUNIONSTORE u 1 y", ":300");
         assertThat(isTree("u")).isTrue();
-        asks("OBJECT ENCODING u", "$8 listpack");
-        assertThat(ask("DEBUG OBJECT u")).contains("encoding:listpack");
-        asks("ZADD z XX -0 m1", ":0");
-        asks("ZSCORE z m1", "$2 -0");
+        expect("OBJECT ENCODING u", "$8 listpack");
+        assertThat(execute("DEBUG OBJECT u")).contains("encoding:listpack");
+        expect("ZADD z XX -0 m1", ":0");
+        expect("ZSCORE z m1", "$2 -0");
     }
 
     @Test
     void aScanRunsInSteps() {
-        ask("ZADD z " + pairs(0, 2000));
+        execute("ZADD z " + pairs(0, 2000));
         String cursor = "0";
         java.util.Set<String> seen = new java.util.TreeSet<>();
         do {
@@ -84,15 +84,15 @@ class LargeSortedSetsTest extends HarnessTest {
     /** The members lie under the key that is written. */
     @Test
     void aStoreMayReplaceItsOperand() {
-        ask("ZADD x " + pairs(0, 1000));
-        ask("ZADD y " + pairs(500, 1500));
-        asks("ZUNIONSTORE x 2 x y", ":1500");
+        execute("ZADD x " + pairs(0, 1000));
+        execute("ZADD y " + pairs(500, 1500));
+        expect("ZUNIONSTORE x 2 x y", ":1500");
         assertThat(range("x")).isNotEmpty();
-        asks("ZSCORE x m500", "$4 1000");
-        asks("ZRANGESTORE x x 0 199", ":200");
+        expect("ZSCORE x m500", "$4 1000");
+        expect("ZRANGESTORE x x 0 199", ":200");
         assertThat(range("x")).isEqualTo(members(0, 200));
-        asks("ZINTERSTORE x 2 x y", ":0");
-        asks("ZDIFFSTORE y 2 y none", ":1000");
+        expect("ZINTERSTORE x 2 x y", ":0");
+        expect("ZDIFFSTORE y 2 y none", ":1000");
         assertThat(range("y")).isEqualTo(members(500, 1500));
     }
 

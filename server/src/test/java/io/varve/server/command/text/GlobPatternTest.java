@@ -88,7 +88,7 @@ class GlobPatternTest {
         return string.isEmpty() ? pattern.isEmpty() : rest(pattern, string);
     }
 
-    /** What is left of the pattern against what is left of the string, by trying everything. */
+    /** Matches the rest of the pattern with the rest of the string, by trying everything. */
     private static boolean rest(String pattern, String string) {
         if (pattern.isEmpty() || string.isEmpty()) {
             return string.isEmpty() && pattern.chars().allMatch(c -> c == '*');

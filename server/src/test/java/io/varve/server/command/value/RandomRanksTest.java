@@ -27,7 +27,7 @@ class RandomRanksTest {
         assertThat(new HashSet<>(ranks)).hasSize(count);
     }
 
-    /** Of 9000 ranks in three stretches 3000 picked, many times over. */
+    /** Repeatedly picks 3000 of 9000 ranks in three stretches. */
     @Test
     void eachHasTheSameChance() {
         int[] picked = new int[90];

@@ -92,13 +92,13 @@ class PenaltyCommandsTest extends HarnessTest {
         return classes;
     }
 
-    private String told(int penaltyClass, String field) {
+    private String events(int penaltyClass, String field) {
         List<String> words = list().get(penaltyClass);
         return words.get(words.indexOf(field) + 1);
     }
 
     private long number(int penaltyClass, String field) {
-        return Long.parseLong(told(penaltyClass, field));
+        return Long.parseLong(events(penaltyClass, field));
     }
 
     private String info(String name) {
@@ -154,7 +154,7 @@ class PenaltyCommandsTest extends HarnessTest {
 
     // --- another key
 
-    /** Of each type, packed and large, in the target's shard and in another. */
+    /** For each type, packed and large, in the target's shard and in another. */
     @ParameterizedTest
     @ValueSource(strings = {"set %s value", "hset %s field value", "sadd %s member", "zadd %s 1 member",
             "rpush %s element",
@@ -457,7 +457,7 @@ class PenaltyCommandsTest extends HarnessTest {
         assertThat(classOf("after")).isEqualTo(4);
     }
 
-    // --- what is told
+    // --- reports
 
     @Test
     void theListIsOfMapsInTheirOrder() {
@@ -494,7 +494,7 @@ class PenaltyCommandsTest extends HarnessTest {
         // 2.55 to 5.11 ms, 163.83 to 327.67 ms.
         assertThat(classOf("quick:7")).isEqualTo(8);
         assertThat(classOf("slow:7")).isEqualTo(14);
-        assertThat(told(8, "range")).isEqualTo("2.55 to 5.11 ms");
+        assertThat(events(8, "range")).isEqualTo("2.55 to 5.11 ms");
         assertThat(number(8, "bytes")).isPositive();
         assertThat(number(14, "bytes")).isGreaterThan(3 * number(8, "bytes") / 2);
         assertThat(number(8, "bytes") + number(14, "bytes"))
@@ -553,7 +553,7 @@ class PenaltyCommandsTest extends HarnessTest {
                 .contains("+DEFAULT <class>|AUTO\r\n", "+LIST\r\n", "+SET <key> <class>\r\n");
     }
 
-    // --- who may, and what they are
+    // --- permissions and metadata
 
     @Test
     void commandGetkeysFindsTheKeyOfAHint() {

@@ -28,10 +28,10 @@ abstract class CommandGenerator {
     }
 
     /**
-     * What the generators of one script share.
+     * The parts that the generators of one script share.
      *
-     * @param knows7 whether the reference has the commands and options that came with Redis 7
-     * @param sink   takes a command, and may make its arity wrong
+     * @param knows7 whether the reference has the commands and options of Redis 7
+     * @param sink takes a command, and may make its arity wrong
      * @param asItIs takes a command whose arity has to be right
      */
     record Source(RandomWords words, boolean knows7, CommandSink sink, Consumer<ScriptStep> asItIs) {}

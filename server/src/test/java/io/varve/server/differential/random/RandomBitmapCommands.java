@@ -44,9 +44,9 @@ final class RandomBitmapCommands extends CommandGenerator {
         }
     }
 
-    private void range(List<String> words, int least) {
+    private void range(List<String> words, int min) {
         int indexes = random.nextInt(6);
-        if (indexes >= least) {
+        if (indexes >= min) {
             words.add(index());
         }
         if (indexes > 1) {

@@ -17,8 +17,8 @@ public final class RandomCommands {
     private final RandomWords random;
     private final boolean knows7;
     /**
-     * Whether everything falls to flash all the time: then some commands are refused in a transaction, and a watched
-     * key has moved.
+     * Whether everything is demoted to flash all the time: then some commands are refused in a transaction, and a
+     * watched key has moved.
      */
     private final boolean overFlash;
     private final List<ScriptStep> script = new ArrayList<>();
@@ -41,7 +41,7 @@ public final class RandomCommands {
         this(seed, knows7, false);
     }
 
-    /** @param overFlash whether everything falls to flash all the time */
+    /** @param overFlash whether everything is demoted to flash all the time */
     public RandomCommands(long seed, boolean knows7, boolean overFlash) {
         random = new RandomWords(new SplittableRandom(seed));
         this.knows7 = knows7;
@@ -124,7 +124,7 @@ public final class RandomCommands {
     }
 
     /**
-     * Of what comes in between only commands whose replies are the same byte for byte: EXEC's are compared as a whole.
+     * Between MULTI and EXEC only commands whose replies are the same byte for byte: EXEC's are compared as a whole.
      */
     private void transaction() {
         if (random.oneIn(2)) {
@@ -152,8 +152,8 @@ public final class RandomCommands {
     }
 
     /**
-     * A key that falls to flash counts as changed: there it is one that changes in any case, or that is not there, or
-     * is let go of.
+     * A key that is demoted counts as changed: with flash, only keys are watched that change in any case, do not exist,
+     * or are unwatched.
      */
     private void watch() {
         if (!overFlash) {
@@ -180,19 +180,19 @@ public final class RandomCommands {
         }
     }
 
-    /** Of several names each is confirmed in a reply of its own, which EXEC's count does not tell of. */
+    /** Each of several names is confirmed in its own reply, which EXEC's count does not include. */
     private void pubSubInTransaction() {
         String command = random.one("SUBSCRIBE", "UNSUBSCRIBE", "PSUBSCRIBE", "PUNSUBSCRIBE", "SSUBSCRIBE",
                 "SUNSUBSCRIBE");
         switch (random.below(4)) {
             case 0, 1 -> script.add(ScriptStep.exact(command, random.key()));
-            // Nobody listens to it: the message would stand among the replies there, and comes behind them here.
+            // It has no subscribers: the message would stand among the replies there, and comes behind them here.
             case 2 -> add(random.one("PUBLISH", "SPUBLISH"), "nobody", random.value());
             default -> script.add(ScriptStep.exact("PUBSUB", random.one("NUMPAT", "NUMSUB", "nosuch")));
         }
     }
 
-    /** Subscriptions, and what can be asked while there are any. */
+    /** Subscriptions, and the commands that are allowed meanwhile. */
     private void subscriptions() {
         for (int i = 1 + random.below(19); i > 0; i--) {
             switch (random.below(12)) {
@@ -233,14 +233,14 @@ public final class RandomCommands {
         if (step.comparison() != EXACT) {
             return false;
         }
-        return !overFlash || !mayAskFlash(step.arguments());
+        return !overFlash || !mayReadFlash(step.arguments());
     }
 
     /**
-     * Whether a command may look for keys in another database, or that it does not name: within a transaction it may be
-     * refused.
+     * Whether a command may read keys in another database, or keys that it does not name: within a transaction it may
+     * be refused.
      */
-    private static boolean mayAskFlash(List<String> words) {
+    private static boolean mayReadFlash(List<String> words) {
         List<String> options = words.stream().skip(2).map(word -> word.toUpperCase(Locale.ROOT)).toList();
         return switch (words.getFirst().toUpperCase(Locale.ROOT)) {
             case "SWAPDB", "DBSIZE", "FLUSHALL", "FLUSHDB", "MOVE" -> true;
@@ -259,8 +259,8 @@ public final class RandomCommands {
     private void add(ScriptStep.Comparison comparison, String... arguments) {
         List<String> words = new ArrayList<>(List.of(arguments));
         // A name alone behind COMMAND GETKEYS is lawful from 7.4 on.
-        int least = words.size() > 1 && words.get(1).startsWith("GETKEYS") ? 4 : 1;
-        if (random.oneIn(40) && words.size() > least) {
+        int min = words.size() > 1 && words.get(1).startsWith("GETKEYS") ? 4 : 1;
+        if (random.oneIn(40) && words.size() > min) {
             words.removeLast();
         } else if (random.oneIn(40)) {
             words.add(random.one("foo", "", "NX", "LEN", "1"));

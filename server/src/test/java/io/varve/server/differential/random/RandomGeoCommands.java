@@ -15,7 +15,7 @@ import static io.varve.server.differential.random.ScriptStep.Comparison.EXACT;
  */
 final class RandomGeoCommands extends CommandGenerator {
     private static final String[] KEYS = {"g", "g2"};
-    /** Where searches are stored. */
+    /** Keys that store search results. */
     private static final String STORED = "g3";
     private static final String[] WRONG = {"nan", "inf", "-inf", "181", "-180.5", "85.06", "-90", "1e300", "-1e-9", "",
             "abc",

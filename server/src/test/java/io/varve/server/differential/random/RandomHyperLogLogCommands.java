@@ -46,7 +46,7 @@ final class RandomHyperLogLogCommands extends CommandGenerator {
         add(words.toArray(String[]::new));
     }
 
-    /** What comes by COPY or SET has been a string of another encoding, or is something else altogether. */
+    /** The source of COPY or SET has been a string of another encoding, or another type. */
     private void copy() {
         switch (random.nextInt(4)) {
             case 0, 1 -> add("COPY", key(), key(), "REPLACE");

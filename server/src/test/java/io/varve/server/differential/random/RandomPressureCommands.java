@@ -10,22 +10,22 @@ import java.util.SplittableRandom;
  */
 public final class RandomPressureCommands {
     static final List<String> KEYS = List.of("k", "o", "d");
-    private static final int MOST_IN_A_COMMAND = 200;
-    private static final int MOST_BYTES_IN_A_COMMAND = 200_000;
+    private static final int MAX_PER_COMMAND = 200;
+    private static final int MAX_BYTES_PER_COMMAND = 200_000;
 
-    /** What a key may hold; each type has its commands. */
+    /** The types of a key; each has its commands. */
     public enum Type {
         STRING, LIST, HASH, SET, SORTED_SET, HYPERLOGLOG
     }
 
     private final SplittableRandom random;
-    private final int leastBytes;
-    private final int mostBytes;
+    private final int minBytes;
+    private final int maxBytes;
 
-    public RandomPressureCommands(long seed, int leastBytes, int mostBytes) {
+    public RandomPressureCommands(long seed, int minBytes, int maxBytes) {
         random = new SplittableRandom(seed);
-        this.leastBytes = leastBytes;
-        this.mostBytes = mostBytes;
+        this.minBytes = minBytes;
+        this.maxBytes = maxBytes;
     }
 
     public Type type() {
@@ -34,7 +34,7 @@ public final class RandomPressureCommands {
 
     /** As many small ones as large ones. */
     public int size() {
-        return (int) (leastBytes * Math.pow((double) mostBytes / leastBytes, random.nextDouble()));
+        return (int) (minBytes * Math.pow((double) maxBytes / minBytes, random.nextDouble()));
     }
 
     public boolean chance(int of) {
@@ -59,7 +59,7 @@ public final class RandomPressureCommands {
         }
         if (type == Type.HYPERLOGLOG) {
             List<String> add = new ArrayList<>(List.of("PFADD", key));
-            for (int i = 0; i < MOST_IN_A_COMMAND; i++) {
+            for (int i = 0; i < MAX_PER_COMMAND; i++) {
                 add.add(text(12));
             }
             commands.add(add);
@@ -84,7 +84,7 @@ public final class RandomPressureCommands {
                 default -> command.add("m" + i + text(each));
             }
             inCommand += each;
-            if (command.size() > MOST_IN_A_COMMAND || inCommand > MOST_BYTES_IN_A_COMMAND) {
+            if (command.size() > MAX_PER_COMMAND || inCommand > MAX_BYTES_PER_COMMAND) {
                 commands.add(List.copyOf(command));
                 command.clear();
                 inCommand = 0;

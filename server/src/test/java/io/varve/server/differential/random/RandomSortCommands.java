@@ -86,7 +86,7 @@ final class RandomSortCommands extends CommandGenerator {
         boolean unsorted = !by.isEmpty() && by.indexOf('*') < 0;
         boolean ties = alphabetic && by.indexOf('*') >= 0;
         boolean stores = !readOnly && !ties && oneIn(3);
-        boolean told = !ties && !(unsorted && key.equals("sort:set") && !stores);
+        boolean reported = !ties && !(unsorted && key.equals("sort:set") && !stores);
         List<List<String>> options = new ArrayList<>();
         if (alphabetic) {
             options.add(List.of(one("ALPHA", "alpha")));
@@ -97,7 +97,7 @@ final class RandomSortCommands extends CommandGenerator {
         if (!by.isEmpty()) {
             options.add(List.of("BY", by));
         }
-        if (told && oneIn(3)) {
+        if (reported && oneIn(3)) {
             options.add(List.of("LIMIT", one(LIMITS), one(LIMITS)));
         }
         if (stores) {
@@ -114,7 +114,7 @@ final class RandomSortCommands extends CommandGenerator {
                 words.addAll(List.of("GET", one(PATTERNS)));
             }
         }
-        addAsIs(new ScriptStep(told ? EXACT : ANY_ORDER, List.copyOf(words)));
+        addAsIs(new ScriptStep(reported ? EXACT : ANY_ORDER, List.copyOf(words)));
         if (stores) {
             addAsIs("LRANGE", "sort:stored", "0", "-1");
         }

@@ -7,9 +7,9 @@ import java.util.List;
 
 /** Removes from a failing script all steps that the failure does not need. Immutable: static methods only. */
 public final class ScriptShrinker {
-    /** What {@link Run#failingStep} answers for a script that does not fail. */
+    /** The result of {@link Run#failingStep} for a script that does not fail. */
     public static final int NONE = -1;
-    private static final int MOST_RUNS = 600;
+    private static final int MAX_RUNS = 600;
 
     /**
      * Runs a script from the beginning.
@@ -33,9 +33,9 @@ public final class ScriptShrinker {
     public static <S> List<S> shrink(List<S> failing, int failingStep, Run<S> run) throws IOException {
         List<S> best = new ArrayList<>(failing.subList(0, failingStep + 1));
         int runs = 0;
-        for (int chunk = Math.max(1, best.size() / 2); runs < MOST_RUNS;) {
+        for (int chunk = Math.max(1, best.size() / 2); runs < MAX_RUNS;) {
             boolean smaller = false;
-            for (int from = 0; from < best.size() - 1 && runs < MOST_RUNS;) {
+            for (int from = 0; from < best.size() - 1 && runs < MAX_RUNS;) {
                 List<S> candidate = new ArrayList<>(best.subList(0, from));
                 candidate.addAll(best.subList(Math.min(best.size() - 1, from + chunk), best.size()));
                 runs++;
@@ -43,7 +43,7 @@ public final class ScriptShrinker {
                 try {
                     still = run.failingStep(candidate);
                 } catch (SocketTimeoutException mute) {
-                    // What is left out may leave a client that is answered to nothing: what was found so far is told.
+                    // Without the omitted steps a client may get no reply: the result found so far is returned.
                     return best;
                 }
                 if (still == NONE) {

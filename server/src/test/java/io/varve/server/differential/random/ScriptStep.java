@@ -43,7 +43,7 @@ public record ScriptStep(Comparison comparison, List<String> arguments) {
         RANDOM_MEMBERS,
         /** Distances by one in their last digit. */
         DISTANCES,
-        /** Both errors are the same, and of other replies only the kind is: what one tells of itself. */
+        /** Errors must be equal, and other replies of the same kind: for reports of a server about itself. */
         SHAPE
     }
 

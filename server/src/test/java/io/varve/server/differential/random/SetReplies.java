@@ -11,12 +11,14 @@ import io.varve.server.testing.RawReply;
 
 /** Compares replies with randomly chosen members of sets. Confined to the test's thread. */
 public final class SetReplies {
-    /** Sets came to be listpacks with Redis 7.2: without any, Varve tells of the encodings that there were before. */
+    /** Sets can be listpacks since Redis 7.2: with the limit at 0, Varve reports the earlier encodings. */
     public static final String LISTPACK_ENTRIES_OF_REDIS_7_0 = "0";
 
     private SetReplies() {}
 
-    /** SRANDMEMBER: as many as the reference answers, all of them there, and none twice unless that was asked for. */
+    /**
+     * SRANDMEMBER: as many as the reference replies, all of them members, and distinct unless repetition was requested.
+     */
     public static boolean areMembers(ScriptStep step, RawReply actual, RawReply expected, DifferentialSide reference)
             throws IOException {
         List<String> members = texts(actual, expected);

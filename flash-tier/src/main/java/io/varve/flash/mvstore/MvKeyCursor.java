@@ -8,19 +8,19 @@ import java.util.List;
 import io.varve.flash.store.PrefetchingCursor;
 
 /** A key cursor that reads the map without values. Confined to one thread at a time. */
-final class MvWalk extends PrefetchingCursor {
+final class MvKeyCursor extends PrefetchingCursor {
     private final MvStore store;
 
-    MvWalk(MvStore store) {
+    MvKeyCursor(MvStore store) {
         this.store = store;
     }
 
     @Override
-    protected Collection<byte[]> read(byte[] first, int most) {
+    protected Collection<byte[]> read(byte[] first, int max) {
         return store.call("walk", opened -> {
-            List<byte[]> keys = new ArrayList<>(most);
+            List<byte[]> keys = new ArrayList<>(max);
             Iterator<byte[]> all = opened.keys().keyIterator(first);
-            while (all.hasNext() && keys.size() < most) {
+            while (all.hasNext() && keys.size() < max) {
                 keys.add(all.next());
             }
             return keys;

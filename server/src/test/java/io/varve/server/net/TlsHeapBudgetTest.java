@@ -14,56 +14,57 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Tests the heap budget of encrypted connections. Confined to the test's thread. */
-class TlsLoansTest {
-    private final RequestHeapBudget heap = new RequestHeapBudget(3 * TlsLoans.BYTES);
-    private final TlsLoans loans = TlsLoans.of(heap);
+class TlsHeapBudgetTest {
+    private final RequestHeapBudget heap = new RequestHeapBudget(3 * TlsHeapBudget.BYTES);
+    private final TlsHeapBudget budget = TlsHeapBudget.of(heap);
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final Queue<Runnable> tasks = new ArrayDeque<>();
 
-    /** What had been received may still hold a part of the handshake when the connection is closed. */
+    /** The received bytes may still contain a part of the handshake when the connection is closed. */
     @Test
     void aReservationIsReleasedOnce() {
         TlsHeapReservation reservation = take(channel, tasks::add);
         channel.close().syncUninterruptibly();
         assertThatThrownBy(() -> reservation.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
         assertThat(tasks).isEmpty();
-        assertThat(loans.taken()).isZero();
-        assertThat(heap.takenBytes()).isZero();
+        assertThat(budget.connections()).isZero();
+        assertThat(heap.reservedBytes()).isZero();
     }
 
     private TlsHeapReservation take(EmbeddedChannel by, Executor handshakes) {
-        TlsHeapReservation reservation = loans.take(by, handshakes);
+        TlsHeapReservation reservation = budget.reserve(by, handshakes);
         assertThat(reservation).isNotNull();
         return java.util.Objects.requireNonNull(reservation);
     }
 
     @Test
     void twoThirdsAreForThem() {
-        assertThat(loans.most()).isEqualTo(2);
-        assertThat(TlsLoans.of(new RequestHeapBudget(0)).most()).isZero();
-        assertThat(TlsLoans.of(new RequestHeapBudget(Long.MAX_VALUE)).most()).isEqualTo(Integer.MAX_VALUE);
+        assertThat(budget.maxConnections()).isEqualTo(2);
+        assertThat(TlsHeapBudget.of(new RequestHeapBudget(0)).maxConnections()).isZero();
+        assertThat(TlsHeapBudget.of(new RequestHeapBudget(Long.MAX_VALUE)).maxConnections())
+                .isEqualTo(Integer.MAX_VALUE);
         EmbeddedChannel another = new EmbeddedChannel();
         take(channel, Runnable::run);
         take(another, Runnable::run);
-        assertThat(heap.takenBytes()).isEqualTo(2 * TlsLoans.BYTES);
-        assertThat(loans.take(new EmbeddedChannel(), Runnable::run)).isNull();
+        assertThat(heap.reservedBytes()).isEqualTo(2 * TlsHeapBudget.BYTES);
+        assertThat(budget.reserve(new EmbeddedChannel(), Runnable::run)).isNull();
         another.close().syncUninterruptibly();
-        assertThat(loans.taken()).isEqualTo(1);
+        assertThat(budget.connections()).isEqualTo(1);
         take(new EmbeddedChannel(), Runnable::run);
-        assertThat(loans.take(new EmbeddedChannel(), Runnable::run)).isNull();
+        assertThat(budget.reserve(new EmbeddedChannel(), Runnable::run)).isNull();
     }
 
     @Test
     void reservedMemoryIsNotAvailableToOthers() {
-        assertThat(heap.take(2 * TlsLoans.BYTES + 1)).isTrue();
-        assertThat(loans.take(channel, Runnable::run)).isNull();
-        assertThat(loans.taken()).isZero();
-        heap.give(1);
+        assertThat(heap.reserve(2 * TlsHeapBudget.BYTES + 1)).isTrue();
+        assertThat(budget.reserve(channel, Runnable::run)).isNull();
+        assertThat(budget.connections()).isZero();
+        heap.release(1);
         take(channel, Runnable::run);
-        assertThat(loans.take(new EmbeddedChannel(), Runnable::run)).isNull();
+        assertThat(budget.reserve(new EmbeddedChannel(), Runnable::run)).isNull();
         channel.close().syncUninterruptibly();
-        assertThat(heap.takenBytes()).isEqualTo(2 * TlsLoans.BYTES);
-        assertThat(loans.taken()).isZero();
+        assertThat(heap.reservedBytes()).isEqualTo(2 * TlsHeapBudget.BYTES);
+        assertThat(budget.connections()).isZero();
     }
 
     @Test
@@ -75,23 +76,23 @@ class TlsLoansTest {
             throw new IllegalStateException("no such certificate");
         });
         channel.close().syncUninterruptibly();
-        assertThat(loans.taken()).isEqualTo(1);
+        assertThat(budget.connections()).isEqualTo(1);
         tasks.remove().run();
         assertThat(ran).hasValue(1);
-        assertThat(loans.taken()).isEqualTo(1);
+        assertThat(budget.connections()).isEqualTo(1);
         assertThatThrownBy(() -> tasks.remove().run()).hasMessage("no such certificate");
-        assertThat(loans.taken()).isZero();
-        assertThat(heap.takenBytes()).isZero();
+        assertThat(budget.connections()).isZero();
+        assertThat(heap.reservedBytes()).isZero();
     }
 
     @Test
-    void tasksOfOneThatStaysDoNotGiveItBack() {
+    void tasksOfAnOpenConnectionDoNotReleaseIt() {
         TlsHeapReservation reservation = take(channel, tasks::add);
         reservation.execute(() -> {});
         tasks.remove().run();
-        assertThat(loans.taken()).isEqualTo(1);
+        assertThat(budget.connections()).isEqualTo(1);
         channel.close().syncUninterruptibly();
-        assertThat(loans.taken()).isZero();
+        assertThat(budget.connections()).isZero();
     }
 
     @Test
@@ -100,8 +101,8 @@ class TlsLoansTest {
             throw new RejectedExecutionException("ended");
         });
         assertThatThrownBy(() -> reservation.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
-        assertThat(loans.taken()).isEqualTo(1);
+        assertThat(budget.connections()).isEqualTo(1);
         channel.close().syncUninterruptibly();
-        assertThat(loans.taken()).isZero();
+        assertThat(budget.connections()).isZero();
     }
 }
