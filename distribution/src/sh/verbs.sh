@@ -34,7 +34,7 @@ experiments() {
 check_ycsb() { # load|run YCSB-OPTIONS...
     case ${1:-} in
         load | run) ycsb_phase=$1 ;;
-        *) fail 2 "ycsb '${1:-}': allowed are 'ycsb load ...' and 'ycsb run ...'" ;;
+        *) fail 2 "ycsb '${1:-}': expected 'ycsb load ...' and 'ycsb run ...'" ;;
     esac
     shift
     workload=
@@ -45,7 +45,7 @@ check_ycsb() { # load|run YCSB-OPTIONS...
         case $option in
             -load | -t | -s) continue ;;
             -threads | -target | -db | -l | -P | -p) [ $# -gt 0 ] || fail 2 "ycsb $option: needs a value" ;;
-            *) fail 2 "ycsb $option: there is no such option; allowed are -P FILE, -p NAME=VALUE, -threads N, -target N, -db CLASS, -l LABEL, -s" ;;
+            *) fail 2 "ycsb $option: there is no such option; expected -P FILE, -p NAME=VALUE, -threads N, -target N, -db CLASS, -l LABEL, -s" ;;
         esac
         case $option in
             -P) check_ycsb_file "$1" ;;
@@ -54,13 +54,13 @@ check_ycsb() { # load|run YCSB-OPTIONS...
                 case $1 in
                     workload=?*) workload=given ;;
                     ?*=*) ;;
-                    *) fail 2 "ycsb -p $1: allowed is NAME=VALUE" ;;
+                    *) fail 2 "ycsb -p $1: expected NAME=VALUE" ;;
                 esac
                 ;;
         esac
         shift
     done
-    [ -n "$workload" ] || fail 2 "ycsb $ycsb_phase: no workload; allowed is -P FILE with one in it (such as workloads/a-quick.properties) or -p workload=CLASS"
+    [ -n "$workload" ] || fail 2 "ycsb $ycsb_phase: no workload; expected -P FILE with one in it (such as workloads/a-quick.properties) or -p workload=CLASS"
 }
 
 # Sets workload if the file names one, and clears binding if the file names a binding.

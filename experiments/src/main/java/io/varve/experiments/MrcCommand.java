@@ -94,21 +94,21 @@ final class MrcCommand implements Callable<Integer> {
 
     private void check() {
         if (!(sample > 0 && sample <= 1)) {
-            throw new IllegalArgumentException("--sample " + sample + ": allowed is above 0, to 1");
+            throw new IllegalArgumentException("--sample " + sample + ": expected a number above 0, up to 1");
         }
         if (points < 1 || points > MAX_POINTS) {
-            throw new IllegalArgumentException("--points " + points + ": allowed is 1 to " + MAX_POINTS);
+            throw new IllegalArgumentException("--points " + points + ": expected 1 to " + MAX_POINTS);
         }
         if (server != null && !accuracy) {
-            throw new IllegalArgumentException("--server " + server + " without --accuracy: allowed are both");
+            throw new IllegalArgumentException("--server " + server + " without --accuracy: expected both");
         }
         if (server != null && plots != null) {
-            throw new IllegalArgumentException("--plots " + plots + " with --server: allowed is one of them");
+            throw new IllegalArgumentException("--plots " + plots + " with --server: expected one of them");
         }
         requests.checkYcsb();
         if (!accuracy && !requests.hasSource()) {
             throw new IllegalArgumentException(
-                    "no requests: allowed is a TRACE, --ycsb zipfian, --ycsb uniform, --ycsb latest, or --accuracy");
+                    "no requests: expected a TRACE, --ycsb zipfian, --ycsb uniform, --ycsb latest, or --accuracy");
         }
     }
 
@@ -230,7 +230,7 @@ final class MrcCommand implements Callable<Integer> {
     private int measure(String address, @Nullable PrintWriter csv) throws IOException {
         int colon = address.lastIndexOf(':');
         if (colon < 1 || !address.substring(colon + 1).matches("[0-9]{1,5}")) {
-            throw new IllegalArgumentException("--server " + address + ": allowed is HOST:PORT");
+            throw new IllegalArgumentException("--server " + address + ": expected HOST:PORT");
         }
         try {
             return measure(address.substring(0, colon), Integer.parseInt(address.substring(colon + 1)), csv);

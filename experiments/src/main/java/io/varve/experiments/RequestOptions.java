@@ -62,10 +62,10 @@ final class RequestOptions {
         }
         if (distribution != null) {
             throw new IllegalArgumentException(
-                    "the trace " + file + " and --ycsb " + distribution + ": allowed is one of them");
+                    "the trace " + file + " and --ycsb " + distribution + ": expected one of them");
         }
         if (blockBytes < SECTOR_BYTES) {
-            throw new IllegalArgumentException("--block " + blockBytes + ": allowed is 512 or more");
+            throw new IllegalArgumentException("--block " + blockBytes + ": expected 512 or more");
         }
         return new TraceFile(file, TraceFormat.of(format), new TraceColumns(column, bytesColumns, operationColumn),
                 blockBytes);
@@ -92,13 +92,13 @@ final class RequestOptions {
 
     void checkYcsb() {
         if (keys < 1) {
-            throw new IllegalArgumentException("--keys " + keys + ": allowed is 1 or more");
+            throw new IllegalArgumentException("--keys " + keys + ": expected 1 or more");
         }
         if (count < 0) {
-            throw new IllegalArgumentException("--requests " + count + ": allowed is 1 or more");
+            throw new IllegalArgumentException("--requests " + count + ": expected 1 or more");
         }
         if (!(updates >= 0 && updates <= 1)) {
-            throw new IllegalArgumentException("--updates " + updates + ": allowed is 0 to 1");
+            throw new IllegalArgumentException("--updates " + updates + ": expected 0 to 1");
         }
     }
 }

@@ -89,7 +89,7 @@ final class RunCommand implements Callable<Integer> {
             return 0;
         }
         if (resume == null && Files.exists(directory.resolve(Request.FILE))) {
-            throw new InvalidExperimentException("--out '" + directory + "' contains an experiment: allowed is a new "
+            throw new InvalidExperimentException("--out '" + directory + "' contains an experiment: expected a new "
                     + "folder, or --resume " + directory);
         }
         Runner.require(plan);
@@ -112,7 +112,7 @@ final class RunCommand implements Callable<Integer> {
 
     private Request resumed(Path directory) throws IOException {
         if (name != null || scale != null || out != null) {
-            throw new InvalidExperimentException("--resume " + directory + ": allowed is no other option, because the "
+            throw new InvalidExperimentException("--resume " + directory + ": expected no other option, because the "
                     + "folder defines the runs");
         }
         Path file = directory.resolve(Request.FILE);
@@ -126,7 +126,7 @@ final class RunCommand implements Callable<Integer> {
     private static List<Integer> ttlSet(String text) {
         if (!text.matches("[1-9]\\d{0,5}(,[1-9]\\d{0,5})*")) {
             throw new InvalidExperimentException(
-                    "--ttls '" + text + "': allowed are seconds separated by commas, such as 15,30,45,60");
+                    "--ttls '" + text + "': expected seconds separated by commas, such as 15,30,45,60");
         }
         return Arrays.stream(text.split(",", -1)).map(Integer::valueOf).toList();
     }

@@ -122,7 +122,7 @@ final class SimulateCommand implements Callable<Integer> {
             }
         } catch (NumberFormatException none) {
             throw new IllegalArgumentException(
-                    "--size " + size + ": allowed is a number of keys, or a share such as 2%");
+                    "--size " + size + ": expected a number of keys, or a share such as 2%");
         }
         throw new IllegalArgumentException("--size " + size + " is " + (share ? "of " + distinct + " keys " : "")
                 + "less than one key or more than 536 million");

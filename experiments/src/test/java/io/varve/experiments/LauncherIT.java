@@ -81,7 +81,7 @@ final class LauncherIT {
             "ycsb load -P /nofile|ycsb -P /nofile: there is no such file",
             "ycsb load -P .|ycsb -P .: it is a folder", "ycsb load -P|ycsb -P: needs a value",
             "ycsb load -p workload=x -P /nofile|ycsb -P /nofile", "ycsb load -p workload=|no workload",
-            "ycsb load -p workload|ycsb -p workload: allowed is NAME=VALUE",
+            "ycsb load -p workload|ycsb -p workload: expected NAME=VALUE",
             "ycsb load --help|ycsb --help: there is no such option", "ycsb load -p a=b|no workload",
             "ycsb load EMPTY|no workload"})
     void argumentsThatYcsbIgnores_areStatus2(String arguments, String message)
@@ -266,9 +266,9 @@ final class LauncherIT {
     void theBindingIsTheOneThatAFileNamesElseVarves() throws IOException, InterruptedException {
         Path home = built();
         String workload = "workload=site.ycsb.workloads.CoreWorkload\nrecordcount=1\nvarve.db.dir=a;b\n";
-        assertThat(loaded(home, workload)).contains("varve: unknown property varve.db.dir=a;b: allowed are ");
+        assertThat(loaded(home, workload)).contains("varve: unknown property varve.db.dir=a;b: expected ");
         assertThat(loaded(home, workload + "db=io.varve.ycsb.CacheAsideClient\n"))
-                .contains("varve: varve.db.dir=a;b: allowed is a folder without");
+                .contains("varve: varve.db.dir=a;b: expected a folder without");
     }
 
     private String loaded(Path home, String workload) throws IOException, InterruptedException {

@@ -127,16 +127,16 @@ class MrcCommandTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"''|no requests: allowed is", "--ycsb hotspot|hotspot",
+    @CsvSource(delimiter = '|', value = {"''|no requests: expected", "--ycsb hotspot|hotspot",
             "--sample 0 TRACE|--sample 0",
-            "--sample 1.5 TRACE|above 0, to 1", "--points 0 TRACE|--points 0: allowed is 1",
+            "--sample 1.5 TRACE|above 0, up to 1", "--points 0 TRACE|--points 0: expected 1",
             "no-such-file|does not exist",
             "--format tar TRACE|tar",
             "--format csv --column nobody TRACE|no column 'nobody'; the columns are key, size",
             "--format csv --bytes-column size TRACE|line 3: 'b' is not a whole number",
-            "--format csv --operation-column size TRACE|line 2: unknown operation '7'; allowed is",
-            "--format csv --block 100 TRACE|--block 100", "--ycsb zipfian --keys 0|--keys 0: allowed is 1 or more",
-            "--ycsb zipfian --updates 2|--updates 2.0", "--ycsb zipfian TRACE|allowed is one of them",
+            "--format csv --operation-column size TRACE|line 2: unknown operation '7'; expected",
+            "--format csv --block 100 TRACE|--block 100", "--ycsb zipfian --keys 0|--keys 0: expected 1 or more",
+            "--ycsb zipfian --updates 2|--updates 2.0", "--ycsb zipfian TRACE|expected one of them",
             "--accuracy --keys 0|--keys 0"})
     void badInputIsStatus2AndOneLine(String arguments, String message) throws IOException {
         Path trace = Files.writeString(folder.resolve("trace.csv"), "key,size\na,7\na,b\n");

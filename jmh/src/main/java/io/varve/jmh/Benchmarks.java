@@ -63,9 +63,9 @@ public final class Benchmarks {
                 return number;
             }
         } catch (NumberFormatException none) {
-            throw new ResultException("jmh " + PROBES + " " + text + ": allowed is 1 to " + IndexProbes.MAX_KEYS,
+            throw new ResultException("jmh " + PROBES + " " + text + ": expected 1 to " + IndexProbes.MAX_KEYS,
                     none);
         }
-        throw new ResultException("jmh " + PROBES + " " + text + ": allowed is 1 to " + IndexProbes.MAX_KEYS);
+        throw new ResultException("jmh " + PROBES + " " + text + ": expected 1 to " + IndexProbes.MAX_KEYS);
     }
 }

@@ -100,8 +100,8 @@ class ComparisonTest {
         assertThat(last[2].strip()).isEqualTo("20,000");
         assertThat(share(last[5]) + share(last[6]) + share(last[7])).isBetween(99.9, 100.1);
         assertThat(share(last[5])).isGreaterThan(70);
-        assertRefused("allowed is 1 to", "--probes", "none");
-        assertRefused("allowed is 1 to", "--probes", "0");
+        assertRefused("expected 1 to", "--probes", "none");
+        assertRefused("expected 1 to", "--probes", "0");
     }
 
     private static double share(String cell) {

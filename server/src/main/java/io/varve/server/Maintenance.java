@@ -66,7 +66,7 @@ final class Maintenance implements AutoCloseable {
     private void loop() {
         // An event loop that finds a shard locked waits for this thread. So it must get a core as soon as an event loop
         // would (decision 12), before other threads such as the JIT compiler's.
-        LOG.debug("Time slice of the maintenance thread: {}", slice.apply());
+        LOG.debug("The system accepted the time slice of the maintenance thread: {}", slice.apply());
         while (!stopped) {
             long idleNanos;
             try {

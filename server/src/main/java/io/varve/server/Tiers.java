@@ -44,7 +44,7 @@ public record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoClose
         if (!wanted.evictionPolicy().evicts()) {
             throw new IllegalArgumentException("flash-dir " + directory + ": with maxmemory-policy "
                     + config.text("maxmemory-policy")
-                    + " nothing would be demoted to it; allowed is a policy that evicts, such as allkeys-lru");
+                    + " nothing would be demoted to it; expected a policy that evicts, such as allkeys-lru");
         }
         TierFiles files = openFiles(config, directory, wanted);
         try {
@@ -71,12 +71,12 @@ public record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoClose
         } catch (StoreException failed) {
             throw new IllegalArgumentException("flash-dir " + directory + ": "
                     + (failed.kind() == StoreException.Kind.LOCKED
-                            ? "another process uses it; allowed is a directory that only this server uses"
+                            ? "another process uses it; expected a directory that only this server uses"
                             : failed.getMessage()),
                     failed);
         } catch (UncheckedIOException failed) {
             throw new IllegalArgumentException(
-                    "flash-dir " + directory + ": allowed is a writable directory ("
+                    "flash-dir " + directory + ": expected a writable directory ("
                             + failed.getCause() + ")",
                     failed);
         }
@@ -101,7 +101,7 @@ public record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoClose
             tier.close();
             throw new IllegalArgumentException("flash-max-items " + config.text("flash-max-items")
                     + ": this many items need "
-                    + bytes + " bytes of memory; allowed is what fits into maxmemory " + config.maxMemoryBytes());
+                    + bytes + " bytes of memory; expected what fits into maxmemory " + config.maxMemoryBytes());
         }
         return tier;
     }

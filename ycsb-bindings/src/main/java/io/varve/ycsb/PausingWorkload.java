@@ -62,7 +62,7 @@ public final class PausingWorkload extends CoreWorkload {
         if ("exponential".equals(properties.getProperty(REQUEST_DISTRIBUTION_PROPERTY))) {
             // The core workload checks that generator's class.
             throw new WorkloadException(REQUEST_DISTRIBUTION_PROPERTY
-                    + "=exponential: with pauses, allowed are YCSB's other distributions");
+                    + "=exponential: with pauses, expected YCSB's other distributions");
         }
         keychooser = new CountingGenerator(keychooser);
     }
@@ -76,7 +76,7 @@ public final class PausingWorkload extends CoreWorkload {
             }
         }
         throw new WorkloadException(PAUSES + "=" + word
-                + ": allowed are ranges of percentages of the operations, such as 20-30,45-65");
+                + ": expected ranges of percentages of the operations, such as 20-30,45-65");
     }
 
     private static int percent(String word) throws WorkloadException {
@@ -92,7 +92,7 @@ public final class PausingWorkload extends CoreWorkload {
     }
 
     private static WorkloadException notAllowed(String word, @Nullable Exception cause) {
-        return new WorkloadException(THRASH_FROM + "=" + word + ": allowed is a percentage of the operations, 0 to 100",
+        return new WorkloadException(THRASH_FROM + "=" + word + ": expected a percentage of the operations, 0 to 100",
                 cause);
     }
 

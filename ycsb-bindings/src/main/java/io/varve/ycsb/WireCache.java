@@ -110,7 +110,7 @@ final class WireCache implements RecordCache {
                 String server = "the server at " + options.cache().host() + ":" + options.cache().port();
                 throw new RefusedException(reply.toLowerCase(Locale.ROOT).contains("unknown command")
                         ? CacheAsideOptions.HINT + "=true: " + server + " does not know " + HintCommand.NAME
-                                + ": allowed is false for this server (" + reply + ")"
+                                + ": expected false for this server (" + reply + ")"
                         : CacheAsideOptions.HINT + "=true with " + DatabaseOptions.classOf(side) + "=" + penaltyClass
                                 + ": " + server + " refuses " + HintCommand.NAME + " DEFAULT " + penaltyClass + " ("
                                 + reply + ")",

@@ -120,7 +120,7 @@ class CacheAsideClientIT {
     void aServerWithoutHintsIsNamed() {
         assertThatThrownBy(() -> client(redis, "varve.penalty.hint", "true")).isInstanceOf(DBException.class)
                 .hasMessageStartingWith("varve.penalty.hint=true: the server at 127.0.0.1:" + redis.port()
-                        + " does not know VARVE.CLASS: allowed is false for this server (ERR unknown command");
+                        + " does not know VARVE.CLASS: expected false for this server (ERR unknown command");
     }
 
     @Test

@@ -125,6 +125,6 @@ class PausingWorkloadTest {
         Properties properties = properties("zipfian");
         properties.setProperty(property, value);
         assertThatThrownBy(() -> new PausingWorkload().init(properties)).isInstanceOf(WorkloadException.class)
-                .hasMessageContaining(property + "=" + value).hasMessageContaining("allowed");
+                .hasMessageContaining(property + "=" + value).hasMessageContaining("expected");
     }
 }

@@ -144,7 +144,7 @@ class StockClientIT {
     void theClientExitsWithZeroWhenItsThreadsDied() throws Exception {
         Run run = ycsb(javaHome(), List.of("-threads", "3", "-p", "recordcount=100", "-p", "varve.record=tree"),
                 "-load");
-        assertThat(run.output()).containsOnlyOnce("varve: varve.record=tree: allowed is hash or string")
+        assertThat(run.output()).containsOnlyOnce("varve: varve.record=tree: expected hash or string")
                 .doesNotContain("Exception").doesNotContain("\tat ");
         assertThat(run.count("INSERT", "OK")).isZero();
     }

@@ -223,7 +223,7 @@ class VarveClientIT {
     @Test
     void aBadPropertyIsNamedAtInit() {
         assertThatThrownBy(() -> client("varve.record", "tree")).isInstanceOf(DBException.class)
-                .hasMessage("varve.record=tree: allowed is hash or string");
+                .hasMessage("varve.record=tree: expected hash or string");
     }
 
     @Test

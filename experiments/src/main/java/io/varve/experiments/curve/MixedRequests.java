@@ -15,7 +15,7 @@ import site.ycsb.generator.NumberGenerator;
 /**
  * A request stream in the style of YCSB's core workload, with keys from YCSB's own generators. Immutable.
  *
- * <p>It mixes reads, updates, reads with a subsequent update, inserts, deletes and scans (as reads of consecutive
+ * <p>It mixes reads, updates, read-modify-writes, inserts, deletes and scans (as reads of consecutive
  * keys). Items have different sizes and may expire. The generators use the thread's random source and cannot be seeded.
  *
  * @param name for the report
@@ -36,7 +36,7 @@ record MixedRequests(String name, Function<CounterGenerator, NumberGenerator> nu
      * @param scans share of the requests that begin a scan; each key of a scan is a request of its own
      * @param expires whether items expire; each write draws a new lifetime
      */
-    record Shares(double updates, double readsAndUpdates, double inserts, double deletes, double scans,
+    record Shares(double updates, double readModifyWrites, double inserts, double deletes, double scans,
             boolean expires) {
         static final Shares READS = new Shares(0, 0, 0, 0, 0, false);
 
@@ -74,7 +74,7 @@ record MixedRequests(String name, Function<CounterGenerator, NumberGenerator> nu
         /** The expiry time of each key's item, 0 if the key has none. */
         private long[] deadlines = new long[keys];
         private final Lifetimes lifetimes = new Lifetimes();
-        private long made;
+        private long requestCount;
         private int key;
         private Operation operation = Operation.READ;
         private boolean updateFollows;
@@ -87,10 +87,10 @@ record MixedRequests(String name, Function<CounterGenerator, NumberGenerator> nu
                 request(Operation.REMOVE, expired);
                 return true;
             }
-            if (made == requests) {
+            if (requestCount == requests) {
                 return false;
             }
-            made++;
+            requestCount++;
             if (updateFollows) {
                 updateFollows = false;
                 request(Operation.WRITE, key);
@@ -98,12 +98,12 @@ record MixedRequests(String name, Function<CounterGenerator, NumberGenerator> nu
                 scanLeft--;
                 request(Operation.READ, key + 1);
             } else {
-                begin(ThreadLocalRandom.current().nextDouble());
+                beginOperation(ThreadLocalRandom.current().nextDouble());
             }
             return true;
         }
 
-        private void begin(double chance) {
+        private void beginOperation(double chance) {
             scanLeft = 0;
             double remaining = chance - shares.inserts();
             if (remaining < 0) {
@@ -125,7 +125,7 @@ record MixedRequests(String name, Function<CounterGenerator, NumberGenerator> nu
             if (remaining < 0) {
                 scanLeft = ThreadLocalRandom.current().nextInt(SCAN_LENGTH);
             } else {
-                updateFollows = remaining < shares.readsAndUpdates();
+                updateFollows = remaining < shares.readModifyWrites();
             }
             request(Operation.READ, drawn);
         }
@@ -139,7 +139,10 @@ record MixedRequests(String name, Function<CounterGenerator, NumberGenerator> nu
             }
         }
 
-        /** Makes this the present request. A read of an absent item inserts it, as a write does. */
+        /**
+         * Makes this the current request. A read of an absent item creates it, because a cache-aside client writes a
+         * missed key.
+         */
         private void request(Operation requested, int number) {
             operation = requested;
             key = number;
@@ -181,7 +184,7 @@ record MixedRequests(String name, Function<CounterGenerator, NumberGenerator> nu
 
             void begin(int number) {
                 int lifetime = ThreadLocalRandom.current().nextInt(LIFETIME_DIVISORS.length);
-                long deadline = made + Math.max(1, requests / LIFETIME_DIVISORS[lifetime]);
+                long deadline = requestCount + Math.max(1, requests / LIFETIME_DIVISORS[lifetime]);
                 deadlines[number] = deadline;
                 queues.get(lifetime).add(new long[] {deadline, number});
             }
@@ -189,7 +192,7 @@ record MixedRequests(String name, Function<CounterGenerator, NumberGenerator> nu
             /** Removes the next key whose item has expired from its queue, and returns it; -1 if there is none. */
             int pollExpired() {
                 for (ArrayDeque<long[]> queue : queues) {
-                    for (long[] first = queue.peek(); first != null && first[0] <= made; first = queue.peek()) {
+                    for (long[] first = queue.peek(); first != null && first[0] <= requestCount; first = queue.peek()) {
                         queue.remove();
                         if (deadlines[(int) first[1]] == first[0]) {
                             return (int) first[1];

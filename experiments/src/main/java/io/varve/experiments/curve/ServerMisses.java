@@ -86,7 +86,7 @@ public final class ServerMisses {
         for (String setting : CHANGED) {
             List<String> reply = server.call("CONFIG", "GET", setting).lines().toList();
             if (reply.size() != 2) {
-                throw new IOException("it has no setting '" + setting + "': allowed is a Varve server");
+                throw new IOException("it has no setting '" + setting + "': expected a Varve server");
             }
             before.addAll(reply);
         }
@@ -119,7 +119,7 @@ public final class ServerMisses {
 
     private static long valueBytes(boolean sized, long bytes) {
         if (bytes > LARGEST_VALUE_BYTES) {
-            throw new IllegalArgumentException("an item of " + bytes + " bytes: allowed are up to 512 MB");
+            throw new IllegalArgumentException("an item of " + bytes + " bytes: expected at most 512 MB");
         }
         return sized ? Math.max(1, bytes - KEY_BYTES) : USUAL_VALUE_BYTES;
     }

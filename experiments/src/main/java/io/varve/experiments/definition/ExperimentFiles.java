@@ -59,7 +59,7 @@ public final class ExperimentFiles {
         Path file = directory.resolve(name + ".yaml");
         if (!name.matches("[A-Za-z0-9._-]+") || !Files.isRegularFile(file)) {
             throw new InvalidExperimentException(
-                    "experiment '" + name + "': allowed are " + String.join(", ", names()));
+                    "experiment '" + name + "': expected " + String.join(", ", names()));
         }
         try (InputStream in = ByteOrderMark.skip(Files.newInputStream(file))) {
             Experiment experiment = included(filled(YAML.readValue(in, Experiment.class)));
@@ -97,7 +97,7 @@ public final class ExperimentFiles {
         if (!name.matches("[A-Za-z0-9._-]+") || !Files.isRegularFile(file)) {
             throw new InvalidExperimentException(
                     "experiment " + experiment.name() + ": there is no workload file '" + name
-                            + "': allowed is the name of a file in " + file.getParent() + " without "
+                            + "': expected the name of a file in " + file.getParent() + " without "
                             + PROPERTIES);
         }
         Properties read = new Properties();
@@ -124,7 +124,7 @@ public final class ExperimentFiles {
             Experiment other = read(name);
             if (other.includes() != null) {
                 throw new InvalidExperimentException(
-                        experiment.name() + " includes " + name + ", which includes others: allowed is one level");
+                        experiment.name() + " includes " + name + ", which includes others: expected one level");
             }
             other.workloads().forEach((workload, properties) -> {
                 Map<String, String> ofKind = new LinkedHashMap<>(properties);
@@ -146,7 +146,7 @@ public final class ExperimentFiles {
     private static <T> void add(Map<String, T> all, String name, T value, String to, String from) {
         if (all.putIfAbsent(name, value) != null) {
             throw new InvalidExperimentException("experiment " + to + ": '" + name + "' of " + from
-                    + " is already defined: allowed is another name");
+                    + " is already defined: expected another name");
         }
     }
 

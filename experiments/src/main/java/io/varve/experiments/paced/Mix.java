@@ -55,7 +55,7 @@ final class Mix {
 
     private static IllegalArgumentException wrong(String text) {
         return new IllegalArgumentException(
-                "mix '" + text + "': allowed are commands with their percentages, such as GET 60 NEW 40, "
+                "mix '" + text + "': expected commands with their percentages, such as GET 60 NEW 40, "
                         + "which add up to 100; commands are " + Arrays.toString(Command.values()));
     }
 

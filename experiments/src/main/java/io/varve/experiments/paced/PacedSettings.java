@@ -35,7 +35,7 @@ public record PacedSettings(String host, int port, int connections, int rate, in
         for (String word : words) {
             int equals = word.indexOf('=');
             if (equals < 1) {
-                throw new IllegalArgumentException("'" + word + "': allowed is NAME=VALUE");
+                throw new IllegalArgumentException("'" + word + "': expected NAME=VALUE");
             }
             values.put(word.substring(0, equals), word.substring(equals + 1));
         }

@@ -15,7 +15,7 @@ public final class ByteSizes {
         Matcher matcher = SYNTAX.matcher(text.toLowerCase(Locale.ROOT));
         if (!matcher.matches()) {
             throw new IllegalArgumentException(
-                    "size '" + text + "': allowed is a number with b, k, kb, m, mb, g or gb");
+                    "size '" + text + "': expected a number, optionally followed by b, k, kb, m, mb, g or gb");
         }
         long number = Long.parseLong(matcher.group(1));
         String unit = matcher.group(2) == null ? "b" : matcher.group(2);

@@ -37,7 +37,7 @@ public record PenaltyLoad(double share, int windows, double stress, Map<String, 
             double stress = Double.parseDouble(workload.getOrDefault(STRESS, "NaN"));
             int windows = Integer.parseInt(workload.getOrDefault(WINDOWS, "20"));
             if (!(share > 0 && share <= 1) || stress < 0 || stress >= 1 || windows < 1) {
-                throw new InvalidExperimentException("workload " + name + ": allowed are a " + SHARE
+                throw new InvalidExperimentException("workload " + name + ": expected a " + SHARE
                         + " above 0 and up to 1, " + WINDOWS + " from 1 on, a " + STRESS + " from 0 to below 1");
             }
             Map<String, String> client = new LinkedHashMap<>(workload);

@@ -205,7 +205,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 result.put(target, new Configuration(Server.REMOTE, target, Map.of(), "the server at " + target,
                         null, null, null));
             } else if (!target.equals("varve")) {
-                throw new InvalidExperimentException("--against '" + target + "': allowed are varve, redis, HOST:PORT");
+                throw new InvalidExperimentException("--against '" + target + "': expected varve, redis, HOST:PORT");
             }
         }
         return result;
@@ -218,7 +218,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         for (String name : wanted) {
             if (!defined.contains(name) && !ofScale.contains(name)) {
                 throw new InvalidExperimentException(
-                        "--" + option + " '" + name + "': allowed are " + String.join(", ", new TreeSet<>(defined)));
+                        "--" + option + " '" + name + "': expected " + String.join(", ", new TreeSet<>(defined)));
             }
         }
         return wanted;

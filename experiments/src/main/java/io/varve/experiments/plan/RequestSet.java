@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A row of Table 4 of the redis-plus-plus paper, and the loads of its clients. Immutable.
+ * The keys, values and client mixes of one workload of the Redis++ paper (a row of its Table 4). Immutable.
  *
  * <p>Keys and values are random strings. A key's number determines the key, and all keys are distinct: the first block
  * of eight characters is a bijection of the number's 48 bits.
@@ -33,8 +33,8 @@ public record RequestSet(int keyBytes, ValueSizes values, ValueSizes largeValues
 
     public RequestSet {
         if (keyBytes < BLOCK) {
-            throw new IllegalArgumentException("key-bytes " + keyBytes + ": allowed is " + BLOCK
-                    + " or more, or keys would not differ");
+            throw new IllegalArgumentException("key-bytes " + keyBytes + ": expected " + BLOCK
+                    + " or more, so that all keys differ");
         }
         readPercents = List.copyOf(readPercents);
         distributions = List.copyOf(distributions);

@@ -41,12 +41,12 @@ public record ServerVariant(String name, Map<String, String> settings, Map<Strin
         Map<String, String> baselineSettings = settings(workload, BASELINE_SETTINGS);
         if (settings.isEmpty() || !settings.keySet().equals(baselineSettings.keySet())) {
             throw new InvalidExperimentException(SETTINGS + " " + settings.keySet() + ", " + BASELINE_SETTINGS + " "
-                    + baselineSettings.keySet() + ": allowed are the same settings in both, and at least one");
+                    + baselineSettings.keySet() + ": expected the same settings in both, and at least one");
         }
         settings.forEach((name, value) -> {
             if (value.equals(baselineSettings.get(name))) {
                 throw new InvalidExperimentException(
-                        SETTINGS + " '" + name + "=" + value + "': allowed is a value that differs"
+                        SETTINGS + " '" + name + "=" + value + "': expected a value that differs"
                                 + " from that in " + BASELINE_SETTINGS);
             }
         });
@@ -59,7 +59,7 @@ public record ServerVariant(String name, Map<String, String> settings, Map<Strin
         for (String word : words(workload, property)) {
             int equals = word.indexOf('=');
             if (equals < 1) {
-                throw new InvalidExperimentException(property + " '" + word + "': allowed are NAME=VALUE, separated"
+                throw new InvalidExperimentException(property + " '" + word + "': expected NAME=VALUE, separated"
                         + " by blanks");
             }
             settings.put(word.substring(0, equals), word.substring(equals + 1));
@@ -71,7 +71,7 @@ public record ServerVariant(String name, Map<String, String> settings, Map<Strin
         List<String> subset = words(workload, property);
         if (subset.isEmpty() || !words(workload, all).containsAll(subset)) {
             throw new InvalidExperimentException(
-                    property + " '" + String.join(" ", subset) + "': allowed are one or more"
+                    property + " '" + String.join(" ", subset) + "': expected one or more"
                             + " of " + all + ", " + String.join(", ", words(workload, all)));
         }
         return subset;

@@ -13,7 +13,7 @@ public record ValueSizes(int min, int max) {
     public ValueSizes {
         if (min < 1 || max < min) {
             throw new IllegalArgumentException(
-                    "value bytes " + min + "-" + max + ": allowed is 1 or more, or a range");
+                    "value bytes " + min + "-" + max + ": expected 1 or more, or a range");
         }
     }
 
@@ -21,7 +21,7 @@ public record ValueSizes(int min, int max) {
     public static ValueSizes parse(String text) {
         String[] ends = text.split("-", -1);
         if (ends.length > 2 || !text.matches("[0-9-]+")) {
-            throw new IllegalArgumentException("value bytes '" + text + "': allowed is a number or a range as 100-200");
+            throw new IllegalArgumentException("value bytes '" + text + "': expected a number or a range as 100-200");
         }
         return new ValueSizes(Integer.parseInt(ends[0]), Integer.parseInt(ends[ends.length - 1]));
     }

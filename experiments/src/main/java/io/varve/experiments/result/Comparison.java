@@ -44,7 +44,7 @@ public record Comparison(RunSpec run, String group, String baseline, double mean
             case "mean-rss" -> meanRssReduction;
             case "throughput" -> throughputImprovement;
             default -> throw new IllegalArgumentException("metric '" + name
-                    + "': allowed are peak-memory, mean-memory, peak-rss, mean-rss, throughput");
+                    + "': expected peak-memory, mean-memory, peak-rss, mean-rss, throughput");
         };
     }
 }

@@ -29,7 +29,7 @@ public enum TraceFormat {
                 return format;
             }
         }
-        throw new IllegalArgumentException("unknown trace format '" + name + "': allowed are "
+        throw new IllegalArgumentException("unknown trace format '" + name + "': expected "
                 + String.join(", ", Arrays.stream(values()).map(TraceFormat::optionName).toList()));
     }
 }

@@ -209,7 +209,7 @@ final class TraceLines implements KeyStream {
 
     private InvalidTraceException wrong(String what, String allowed) {
         return new InvalidTraceException(
-                String.format(Locale.ROOT, "%s, line %d: %s; allowed is %s", trace.path(), line, what, allowed));
+                String.format(Locale.ROOT, "%s, line %d: %s; expected %s", trace.path(), line, what, allowed));
     }
 
     @Override

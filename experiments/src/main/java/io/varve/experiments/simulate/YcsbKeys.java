@@ -37,7 +37,7 @@ public record YcsbKeys(Distribution distribution, int keys, long requests, doubl
                     return distribution;
                 }
             }
-            throw new IllegalArgumentException("unknown distribution '" + name + "': allowed are "
+            throw new IllegalArgumentException("unknown distribution '" + name + "': expected "
                     + String.join(", ", Arrays.stream(values()).map(Distribution::optionName).toList()));
         }
     }

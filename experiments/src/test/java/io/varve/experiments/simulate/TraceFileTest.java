@@ -111,9 +111,9 @@ class TraceFileTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"a,1,look|line 2: unknown operation 'look'; allowed is read, get",
+    @CsvSource(delimiter = '|', value = {"a,1,look|line 2: unknown operation 'look'; expected read, get",
             "a,x,get|line 2: 'x' is not a whole number",
-            "a,-1,get|line 2: -1 is not the size of an item; allowed is 0 to 4294967296 bytes",
+            "a,-1,get|line 2: -1 is not the size of an item; expected 0 to 4294967296 bytes",
             "a|line 2: 1 fields, but field 3 is needed"})
     void columnWithInvalidValueIsNamed(String text, String message) throws IOException {
         Path file = Files.writeString(folder.resolve("trace"), "key,size,op\n" + text + "\n");
@@ -161,13 +161,13 @@ class TraceFileTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"SPC|0,8,4096,q,0.0|unknown operation 'q'; allowed is R or W",
-            "SPC|0,8,-1,R,0.0|a request of -1 bytes; allowed is 0 to 4294967296",
+    @CsvSource(delimiter = '|', value = {"SPC|0,8,4096,q,0.0|unknown operation 'q'; expected R or W",
+            "SPC|0,8,-1,R,0.0|a request of -1 bytes; expected 0 to 4294967296",
             "SPC|0,8,4294967297,R,0.0|a request of 4294967297 bytes",
-            "SPC|0,-8,4096,R,0.0|sector -8 is out of range; allowed is 0 to 18014398509481983",
+            "SPC|0,-8,4096,R,0.0|sector -8 is out of range; expected 0 to 18014398509481983",
             "SPC|0,9223372036854775807,4096,R,0.0|sector 9223372036854775807 is out of range",
             "SPC|0,-9223372036854775808,4096,R,0.0|is out of range",
-            "MSR|1,web,0,W,8192,512,5|unknown operation 'W'; allowed is Read or Write",
+            "MSR|1,web,0,W,8192,512,5|unknown operation 'W'; expected Read or Write",
             "MSR|1,web,0,Read,-1,512,5|byte -1 is out of range",
             "MSR|1,web,0,Read,9223372036854775807,512,5|is out of range"})
     void aBlockRequestThatCannotBeIsNamed(TraceFormat format, String text, String message) throws IOException {
@@ -183,7 +183,7 @@ class TraceFileTest {
         TraceFile trace = new TraceFile(file, TraceFormat.CSV, new TraceColumns("key", List.of("a", "b"), null), 4096);
         assertThatThrownBy(() -> read(trace)).isInstanceOf(InvalidTraceException.class)
                 .hasMessageContaining(
-                        "line 3: 4294967297 is not the size of an item; allowed is 0 to 4294967296 bytes");
+                        "line 3: 4294967297 is not the size of an item; expected 0 to 4294967296 bytes");
     }
 
     /** 8 sectors are a block; a request of 10 KB from the middle of one touches three. */
@@ -234,7 +234,7 @@ class TraceFileTest {
     void binaryKeyIsNamed(TraceFormat format) throws IOException {
         TraceFile trace = trace(format, "key\na\tkey\nb\u0000\u0001c\n");
         assertThatThrownBy(() -> read(trace)).isInstanceOf(InvalidTraceException.class)
-                .hasMessageContaining("trace, line 3: U+0000 in a key; allowed is text");
+                .hasMessageContaining("trace, line 3: U+0000 in a key; expected text");
     }
 
     @Test

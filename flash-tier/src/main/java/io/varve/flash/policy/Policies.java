@@ -98,7 +98,7 @@ public enum Policies {
                 return policy;
             }
         }
-        throw new IllegalArgumentException("unknown replacement policy '" + name + "': allowed are "
+        throw new IllegalArgumentException("unknown replacement policy '" + name + "': expected "
                 + String.join(", ", Arrays.stream(values()).map(Policies::optionName).toList()));
     }
 }

@@ -39,7 +39,7 @@ public interface Admission {
         /** @throws IllegalArgumentException with all names, if this one is unknown */
         public static Kind of(String name) {
             return Arrays.stream(values()).filter(kind -> kind.optionName().equals(name)).findFirst()
-                    .orElseThrow(() -> new IllegalArgumentException("unknown admission '" + name + "': allowed are "
+                    .orElseThrow(() -> new IllegalArgumentException("unknown admission '" + name + "': expected "
                             + String.join(", ", Arrays.stream(values()).map(Kind::optionName).toList())));
         }
 

@@ -39,7 +39,7 @@ import io.varve.memory.report.Epochs;
  * #fetch} it first, for any operation. A killed process leaves no overwritten or deleted item on flash.
  *
  * <p>Three kinds of threads access files: each {@link FlashPartitionQueue} has one, the keeper changes the state file
- * and walks over the store, and the walker scans items. Callers wait for none of them.
+ * and sweeps over the store, and the scanner scans items. Callers wait for none of them.
  */
 public final class FlashTier implements SecondaryTier, AutoCloseable {
     private static final System.Logger LOG = System.getLogger(FlashTier.class.getName());
@@ -96,7 +96,7 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
                 Thread.ofPlatform().name("varve-flash-keeper").daemon().factory());
         one.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         keeper = one;
-        scanner = Executors.newSingleThreadExecutor(Thread.ofPlatform().name("varve-flash-walker").daemon().factory());
+        scanner = Executors.newSingleThreadExecutor(Thread.ofPlatform().name("varve-flash-scanner").daemon().factory());
         scan = new FlashScan(store, partitionQueues);
         sweep = new Sweep(store, cache, evictor, keeper, this::residency,
                 () -> new StoreWriteBatch(store, residency, DurabilityLevel.TO_SYSTEM), removals,

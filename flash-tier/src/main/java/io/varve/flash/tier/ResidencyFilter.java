@@ -31,9 +31,9 @@ final class ResidencyFilter {
     private final long firstEpoch;
     private final Map<Long, AtomicLong> counts = new ConcurrentHashMap<>();
     private final AtomicIntegerArray demotions = new AtomicIntegerArray(DEMOTION_COUNTERS);
-    private final ReentrantLock walking = new ReentrantLock();
+    private final ReentrantLock sweepLock = new ReentrantLock();
     private final Set<Long> recent = ConcurrentHashMap.newKeySet();
-    /** The last key that the walk has visited. Guarded by {@link #walking}. */
+    /** The last key that the sweep has visited. Guarded by {@link #sweepLock}. */
     private byte[] walkedTo = BEGINNING;
     private volatile boolean complete;
 
@@ -143,11 +143,11 @@ final class ResidencyFilter {
      * Locks the walk: held while keys are removed from the store and while the walk reads some, until it is complete.
      */
     void lockWalk() {
-        walking.lock();
+        sweepLock.lock();
     }
 
     void unlockWalk() {
-        walking.unlock();
+        sweepLock.unlock();
     }
 
     /** Whether a key that is being removed from the store is registered, and so needs {@link #remove}. */

@@ -37,7 +37,7 @@ public final class Operations {
     /** @param entries number of keys, which are numbered from 0, at most 2^30 */
     public Operations(int entries, int seed) {
         if (entries < 1 || entries > 1 << KIND_SHIFT) {
-            throw new IllegalArgumentException(entries + " entries: allowed are 1 to " + (1 << KIND_SHIFT));
+            throw new IllegalArgumentException(entries + " entries: expected 1 to " + (1 << KIND_SHIFT));
         }
         operations = new int[(int) Math.min(MAX_OPERATIONS, Long.highestOneBit((long) entries * PER_ENTRY))];
         SplittableRandom random = new SplittableRandom(seed);

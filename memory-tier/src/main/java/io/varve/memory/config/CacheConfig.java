@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param databases the number of logical databases, 1 to 16
  * @param shards a power of two up to 1024, or 0 for several per core
  * @param segmentSizeBytes a power of two from 4 KiB to 8 MiB, or 0 for the size that fits maxmemory
- * @param maxOpenSegments the number of segments a shard may have open at once, one for each lifetime class, 1 to 8
+ * @param maxOpenSegments the maximum number of open segments of a shard, 1 to 8: a default one, others for
+ *     lifetime classes
  * @param evictionPolicy which items are evicted under memory pressure
  * @param evictionSamples items sampled for each eviction (maxmemory-samples), 1 to 64
  * @param cleanerPolicy how the cleaner rates segments
@@ -69,7 +70,7 @@ public record CacheConfig(long maxMemoryBytes, int databases, int shards, int se
 
     private static void require(boolean condition, String name, long value, String allowed) {
         if (!condition) {
-            throw new IllegalArgumentException(name + " " + value + ": allowed is " + allowed);
+            throw new IllegalArgumentException(name + " " + value + ": expected " + allowed);
         }
     }
 

@@ -19,7 +19,7 @@ public record CurveSettings(boolean recorded, long windowAccesses) {
     public CurveSettings {
         if (windowAccesses < MIN_WINDOW) {
             throw new IllegalArgumentException(
-                    "mrc-window " + windowAccesses + ": allowed is at least " + MIN_WINDOW);
+                    "mrc-window " + windowAccesses + ": expected at least " + MIN_WINDOW);
         }
     }
 }

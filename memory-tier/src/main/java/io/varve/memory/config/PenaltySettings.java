@@ -20,11 +20,11 @@ public record PenaltySettings(boolean tracked, int classes, int floorPercent) {
     public PenaltySettings {
         if (classes < 1 || classes > PenaltyRanges.MAX_CLASSES) {
             throw new IllegalArgumentException(
-                    "penalty-classes " + classes + ": allowed is 1 to " + PenaltyRanges.MAX_CLASSES);
+                    "penalty-classes " + classes + ": expected 1 to " + PenaltyRanges.MAX_CLASSES);
         }
         if (floorPercent < 0 || floorPercent > MAX_FLOOR_PERCENT) {
             throw new IllegalArgumentException(
-                    "penalty-floor " + floorPercent + ": allowed is 0 to " + MAX_FLOOR_PERCENT + " percent");
+                    "penalty-floor " + floorPercent + ": expected 0 to " + MAX_FLOOR_PERCENT + " percent");
         }
     }
 }

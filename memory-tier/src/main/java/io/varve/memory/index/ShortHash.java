@@ -27,7 +27,7 @@ final class ShortHash {
             0xCB00_C391_BB52_283CL, 0xA32E_531B_8B65_D088L, 0x4EF9_0DA2_9748_6471L, 0xD8AC_DEA9_46EF_1938L,
             0x3F34_9CE3_3F76_FAA8L, 0x1D4F_0BC7_C7BB_DCF9L, 0x3159_B4CD_4BE0_518AL, 0x6473_78D9_C97E_9FC8L};
 
-    private final long ofNothing;
+    private final long ofEmptyKey;
     private final long flip3;
     private final long flip8;
     private final long flip16Low;
@@ -36,7 +36,7 @@ final class ShortHash {
     private final long[] seeded = new long[SECRET.length];
 
     ShortHash(long seed) {
-        ofNothing = avalancheXxh64(seed ^ SECRET[7] ^ SECRET[8]);
+        ofEmptyKey = avalancheXxh64(seed ^ SECRET[7] ^ SECRET[8]);
         flip3 = ((SECRET[0] ^ SECRET[0] >>> 32) & 0xFFFF_FFFFL) + seed;
         flip8 = (SECRET[1] ^ SECRET[2]) - (seed ^ (long) Integer.reverseBytes((int) seed) << 32);
         flip16Low = (SECRET[3] ^ SECRET[4]) + seed;
@@ -60,7 +60,7 @@ final class ShortHash {
 
     private long upTo3(long address, int length) {
         if (length == 0) {
-            return ofNothing;
+            return ofEmptyKey;
         }
         long combined = Byte.toUnsignedLong(Memory.getByte(address)) << 16
                 | Byte.toUnsignedLong(Memory.getByte(address + (length >> 1))) << 24

@@ -21,14 +21,14 @@ import org.jspecify.annotations.Nullable;
 public final class CurveLearning {
     private static final double KEPT = 0.9;
     /** The largest memory of interest, as a multiple of the present one. */
-    private static final double LARGEST = 2;
+    private static final double MEMORY_FACTOR = 2;
     /** Keys are followed for this many times an item's stay in that memory. */
-    private static final double PATIENCE = 1.25;
+    private static final double FOLLOWED_STAYS = 1.25;
     /**
      * The longest time that a class's keys are followed, as a multiple of the stay of other items in twice this memory.
      * Recording drops a class that needs longer to fill all of this memory, or has no more accesses.
      */
-    private static final long SLOWEST = 8;
+    private static final long MAX_STAYS = 8;
 
     /** With a small maxmemory, at most this part of it is charged for recording. */
     private static final int LARGEST_PART = 16;
@@ -129,7 +129,7 @@ public final class CurveLearning {
     /** The number of accesses for which a key of each class is followed. */
     private long[] followLimits(AccessRecorder recorder, Costs costs, long nowMillis, Runnable pause) {
         double memory = context.budget.limitBytes();
-        long shared = recorder.evictionTime(costs.itemBytes(LARGEST * memory), nowMillis);
+        long shared = recorder.evictionTime(costs.itemBytes(MEMORY_FACTOR * memory), nowMillis);
         pause.run();
         // A class may get all of the memory; its miss ratio there must then be known.
         long[] followLimits = recorder.evictionTimes(costs.itemBytes(memory), nowMillis, pause);
@@ -137,7 +137,7 @@ public final class CurveLearning {
             followLimits[i] = shared == Long.MAX_VALUE
                     ? shared
                     : Math.max(windowAccesses,
-                            (long) (PATIENCE * Math.clamp(followLimits[i], shared, SLOWEST * shared)));
+                            (long) (FOLLOWED_STAYS * Math.clamp(followLimits[i], shared, MAX_STAYS * shared)));
         }
         return followLimits;
     }

@@ -6,10 +6,11 @@ import io.varve.memory.locality.curve.SampleSchedule;
 /**
  * Reports one thread's accesses to an {@link AccessRecorder}. Confined to that thread.
  *
- * <p>An access is reported in two steps. The first counts it and decides whether the second is needed: it increments
- * and compares a counter, and tests a bit of the item that the caller has already read. About one access in a dozen
- * needs the second step. It adds the item's bytes, and reports the access to the recorder if it is sampled or its key
- * is followed.
+ * <p>An access is reported in two steps. {@link #countRead}, {@link #countWrite} or {@link #countReadMiss}
+ * counts it and returns whether the second step is needed, as it is for about one access in a dozen: it increments and
+ * compares a counter, and tests a bit of the item that the caller has already read. {@link #read}, {@link #write} or
+ * {@link #readMiss} then takes a size sample if one is due, and reports to the recorder if the access is sampled or its
+ * key is followed.
  *
  * <p>The owner of the items stores one bit with each. The bit is set for every item whose key is
  * {@link AccessRecorder#follows followed}, and may be set for others. The second step returns the bit's new value. A
@@ -20,16 +21,15 @@ public final class AccessProbe {
     static final class Counted {
         long accesses;
         long writes;
-        long ofNothing;
+        long readMisses;
         long bytes;
     }
 
     /**
-     * An exclusive bound of the distance between two accesses whose items are weighed: from 1 to this less 1, 16 on
-     * average.
+     * Exclusive upper bound of the random number of accesses between two size samples: 1 to 31, about 16 on average.
      */
-    private static final int WEIGHED = 32;
-    private static final int WEIGHED_BITS = Integer.numberOfTrailingZeros(WEIGHED);
+    private static final int SIZE_SAMPLE_BOUND = 32;
+    private static final int SIZE_SAMPLE_BITS = Integer.numberOfTrailingZeros(SIZE_SAMPLE_BOUND);
     private static final long RANDOM_FACTOR = 0x5851_F42D_4C95_7F2DL;
     private static final long RANDOM_TERM = 0x1405_7B7E_F767_814FL;
 
@@ -39,12 +39,13 @@ public final class AccessProbe {
     /** The accesses reported ever, and the number of further accesses until the next sample. */
     private long reported;
     private long untilSampled;
-    /** The last weighed access, and the next one, counted in unreported accesses. */
-    private long weighed;
-    private long untilWeighed;
-    /** The minimum of {@link #untilSampled} and {@link #untilWeighed}. */
-    private long until;
+    /** The last and the next access that is a size sample, counted in unreported accesses. */
+    private long lastSizeSample;
+    private long untilSizeSample;
+    /** The next access that needs the second step: the minimum of the two distances. */
+    private long untilSecondStep;
     private long random;
+    /** Accesses in a sampling block, of which one is sampled. The recorder changes it. */
     private double block;
 
     AccessProbe(AccessRecorder recorder, long seed, double block) {
@@ -53,8 +54,8 @@ public final class AccessProbe {
         schedule = new SampleSchedule(block, seed);
         random = seed;
         untilSampled = schedule.next();
-        untilWeighed = apart();
-        until = Math.min(untilSampled, untilWeighed);
+        untilSizeSample = nextSizeSampleDistance();
+        untilSecondStep = Math.min(untilSampled, untilSizeSample);
     }
 
     /**
@@ -64,26 +65,30 @@ public final class AccessProbe {
      * @return whether the caller must report it to {@link #read}
      */
     public boolean countRead(boolean followed) {
-        return ++counted.accesses >= until || followed;
+        return ++counted.accesses >= untilSecondStep || followed;
     }
 
     /**
-     * Counts a write, which leaves an item with this bit. @return whether the caller must report it to {@link #write}
+     * Counts a write.
+     *
+     * @param followed the followed bit of the written item
+     * @return whether the caller must report it to {@link #write}
      */
     public boolean countWrite(boolean followed) {
         counted.writes++;
-        return ++counted.accesses >= until || followed;
+        return ++counted.accesses >= untilSecondStep || followed;
     }
 
-    /** Counts a read that found nothing. @return whether the caller must report it to {@link #readMiss} */
+    /** Counts a read that missed. @return whether the caller must report it to {@link #readMiss} */
     public boolean countReadMiss(long hash) {
-        counted.ofNothing++;
-        return ++counted.accesses >= until || recorder.follows(hash);
+        counted.readMisses++;
+        return ++counted.accesses >= untilSecondStep || recorder.follows(hash);
     }
 
     /**
      * Reports the last counted read.
      *
+     * @param itemClass the item's penalty class; 0 if the recorder does not distinguish classes
      * @param itemBytes bytes of the item
      * @param expiresMillis when the item expires, or {@link ReuseRecorder#NEVER}
      * @param followed the item's followed bit
@@ -97,6 +102,7 @@ public final class AccessProbe {
     /**
      * Reports the last counted write.
      *
+     * @param itemClass the item's penalty class; 0 if the recorder does not distinguish classes
      * @param itemBytes bytes of the item
      * @param expiresMillis when the item expires, or {@link ReuseRecorder#NEVER}
      * @param followed the item's followed bit
@@ -108,9 +114,9 @@ public final class AccessProbe {
     }
 
     /**
-     * Corrects the class of earlier reads of nothing, which the last counted write has filled; {@link #write} must
-     * follow. Writes are sampled as often as reads, so on average as many reads are corrected as were reported with a
-     * wrong class.
+     * Moves the earlier misses of a key to the class of the item that the last counted write has created. Call
+     * {@link #write} afterwards. Only sampled writes do so; writes are sampled as often as reads, so on average the
+     * moves balance the misses that were reported for a wrong class.
      *
      * @param from the class that those reads were reported for
      * @param to the class of the item
@@ -122,7 +128,7 @@ public final class AccessProbe {
         }
     }
 
-    /** Reports the last counted read of nothing. */
+    /** Reports the last counted read, which missed. */
     public void readMiss(long hash, int itemClass, long nowMillis) {
         report(true, false, hash, itemClass, 0, ReuseRecorder.NEVER, nowMillis, true);
     }
@@ -130,11 +136,11 @@ public final class AccessProbe {
     private boolean report(boolean read, boolean item, long hash, int itemClass, long itemBytes, long expiresMillis,
             long nowMillis, boolean followed) {
         long accesses = counted.accesses;
-        if (accesses >= untilWeighed) {
+        if (accesses >= untilSizeSample) {
             // It stands for all accesses since the previous one: their number is independent of the item.
-            counted.bytes += (accesses - weighed) * itemBytes;
-            weighed = accesses;
-            untilWeighed = accesses + apart();
+            counted.bytes += (accesses - lastSizeSample) * itemBytes;
+            lastSizeSample = accesses;
+            untilSizeSample = accesses + nextSizeSampleDistance();
         }
         boolean isSampled = accesses >= untilSampled;
         if (isSampled || followed) {
@@ -145,20 +151,20 @@ public final class AccessProbe {
                 schedule.after(reported, block);
             }
             untilSampled = schedule.next() - reported;
-            weighed -= accesses;
-            untilWeighed -= accesses;
+            lastSizeSample -= accesses;
+            untilSizeSample -= accesses;
             counted.accesses = 0;
             counted.writes = 0;
-            counted.ofNothing = 0;
+            counted.readMisses = 0;
             counted.bytes = 0;
         }
-        until = Math.min(untilSampled, untilWeighed);
+        untilSecondStep = Math.min(untilSampled, untilSizeSample);
         return isSampled;
     }
 
     /** A random distance by a linear congruential generator, whose high bits are good enough here. */
-    private long apart() {
+    private long nextSizeSampleDistance() {
         random = random * RANDOM_FACTOR + RANDOM_TERM;
-        return Math.max(1, random >>> Long.SIZE - WEIGHED_BITS);
+        return Math.max(1, random >>> Long.SIZE - SIZE_SAMPLE_BITS);
     }
 }

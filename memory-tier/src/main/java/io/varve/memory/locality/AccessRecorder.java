@@ -86,7 +86,7 @@ public final class AccessRecorder {
     double report(AccessProbe.Counted counted, boolean isSampled, boolean read, boolean item, long hash, int itemClass,
             long itemBytes, long expiresMillis, long nowMillis) {
         synchronized (lock) {
-            recorder.count(counted.accesses, counted.writes, counted.ofNothing, counted.bytes);
+            recorder.count(counted.accesses, counted.writes, counted.readMisses, counted.bytes);
             recorder.end(hash, read, nowMillis);
             if (isSampled) {
                 if (read) {

@@ -45,7 +45,7 @@ final class OpenSegments {
     /** @param maxOpenSegments how many may be open at once, 1 to {@link #CLASSES} */
     OpenSegments(int maxOpenSegments, int segmentBytes) {
         if (maxOpenSegments < 1 || maxOpenSegments > CLASSES) {
-            throw new IllegalArgumentException("segment-heads " + maxOpenSegments + ": allowed is 1 to " + CLASSES);
+            throw new IllegalArgumentException("segment-heads " + maxOpenSegments + ": expected 1 to " + CLASSES);
         }
         this.maxOpenSegments = maxOpenSegments;
         this.segmentBytes = segmentBytes;

@@ -76,7 +76,7 @@ public final class SegmentPool implements AutoCloseable {
         if (count < 1 || count > Location.MAX_SEGMENT) {
             throw new IllegalArgumentException(
                     "A pool of " + reserveBytes + " bytes would have " + count + " segments of "
-                            + segmentBytes + " bytes: allowed is 1 to " + Location.MAX_SEGMENT
+                            + segmentBytes + " bytes: expected 1 to " + Location.MAX_SEGMENT
                             + "; a larger segment-size makes fewer");
         }
         this.budget = budget;

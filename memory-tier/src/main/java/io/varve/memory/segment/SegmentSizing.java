@@ -30,7 +30,7 @@ public final class SegmentSizing {
     static void require(int segmentBytes) {
         if (segmentBytes < MIN_BYTES || segmentBytes > MAX_BYTES || Integer.bitCount(segmentBytes) != 1) {
             throw new IllegalArgumentException("segment-size " + segmentBytes
-                    + ": allowed is a power of two from 4 KiB to 8 MiB");
+                    + ": expected a power of two from 4 KiB to 8 MiB");
         }
     }
 }

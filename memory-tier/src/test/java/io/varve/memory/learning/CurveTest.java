@@ -275,7 +275,7 @@ final class CurveTest {
     @Test
     void aWindowHasAMinimumLength() {
         assertThatThrownBy(() -> new CurveSettings(true, 0)).isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("mrc-window 0: allowed is at least 10000");
+                .hasMessage("mrc-window 0: expected at least 10000");
     }
 
     /** Few of the keys that are never requested again are followed. */

@@ -52,24 +52,15 @@ public final class AclLog {
     public void add(Denial reason, String context, String object, String user, String client, long nowMillis,
             long maxEntries) {
         count(reason).increment();
-        addEntry(reason, context, object, user, client, nowMillis, maxEntries);
+        entries.updateOrAdd(SEARCHED_ENTRIES,
+                known -> known.isSame(reason, context, object, user, nowMillis),
+                known -> new Entry(known.id, known.count + 1, reason, context, object, user, client,
+                        known.createdMillis, nowMillis),
+                id -> new Entry(id, 1, reason, context, object, user, client, nowMillis, nowMillis), maxEntries);
     }
 
     private LongAdder count(Denial reason) {
         return java.util.Objects.requireNonNull(counts.get(reason));
-    }
-
-    /** Synchronized, so that two threads do not add the same denial twice. */
-    private synchronized void addEntry(Denial reason, String context, String object, String user, String client,
-            long nowMillis, long maxEntries) {
-        boolean isKnown = entries.update(SEARCHED_ENTRIES,
-                known -> known.isSame(reason, context, object, user, nowMillis),
-                known -> new Entry(known.id, known.count + 1, reason, context, object, user, client,
-                        known.createdMillis, nowMillis));
-        if (!isKnown) {
-            entries.add(id -> new Entry(id, 1, reason, context, object, user, client, nowMillis, nowMillis),
-                    maxEntries);
-        }
     }
 
     void trim(long maxEntries) {

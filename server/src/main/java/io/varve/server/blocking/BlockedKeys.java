@@ -17,9 +17,9 @@ import io.varve.server.keys.KeyCounters;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys that blocked clients wait for, each with its queue of clients. Guarded by its own monitor, which is the last
- * lock in the lock order. Only two checks read without it: whether any key is reserved, and whether the barrier is
- * closed.
+ * The keys that blocked clients wait for, each with its queue of clients. Guarded by its own monitor (lock order:
+ * docs/CONCURRENCY.md). Two volatile flags are read without it: whether any client is blocked, and whether any key is
+ * reserved or the barrier is closed.
  *
  * <p>A woken client re-runs its own command. When an awaited key changes, whatever the cause, the first client of its
  * queue is <em>woken</em> under the lock of the key's shard. Its event loop re-runs the command, which takes an

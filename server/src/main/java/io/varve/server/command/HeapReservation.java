@@ -16,8 +16,8 @@ public final class HeapReservation {
     }
 
     /** @return whether the bytes were reserved; false if the budget is exhausted or the client has disconnected */
-    public synchronized boolean reserve(long bytes) {
-        if (ended || !memory.reserve(bytes)) {
+    public synchronized boolean tryReserve(long bytes) {
+        if (ended || !memory.tryReserve(bytes)) {
             return false;
         }
         reserved += bytes;

@@ -221,7 +221,7 @@ public final class ConfigReader {
         try {
             config = config.with(setting.name(), value(setting, values));
         } catch (ConfigException bad) {
-            throw new ConfigException(name + " " + (setting.isSecret() ? HIDDEN : shown(values)) + ": allowed is "
+            throw new ConfigException(name + " " + (setting.isSecret() ? HIDDEN : shown(values)) + ": expected "
                     + setting.allowed());
         }
         origins.put(setting.name(), new Origin(position, where.isEmpty() ? "--" : where + ": ", name));

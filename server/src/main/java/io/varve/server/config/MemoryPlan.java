@@ -104,7 +104,7 @@ public record MemoryPlan(long limitBytes, long heapBytes, long directBytes, long
     void require(long maxMemoryBytes) {
         long max = highestMaxMemoryBytes();
         if (maxMemoryBytes > max) {
-            throw new ConfigException("maxmemory " + maxMemoryBytes + ": allowed is at most "
+            throw new ConfigException("maxmemory " + maxMemoryBytes + ": expected at most "
                     + (max == limitBytes
                             ? "the memory of this machine or container, " + limitBytes + " bytes"
                             : max + " bytes (" + MemoryUnits.human(max) + "), because the JVM needs the rest of the "

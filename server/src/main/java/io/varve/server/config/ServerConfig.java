@@ -107,7 +107,7 @@ public final class ServerConfig {
         try {
             normal = setting.normalize(value);
         } catch (ConfigException bad) {
-            throw new ConfigException(setting.name() + " " + (setting.isSecret() ? "(hidden)" : value) + ": allowed is "
+            throw new ConfigException(setting.name() + " " + (setting.isSecret() ? "(hidden)" : value) + ": expected "
                     + setting.allowed());
         }
         return withNormal(setting, normal);

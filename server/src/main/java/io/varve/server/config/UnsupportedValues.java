@@ -21,30 +21,30 @@ final class UnsupportedValues {
         return switch (setting.name()) {
             case "save" -> value.isEmpty()
                     ? null
-                    : "allowed is \"\": Varve writes no snapshots, so a restart loses all data; save \"\" accepts this";
+                    : "expected \"\": Varve writes no snapshots, so a restart loses all data; save \"\" accepts this";
             case "appendonly" -> value.equals(NO)
                     ? null
-                    : "allowed is no: Varve writes no append-only file, so a restart loses all data; appendonly no"
+                    : "expected no: Varve writes no append-only file, so a restart loses all data; appendonly no"
                             + " accepts this";
             case "replicaof" -> value.isEmpty() || value.equalsIgnoreCase("no one")
                     ? null
-                    : "allowed is \"\": Varve does not replicate, so this server would serve its own data; remove"
+                    : "expected \"\": Varve does not replicate, so this server would serve its own data; remove"
                             + " the line";
             case "min-replicas-to-write" -> value.equals("0")
                     ? null
-                    : "allowed is 0: Varve does not replicate, so no write would reach a replica";
+                    : "expected 0: Varve does not replicate, so no write would reach a replica";
             case "cluster-enabled" -> value.equals(NO)
                     ? null
-                    : "allowed is no: Varve has no cluster mode; partition keys in the clients, or use one larger"
+                    : "expected no: Varve has no cluster mode; partition keys in the clients, or use one larger"
                             + " server";
             case "daemonize" -> value.equals(NO) || isSupervised(supervised)
                     ? null
-                    : "allowed is no: the server stays in the foreground; start it with systemd (Type=notify,"
+                    : "expected no: the server stays in the foreground; start it with systemd (Type=notify,"
                             + " supervised systemd) or another"
                             + " supervisor, and override a file that says yes by --daemonize no";
             case "import-mode" -> value.equals(NO)
                     ? null
-                    : "allowed is no: Varve always expires and evicts keys";
+                    : "expected no: Varve always expires and evicts keys";
             default -> null;
         };
     }

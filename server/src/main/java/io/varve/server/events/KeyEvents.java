@@ -183,7 +183,7 @@ public final class KeyEvents implements ChangeListener {
         if (!channels.hasSubscribers()) {
             return;
         }
-        if (memory.reservePiece(EVENT_HEAP_BYTES + HeapKey.heapBytes(length))) {
+        if (memory.tryReservePiece(EVENT_HEAP_BYTES + HeapKey.heapBytes(length))) {
             noted.add(new Happened(what, HeapKey.of(database, address, length), toKeyspace, toKeyevent));
         } else {
             lost = true;

@@ -28,22 +28,23 @@ public final class BoundedLog<E> {
     }
 
     /**
-     * Replaces the newest matching entry, and makes the replacement the newest entry.
+     * Replaces the newest matching entry, and makes the replacement the newest entry. Adds an entry if none matches.
      *
      * @param searched number of newest entries that are searched
-     * @return whether an entry matched
+     * @param create as in {@link #add}
      */
-    public synchronized boolean update(int searched, Predicate<E> isMatch, UnaryOperator<E> replacement) {
+    public synchronized void updateOrAdd(int searched, Predicate<E> isMatch, UnaryOperator<E> replacement,
+            LongFunction<E> create, long maxEntries) {
         int seen = 0;
         for (Iterator<E> i = entries.iterator(); i.hasNext() && seen < searched; seen++) {
             E entry = i.next();
             if (isMatch.test(entry)) {
                 i.remove();
                 entries.addFirst(replacement.apply(entry));
-                return true;
+                return;
             }
         }
-        return false;
+        add(create, maxEntries);
     }
 
     /** Drops the oldest entries over the limit. */

@@ -94,7 +94,8 @@ public final class NetworkServer implements AutoCloseable {
         int threads = config.intNumber("io-threads");
         LOG.info("Transport {}: {}; {} event loops", choice.transport().settingName(), choice.reason(), threads);
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(threads,
-                new LoopThreads(new TimeSlice(config.number("io-thread-slice-us"))), choice.transport().ioHandlers());
+                new EventLoopThreadFactory(new TimeSlice(config.number("io-thread-slice-us"))),
+                choice.transport().ioHandlers());
         server.telemetry().transport(choice.transport().settingName());
         NetworkServer network = new NetworkServer(server, table, choice.transport(), loops, tlsHeapBudget);
         try {

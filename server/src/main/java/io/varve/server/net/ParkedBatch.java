@@ -79,7 +79,7 @@ final class ParkedBatch {
         if (charged > 0 || bytes <= 0) {
             return true;
         }
-        if (!memory.reserve(bytes)) {
+        if (!memory.tryReserve(bytes)) {
             return false;
         }
         charged = bytes;

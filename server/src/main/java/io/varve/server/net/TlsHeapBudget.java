@@ -52,7 +52,7 @@ final class TlsHeapBudget {
             connections.decrementAndGet();
             return null;
         }
-        if (!heap.reserve(BYTES)) {
+        if (!heap.tryReserve(BYTES)) {
             connections.decrementAndGet();
             return null;
         }

@@ -196,7 +196,7 @@ public final class Channels {
      */
     @Nullable
     Subscribers join(SubscriptionType scope, Name name, Subscriber subscriber) {
-        if (!namesMemory.reserve(SUBSCRIPTION_HEAP_BYTES)) {
+        if (!namesMemory.tryReserve(SUBSCRIPTION_HEAP_BYTES)) {
             return null;
         }
         Subscribers joined = of(scope).computeIfPresent(name, (_, there) -> there.add(subscriber));
@@ -210,7 +210,7 @@ public final class Channels {
     }
 
     private @Nullable Subscribers joinNew(SubscriptionType scope, Name name, Subscriber subscriber) {
-        if (!namesMemory.reservePiece(heapBytes(name))) {
+        if (!namesMemory.tryReservePiece(heapBytes(name))) {
             return null;
         }
         Subscribers fresh = new Subscribers(scope, name.copy());

@@ -53,7 +53,7 @@ final class Message {
         bytes += known == null ? channel.length() : 0;
         bytes += content.run() == null ? content.length() : 0;
         long all = bytes + DELIVERY_BYTES * deliveries;
-        return undelivered.reserve(all)
+        return undelivered.tryReserve(all)
                 ? new Message(known == null ? channel.copy() : known, content, deliveries, undelivered, bytes)
                 : null;
     }

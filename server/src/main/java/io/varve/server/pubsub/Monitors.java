@@ -85,7 +85,7 @@ public final class Monitors {
             return true;
         }
         long bytes = LINE_HEAP_BYTES + text.length() + (long) DELIVERY_HEAP_BYTES * now.length;
-        if (!memory.reserve(bytes)) {
+        if (!memory.tryReserve(bytes)) {
             return false;
         }
         Line line = new Line(text, memory, bytes, now.length);

@@ -34,8 +34,8 @@ final class UndeliveredBytes {
     }
 
     /** @return whether the budget sufficed; if not, nothing is taken */
-    boolean reserve(long bytes) {
-        return memory.reserve(bytes);
+    boolean tryReserve(long bytes) {
+        return memory.tryReserve(bytes);
     }
 
     void release(long bytes) {

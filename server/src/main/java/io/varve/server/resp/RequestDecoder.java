@@ -360,7 +360,7 @@ public final class RequestDecoder {
         }
         if (arguments.needsBlock()) {
             long bytes = (long) ArgumentTable.BLOCK_ENTRIES * ARGUMENT_BYTES;
-            if (!memory.reserve(bytes)) {
+            if (!memory.tryReserve(bytes)) {
                 refuse(length == IN_RUN);
                 return;
             }

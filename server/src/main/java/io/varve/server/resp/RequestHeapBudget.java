@@ -68,7 +68,7 @@ public final class RequestHeapBudget {
     }
 
     /** @return whether the budget sufficed; if not, nothing is taken */
-    public boolean reserve(long bytes) {
+    public boolean tryReserve(long bytes) {
         if (reserved.addAndGet(bytes) <= limitBytes) {
             return true;
         }
@@ -77,11 +77,11 @@ public final class RequestHeapBudget {
     }
 
     /**
-     * As {@link #reserve}, for something that a client sent in one piece and that is copied in one, such as a name.
+     * As {@link #tryReserve}, for something that a client sent in one piece and that is copied in one, such as a name.
      * Called before the copy.
      */
-    public boolean reservePiece(long bytes) {
-        return bytes <= Math.max(SMALL_PIECE_BYTES, limitBytes / PIECE_PART) && reserve(bytes);
+    public boolean tryReservePiece(long bytes) {
+        return bytes <= Math.max(SMALL_PIECE_BYTES, limitBytes / PIECE_PART) && tryReserve(bytes);
     }
 
     public void release(long bytes) {

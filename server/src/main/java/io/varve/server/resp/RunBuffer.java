@@ -55,7 +55,7 @@ public final class RunBuffer extends UnpooledDirectByteBuf {
     }
 
     private static void take(RequestHeapBudget heap, ValueRun run) {
-        if (!heap.reserve(HEAP_BYTES)) {
+        if (!heap.tryReserve(HEAP_BYTES)) {
             run.release();
             throw NoBufferException.ofHeap();
         }

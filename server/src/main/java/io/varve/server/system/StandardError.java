@@ -6,11 +6,12 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Restores the standard error that the launcher was started with. Immutable: static methods only; the main thread calls
- * them before it starts other threads.
+ * Restores the standard error that the launcher was started with. Stateless; the main thread calls
+ * {@link #restore} before it starts other threads.
  *
- * <p>The launcher starts the JVM with a pipe as standard error, which filters one line: the warning about the
- * incubating vector module, which no option silences. The launcher keeps the original open as another descriptor.
+ * <p>The launcher starts the JVM with a pipe as standard error. The reader of the pipe drops one line: the warning
+ * about the incubating vector module, which no option silences. The launcher keeps the original open as another
+ * descriptor.
  */
 public final class StandardError {
     /** The system property with the descriptor. */
@@ -36,12 +37,16 @@ public final class StandardError {
                 FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
         try {
             int duplicated = (int) duplicate.invokeExact(descriptor.intValue(), STANDARD_ERROR);
-            int closed = duplicated == STANDARD_ERROR ? (int) close.invokeExact(descriptor.intValue()) : duplicated;
-            if (closed < 0) {
+            if (duplicated < 0) {
                 System.err.println("varve: standard error remains the launcher's pipe");
+                return;
+            }
+            int closed = (int) close.invokeExact(descriptor.intValue());
+            if (closed < 0) {
+                System.err.println("varve: the launcher's descriptor of standard error remains open");
             }
         } catch (Throwable unexpected) {
-            throw new IllegalStateException("calling dup2 failed", unexpected);
+            throw new IllegalStateException("calling dup2 or close failed", unexpected);
         }
     }
 }

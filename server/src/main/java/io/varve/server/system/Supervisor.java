@@ -85,7 +85,7 @@ public final class Supervisor {
         return socket.startsWith("/") || socket.startsWith("@")
                 ? new Supervisor(Kind.SYSTEMD, socket, null)
                 : new Supervisor(Kind.NONE, null,
-                        NOTIFY_SOCKET + " " + socket + ": allowed is a path, or an abstract name that begins with @");
+                        NOTIFY_SOCKET + " " + socket + ": expected a path, or an abstract name that begins with @");
     }
 
     /** Whether there is a service manager that can be notified. */

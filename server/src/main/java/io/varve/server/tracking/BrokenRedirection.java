@@ -17,7 +17,7 @@ record BrokenRedirection(long redirect, RequestHeapBudget memory) implements Out
 
     /** Queues it for a client, if the budget allows. */
     static void deliver(long redirect, Subscriptions to, RequestHeapBudget memory) {
-        if (memory.reserve(HEAP_BYTES)) {
+        if (memory.tryReserve(HEAP_BYTES)) {
             BrokenRedirection message = new BrokenRedirection(redirect, memory);
             if (!to.deliver(message)) {
                 message.delivered();

@@ -41,7 +41,7 @@ final class Invalidation implements OutboundMessage {
      */
     static boolean deliver(byte[][] keys, Subscriptions to, boolean redirected, RequestHeapBudget memory) {
         Invalidation message = new Invalidation(keys, redirected, memory);
-        if (!memory.reserve(message.heapBytes())) {
+        if (!memory.tryReserve(message.heapBytes())) {
             return false;
         }
         if (!to.deliver(message)) {

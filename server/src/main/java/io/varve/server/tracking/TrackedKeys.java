@@ -110,7 +110,7 @@ final class TrackedKeys {
         TrackingClients trackingClients = TrackingClients.of(tracker);
         long bytes = heapBytes(length, trackingClients);
         // Reserved before the copy: a key may have half a gigabyte.
-        if (!memory.reservePiece(bytes)) {
+        if (!memory.tryReservePiece(bytes)) {
             return false;
         }
         count(part, 1, 1, bytes);
@@ -121,7 +121,7 @@ final class TrackedKeys {
 
     private boolean addTo(Part part, TrackingClients trackingClients, Tracker tracker) {
         long more = trackingClients.heapBytesWithOneMore() - trackingClients.heapBytes();
-        if (!memory.reserve(more)) {
+        if (!memory.tryReserve(more)) {
             return false;
         }
         count(part, 0, 1, more);

@@ -226,9 +226,9 @@ public final class Tracking implements ChangeListener {
             boolean broadcast) {
         // Reserved before the copy: a key may have half a gigabyte.
         long ownBytes = NOTE_HEAP_BYTES + (long) length;
-        if (!memory.reservePiece(ownBytes)) {
+        if (!memory.tryReservePiece(ownBytes)) {
             miss(readers, broadcast);
-        } else if (!memory.reserve(Noted.heapBytesOf(readers))) {
+        } else if (!memory.tryReserve(Noted.heapBytesOf(readers))) {
             memory.release(ownBytes);
             miss(readers, broadcast);
         } else {
@@ -237,7 +237,7 @@ public final class Tracking implements ChangeListener {
     }
 
     private void note(Noted evicted) {
-        if (memory.reserve(evicted.heapBytes())) {
+        if (memory.tryReserve(evicted.heapBytes())) {
             noted.add(evicted);
         } else {
             miss(evicted.readers, false);

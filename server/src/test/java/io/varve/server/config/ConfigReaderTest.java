@@ -110,28 +110,28 @@ class ConfigReaderTest {
         assertThatThrownBy(() -> ConfigReader.read(List.of(file.toString(), "--hz", "0", "--daemonize", "yes",
                 "--nosuch=1"))).isInstanceOf(ConfigException.class).message()
                 .isEqualTo(String.join("\n",
-                        file + ":1: appendonly yes: allowed is no: Varve writes no append-only file, so a restart loses"
+                        file + ":1: appendonly yes: expected no: Varve writes no append-only file, so a restart loses"
                                 + " all data; appendonly no accepts this",
-                        file + ":2: port 70000: allowed is a number from 0 to 65535",
+                        file + ":2: port 70000: expected a number from 0 to 65535",
                         file + ":4: nosuch a b: there is no such setting; serve --help lists them",
                         file + ":6: unbalanced quotes: requirepass (hidden)",
-                        inner + ":2: tcp-keepalive x: allowed is a number from 0 to 2147483647",
-                        file + ":8: save 900 1 300 10: allowed is \"\": Varve writes no snapshots, so a restart loses"
+                        inner + ":2: tcp-keepalive x: expected a number from 0 to 2147483647",
+                        file + ":8: save 900 1 300 10: expected \"\": Varve writes no snapshots, so a restart loses"
                                 + " all data; save \"\" accepts this",
                         file + ":10: user a: is defined twice",
-                        file + ":11: slaveof 10.0.0.1 6379: allowed is \"\": Varve does not replicate, so this server"
+                        file + ":11: slaveof 10.0.0.1 6379: expected \"\": Varve does not replicate, so this server"
                                 + " would serve its own data; remove the line",
                         file + ":12: requirepass (hidden): takes one value: any text",
                         file + ":13: loadmodule x.so: Varve has no modules: remove the line",
                         file + ":14: configuration file " + folder
                                 + "/nosuch.conf cannot be read: there is no such file",
                         file + ":15: maxclients: needs a value: a number from 1 to 4294967295",
-                        file + ":16: databases 32: allowed is a number from 1 to 16: an item stores a 5-bit database"
+                        file + ":16: databases 32: expected a number from 1 to 16: an item stores a 5-bit database"
                                 + " number, and FLUSHDB needs a second number for each database",
-                        file + ":17: logfile a?b: allowed is a file name",
-                        file + ":18: timeout 1?2: allowed is a number from 0 to 2147483647",
-                        "--hz 0: allowed is a number from 1 to 500",
-                        "--daemonize yes: allowed is no: the server stays in the foreground; start it with systemd"
+                        file + ":17: logfile a?b: expected a file name",
+                        file + ":18: timeout 1?2: expected a number from 0 to 2147483647",
+                        "--hz 0: expected a number from 1 to 500",
+                        "--daemonize yes: expected no: the server stays in the foreground; start it with systemd"
                                 + " (Type=notify, supervised systemd) or another supervisor, and override a file that"
                                 + " says yes by --daemonize no",
                         "--nosuch 1: there is no such setting; serve --help lists them"));
@@ -146,7 +146,7 @@ class ConfigReaderTest {
             throws IOException {
         String name = Objects.requireNonNull(Settings.find(bad.substring(0, bad.indexOf(' ')))).name();
         assertThatThrownBy(() -> read("port 1", bad)).isInstanceOf(ConfigException.class)
-                .hasMessageContaining("varve.conf:2: " + bad + ": allowed is ").message().hasLineCount(1);
+                .hasMessageContaining("varve.conf:2: " + bad + ": expected ").message().hasLineCount(1);
         assertThat(read(good).text(name)).isNotNull();
         assertThat(read(bad, good).text(name)).isNotNull();
         Path file = Files.write(folder.resolve("varve.conf"), List.of(bad));

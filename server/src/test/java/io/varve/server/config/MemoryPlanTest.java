@@ -50,7 +50,7 @@ class MemoryPlanTest {
         plan.require(max * MB);
         plan.require(plan.defaultMaxMemoryBytes());
         assertThatThrownBy(() -> plan.require(max * MB + 1)).isInstanceOf(ConfigException.class)
-                .hasMessageStartingWith("maxmemory " + (max * MB + 1) + ": allowed is at most ")
+                .hasMessageStartingWith("maxmemory " + (max * MB + 1) + ": expected at most ")
                 .hasMessageContaining(max * MB + " bytes");
     }
 

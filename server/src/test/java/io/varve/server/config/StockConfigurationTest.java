@@ -67,7 +67,7 @@ public class StockConfigurationTest {
     @ValueSource(strings = {"--supervised no", "--supervised auto", "--daemonize yes"})
     void theFileOfDebianIsRefusedWithoutItsUnitsOptions(@Nullable String options) {
         assertThatThrownBy(() -> read("redis-7.0-debian.conf", options)).isInstanceOf(ConfigException.class).message()
-                .hasLineCount(1).contains("daemonize yes: allowed is no", "--daemonize no");
+                .hasLineCount(1).contains("daemonize yes: expected no", "--daemonize no");
     }
 
     /** Users take the hash off lines that stock files hold as comments. */

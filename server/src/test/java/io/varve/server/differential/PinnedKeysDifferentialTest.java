@@ -71,6 +71,8 @@ class PinnedKeysDifferentialTest {
     private static final int MAX_REFUSED_PART = 200;
     /** Keys that hold so much may take all memory, as their capacity is up to twice as large. */
     private static final int MUCH_BYTES = MAXMEMORY / 8;
+    /** An incomplete request of this size may find no contiguous memory although others could go. */
+    private static final int LARGE_REQUESTS_BYTES = MAXMEMORY / 16;
 
     private static final int THREADS = 2;
     private static final long RECEIVED_WITHIN_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -175,6 +177,8 @@ class PinnedKeysDifferentialTest {
         private int nextFiller;
         /** The bytes that this draw wanted its keys to hold. */
         private int madeBytes;
+        /** The bytes of this draw's longer requests. */
+        private long sentBytes;
         /** Another connection, which sees what there is before a command runs. */
         private final RawClient watcher;
 
@@ -199,8 +203,11 @@ class PinnedKeysDifferentialTest {
                         draw(seeds.nextLong(), varve, redis);
                     } catch (EOFException | SocketException closed) {
                         // Part of a request was received, and nothing could go for what it needs.
-                        if (madeBytes < MUCH_BYTES) {
+                        if (madeBytes < MUCH_BYTES && sentBytes < LARGE_REQUESTS_BYTES) {
                             throw closed;
+                        }
+                        if (3L * (madeBytes + sentBytes) < SURELY_FITS) {
+                            countThoughItFits("closed with " + madeBytes + " bytes made and " + sentBytes + " sent");
                         }
                         refused++;
                         varve.close();
@@ -265,6 +272,7 @@ class PinnedKeysDifferentialTest {
             int otherBytes = Math.min(random.size(), MAX_BYTES - bytes / 2);
             boolean hasOther = random.chance(2);
             madeBytes = bytes + (hasOther ? otherBytes : 0);
+            sentBytes = 0;
             if (hasOther
                     && !make(random.make("o", random.chance(4) ? random.type() : type, otherBytes), varve, redis)) {
                 return;
@@ -350,9 +358,7 @@ class PinnedKeysDifferentialTest {
             if (reply.text().startsWith("OOM")) {
                 refused++;
                 if (surelyFits) {
-                    System.out.println(
-                            "PinnedKeysDifferentialTest: refused although others could go: " + policy + " " + what);
-                    refusedThoughItFits++;
+                    countThoughItFits(what);
                 }
                 return;
             }
@@ -369,6 +375,7 @@ class PinnedKeysDifferentialTest {
             if (request.length < MIN_KEPT_BYTES) {
                 return varve.send(request).read();
             }
+            sentBytes += request.length;
             int expected = request.length - 1;
             long before = received(watcher);
             varve.send(Arrays.copyOf(request, expected));
@@ -387,6 +394,11 @@ class PinnedKeysDifferentialTest {
             return varve.send(Arrays.copyOfRange(request, expected, request.length)).read();
         }
 
+        private void countThoughItFits(String what) {
+            System.out.println("PinnedKeysDifferentialTest: refused although others could go: " + policy + " " + what);
+            refusedThoughItFits++;
+        }
+
         private static boolean redisHas(RawClient redis, String key) throws IOException {
             return redis.call("EXISTS", key).integer() == 1;
         }
@@ -397,6 +409,7 @@ class PinnedKeysDifferentialTest {
             varve.queue("MULTI");
             for (List<String> command : commands) {
                 varve.queue(command.toArray(String[]::new));
+                sentBytes += command.stream().mapToLong(String::length).sum();
             }
             varve.flush();
             for (int i = 0; i <= commands.size(); i++) {

@@ -20,7 +20,7 @@ class FlashLargeKeysIT {
     private static final int MB = 1 << 20;
     private static final byte[] PIECE = "k".repeat(MB).getBytes(StandardCharsets.US_ASCII);
     private static final int LONG = 120 * MB;
-    /** The longest that falls. */
+    /** The longest key that is demoted. */
     private static final int FALLING = 16 << 10;
     private static final int KEYS = 3000;
     private static final int PIPELINE = 50;
@@ -76,7 +76,7 @@ class FlashLargeKeysIT {
         }
     }
 
-    /** All of them together are several times what the heap could hold, and what a call answers is bounded. */
+    /** All keys together are several times as large as the heap, and one reply of SCAN is bounded. */
     @Test
     void longKeysOfBothTiersAreGatheredInParts() throws IOException {
         try (ServerProcess server = start("16mb"); RawClient client = new RawClient(server.port())) {

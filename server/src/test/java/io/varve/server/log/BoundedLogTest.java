@@ -16,8 +16,9 @@ class BoundedLogTest {
         log.add(id -> new Entry(id, text), MAX_ENTRIES);
     }
 
-    private boolean update(int searched, String from, String to) {
-        return log.update(searched, entry -> entry.text().equals(from), entry -> new Entry(entry.id(), to));
+    private void updateOrAdd(int searched, String from, String to) {
+        log.updateOrAdd(searched, entry -> entry.text().equals(from), entry -> new Entry(entry.id(), to),
+                id -> new Entry(id, "added"), MAX_ENTRIES);
     }
 
     @Test
@@ -47,23 +48,30 @@ class BoundedLogTest {
     }
 
     @Test
-    void update_replacesTheNewestMatch_andMovesItToTheFront() {
+    void updateOrAdd_replacesTheNewestMatch_andMovesItToTheFront() {
         add("same");
         add("same");
         add("other");
-        assertThat(update(10, "same", "new")).isTrue();
+        updateOrAdd(10, "same", "new");
         assertThat(log.latest(10)).containsExactly(new Entry(1, "new"), new Entry(2, "other"), new Entry(0, "same"));
     }
 
     @Test
-    void update_ofAnEntryBeyondTheSearchedOnes_changesNothing() {
+    void updateOrAdd_ofAnEntryAmongTheSearchedOnes_updatesIt() {
         add("old");
         add("a");
         add("b");
-        assertThat(update(2, "old", "new")).isFalse();
-        assertThat(log.latest(10)).extracting(Entry::text).containsExactly("b", "a", "old");
-        assertThat(update(3, "old", "new")).isTrue();
+        updateOrAdd(3, "old", "new");
         assertThat(log.latest(10)).extracting(Entry::text).containsExactly("new", "b", "a");
+    }
+
+    @Test
+    void updateOrAdd_ofAnEntryBeyondTheSearchedOnes_adds_andDropsTheOldest() {
+        add("old");
+        add("a");
+        add("b");
+        updateOrAdd(2, "old", "new");
+        assertThat(log.latest(10)).extracting(Entry::text).containsExactly("added", "b", "a");
     }
 
     @Test

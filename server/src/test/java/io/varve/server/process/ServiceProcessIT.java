@@ -108,7 +108,7 @@ class ServiceProcessIT {
         assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
         assertThat(process.exitValue()).isEqualTo(2);
         assertThat(errors.lines().filter(line -> line.startsWith("varve: "))).singleElement().asString()
-                .startsWith("varve: " + file + ":").contains(": daemonize yes: allowed is no");
+                .startsWith("varve: " + file + ":").contains(": daemonize yes: expected no");
         try (var files = Files.list(folder)) {
             assertThat(files).containsExactly(file);
         }

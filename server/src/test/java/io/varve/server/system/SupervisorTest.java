@@ -82,8 +82,8 @@ class SupervisorTest {
 
     @ParameterizedTest
     @CsvSource({"systemd,,supervised systemd: the environment has no NOTIFY_SOCKET",
-            "systemd,vsock:2:1,NOTIFY_SOCKET vsock:2:1: allowed is a path",
-            "auto,vsock:2:1,NOTIFY_SOCKET vsock:2:1: allowed is a path",
+            "systemd,vsock:2:1,NOTIFY_SOCKET vsock:2:1: expected a path",
+            "auto,vsock:2:1,NOTIFY_SOCKET vsock:2:1: expected a path",
             "upstart,/s,supervised upstart: the environment has no UPSTART_JOB"})
     void anUnreachableManagerIsLoggedOnce(String setting, String socket, String why) {
         Supervisor supervisor = Supervisor.of(setting, socket == null ? Map.of() : Map.of("NOTIFY_SOCKET", socket));

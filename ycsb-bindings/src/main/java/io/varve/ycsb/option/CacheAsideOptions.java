@@ -67,7 +67,7 @@ public record CacheAsideOptions(VarveOptions cache, TableShape table, DatabaseOp
         DatabaseOptions local = DatabaseOptions.read(reader, Side.LOCAL, load);
         DatabaseOptions remote = DatabaseOptions.read(reader, Side.REMOTE, load);
         if (local.url().equals(remote.url())) {
-            throw new IllegalArgumentException(remote.shown() + ": allowed is a database other than that of "
+            throw new IllegalArgumentException(remote.shown() + ": expected a database other than that of "
                     + DatabaseOptions.name(Side.LOCAL, "url"));
         }
         return new CacheAsideOptions(cache, TableShape.read(reader, properties, cache.fieldCount()), local, remote,

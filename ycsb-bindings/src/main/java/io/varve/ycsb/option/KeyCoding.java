@@ -44,7 +44,6 @@ public enum KeyCoding {
 
     private static String refusal(String key) {
         return VarveOptions.KEY + "=binary8: key " + key
-                + " is not \"user\" and a whole number of 64 bits; allowed for such keys is " + VarveOptions.KEY
-                + "=ycsb";
+                + " is not \"user\" and a whole number of 64 bits; use " + VarveOptions.KEY + "=ycsb for such keys";
     }
 }

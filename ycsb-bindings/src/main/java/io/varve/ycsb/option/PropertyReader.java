@@ -28,7 +28,7 @@ public final class PropertyReader {
         for (String name : properties.stringPropertyNames()) {
             if (name.startsWith(OURS) && !names.contains(name)) {
                 throw new IllegalArgumentException("unknown property " + name + "="
-                        + properties.getProperty(name) + ": allowed are " + String.join(", ", names));
+                        + properties.getProperty(name) + ": expected " + String.join(", ", names));
             }
         }
     }
@@ -77,10 +77,10 @@ public final class PropertyReader {
     }
 
     public static IllegalArgumentException refused(String name, String value, String allowed) {
-        return new IllegalArgumentException(name + "=" + value + ": allowed is " + allowed);
+        return new IllegalArgumentException(name + "=" + value + ": expected " + allowed);
     }
 
     public static IllegalArgumentException refused(String name, String value, String allowed, Exception cause) {
-        return new IllegalArgumentException(name + "=" + value + ": allowed is " + allowed, cause);
+        return new IllegalArgumentException(name + "=" + value + ": expected " + allowed, cause);
     }
 }

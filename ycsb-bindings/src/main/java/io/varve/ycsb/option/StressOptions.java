@@ -31,7 +31,7 @@ public record StressOptions(long afterOperations, long afterSeconds, int factor)
                 ? NEVER
                 : reader.number(AFTER_SECONDS, 0, 0, MAX_SECONDS);
         if (operations != NEVER && seconds != NEVER) {
-            throw new IllegalArgumentException(AFTER_SECONDS + "=" + seconds + ": allowed is one of " + AFTER_SECONDS
+            throw new IllegalArgumentException(AFTER_SECONDS + "=" + seconds + ": expected one of " + AFTER_SECONDS
                     + " and " + AFTER_OPERATIONS + "; the latter is " + operations);
         }
         return new StressOptions(operations, seconds, (int) reader.number(FACTOR, 2, 1, MAX_FACTOR));

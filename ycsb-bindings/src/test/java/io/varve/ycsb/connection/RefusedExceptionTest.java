@@ -31,6 +31,6 @@ class RefusedExceptionTest {
             assertThat(refused).hasCauseInstanceOf(IllegalArgumentException.class);
         }
         assertThat(bytes.toString(StandardCharsets.UTF_8).lines()).singleElement().asString()
-                .startsWith("varve: varve.ttls=15,often: allowed is seconds above zero");
+                .startsWith("varve: varve.ttls=15,often: expected seconds above zero");
     }
 }

@@ -118,7 +118,7 @@ class CacheAsideOptionsTest {
         assertThatThrownBy(() -> parse("varve.db.local.url", "jdbc:x:one", "varve.db.remote.url", "jdbc:x:one"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(
-                        "varve.db.remote.url=jdbc:x:one: allowed is a database other than that of varve.db.local.url");
+                        "varve.db.remote.url=jdbc:x:one: expected a database other than that of varve.db.local.url");
     }
 
     @Test

@@ -80,7 +80,7 @@ public final class PaperTables {
             case "penalty-throughput" -> PenaltyTables.throughput(figure, runs(Kind.PENALTY));
             case "penalty-overhead" -> PenaltyTables.overhead(figure, runs(Kind.PENALTY));
             case "simulated-delays" -> PenaltyTables.delays(figure, runs(Kind.PENALTY));
-            default -> throw new IllegalArgumentException(figure.id() + " shows '" + shows + "': allowed are "
+            default -> throw new IllegalArgumentException(figure.id() + " shows '" + shows + "': expected "
                     + "allocators, utilization, reclaim-cost, delay, throughput, cache-misses, policy-memory, hit-rates, "
                     + "miss-rates, traversal, false-negatives, observed-hit-rates, operations, response-times, "
                     + "penalty-throughput, penalty-overhead, simulated-delays");

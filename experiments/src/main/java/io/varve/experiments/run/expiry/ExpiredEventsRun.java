@@ -48,7 +48,7 @@ public final class ExpiredEventsRun {
         this.context = context;
         keys = Math.toIntExact(context.plan.keys(context.run));
         if (keys > SetBatch.MAX_KEYS) {
-            throw new IllegalArgumentException("records " + keys + ": allowed are 1 to " + SetBatch.MAX_KEYS);
+            throw new IllegalArgumentException("records " + keys + ": expected 1 to " + SetBatch.MAX_KEYS);
         }
         valueBytes = context.plan.experiment().recordBytes();
         Map<String, String> workload = context.plan.workload(context.run);

@@ -35,7 +35,7 @@ public final class ExpiryLedger {
     private int slot(long millis) {
         long slot = millis - originMillis;
         if (slot < 0 || slot >= expiringAt.length) {
-            throw new IllegalArgumentException("expiry " + slot + " ms after the origin: allowed are 0 to "
+            throw new IllegalArgumentException("expiry " + slot + " ms after the origin: expected 0 to "
                     + (expiringAt.length - 1));
         }
         return (int) slot;

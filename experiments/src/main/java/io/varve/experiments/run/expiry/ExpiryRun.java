@@ -54,7 +54,7 @@ public final class ExpiryRun {
         this.context = context;
         this.size = context.plan.size(context.run);
         if (size.records() > SetBatch.MAX_KEYS) {
-            throw new IllegalArgumentException("records " + size.records() + ": allowed are 1 to " + SetBatch.MAX_KEYS);
+            throw new IllegalArgumentException("records " + size.records() + ": expected 1 to " + SetBatch.MAX_KEYS);
         }
         this.keys = (int) size.records();
         this.valueBytes = context.plan.experiment().recordBytes();

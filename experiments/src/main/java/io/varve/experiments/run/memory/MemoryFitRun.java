@@ -32,7 +32,7 @@ public final class MemoryFitRun {
         this.size = context.plan.size(context.run);
         this.workload = context.plan.experiment().workloads().getOrDefault(context.run.workload(), Map.of());
         if (size.records() > SetBatch.MAX_KEYS) {
-            throw new IllegalArgumentException("records " + size.records() + ": allowed are 1 to " + SetBatch.MAX_KEYS);
+            throw new IllegalArgumentException("records " + size.records() + ": expected 1 to " + SetBatch.MAX_KEYS);
         }
         context.load.put("items", String.valueOf(size.records()));
         context.load.putAll(workload);

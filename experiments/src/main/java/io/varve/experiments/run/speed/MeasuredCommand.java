@@ -36,7 +36,7 @@ public record MeasuredCommand(String name, List<String> command, boolean reads) 
         List<String> command = DefaultTests.command(name, valueBytes);
         if (command == null) {
             throw new IllegalArgumentException(
-                    "test '" + name + "': allowed are SET, GET, SET-EX, SET-AS-LONG, HSET, HGETALL, "
+                    "test '" + name + "': expected SET, GET, SET-EX, SET-AS-LONG, HSET, HGETALL, "
                             + String.join(", ", DefaultTests.names()));
         }
         return new MeasuredCommand(name, command, false);

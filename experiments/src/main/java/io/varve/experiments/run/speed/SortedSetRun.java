@@ -127,16 +127,16 @@ public final class SortedSetRun {
     // --- queries
 
     private void runQueries(RespConnection connection) throws IOException {
-        question(connection, "PING", () -> new String[] {"PING"});
-        question(connection, "ZSCORE", () -> new String[] {"ZSCORE", KEY, any()});
-        question(connection, "ZRANK", () -> new String[] {"ZRANK", KEY, any()});
-        question(connection, "ZRANGE", () -> {
+        measure(connection, "PING", () -> new String[] {"PING"});
+        measure(connection, "ZSCORE", () -> new String[] {"ZSCORE", KEY, any()});
+        measure(connection, "ZRANK", () -> new String[] {"ZRANK", KEY, any()});
+        measure(connection, "ZRANGE", () -> {
             int first = random.nextInt(Math.max(1, members - RANGE_MEMBERS));
             return new String[] {"ZRANGE", KEY, String.valueOf(first), String.valueOf(first + RANGE_MEMBERS - 1)};
         });
-        question(connection, "ZRANGEBYSCORE", () -> new String[] {"ZRANGEBYSCORE", KEY,
+        measure(connection, "ZRANGEBYSCORE", () -> new String[] {"ZRANGEBYSCORE", KEY,
                 String.valueOf(random.nextDouble()), "+inf", "LIMIT", "0", String.valueOf(RANGE_MEMBERS)});
-        question(connection, "ZADD", () -> new String[] {"ZADD", KEY, String.valueOf(random.nextDouble()), any()});
+        measure(connection, "ZADD", () -> new String[] {"ZADD", KEY, String.valueOf(random.nextDouble()), any()});
     }
 
     private String any() {
@@ -148,7 +148,7 @@ public final class SortedSetRun {
         String[] next();
     }
 
-    private void question(RespConnection connection, String name, Words words) throws IOException {
+    private void measure(RespConnection connection, String name, Words words) throws IOException {
         Histogram delays = new Histogram(3);
         for (int i = 0; i < questions && !context.cancellation.isCancelled() && !context.isFailed(); i++) {
             String[] command = words.next();

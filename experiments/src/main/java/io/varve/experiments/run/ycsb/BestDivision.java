@@ -147,7 +147,7 @@ final class BestDivision {
         try {
             return Class.forName(name).asSubclass(Workload.class).getDeclaredConstructor().newInstance();
         } catch (ReflectiveOperationException | ClassCastException e) {
-            throw new WorkloadException("workload=" + name + ": allowed is a workload class of YCSB", e);
+            throw new WorkloadException("workload=" + name + ": expected a workload class of YCSB", e);
         }
     }
 

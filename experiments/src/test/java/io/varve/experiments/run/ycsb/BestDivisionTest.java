@@ -110,6 +110,6 @@ class BestDivisionTest {
     @Test
     void parse_invalidWorkload_isRefused() {
         assertThatThrownBy(() -> simulate(10, "workload", "no.such.Workload")).isInstanceOf(WorkloadException.class)
-                .hasMessage("workload=no.such.Workload: allowed is a workload class of YCSB");
+                .hasMessage("workload=no.such.Workload: expected a workload class of YCSB");
     }
 }

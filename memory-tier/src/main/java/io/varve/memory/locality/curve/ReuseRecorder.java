@@ -156,13 +156,13 @@ public final class ReuseRecorder {
      * Counts accesses.
      *
      * @param written the accesses that were no reads
-     * @param ofNothing the reads that found no item
+     * @param readMisses the reads that found no item
      * @param itemBytes the bytes of the items, summed over the accesses
      */
-    public void count(long accesses, long written, long ofNothing, long itemBytes) {
+    public void count(long accesses, long written, long readMisses, long itemBytes) {
         clock += accesses;
         writes += written;
-        absent += ofNothing;
+        absent += readMisses;
         bytes += itemBytes;
     }
 

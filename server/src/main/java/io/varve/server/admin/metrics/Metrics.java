@@ -236,7 +236,7 @@ public final class Metrics implements AutoCloseable {
         flashGauge("policy.memory", BYTES, "Memory of the replacement policy", FlashTierStats::policyRamBytes);
         flashGauge("members.memory", BYTES, "Memory of the filter of keys that may be on flash",
                 FlashTierStats::memberRamBytes);
-        flashGauge("complete", NONE, "1 when the scan of the items on flash is complete",
+        flashGauge("complete", NONE, "1 when the sweep of the keys on flash is complete",
                 stats -> stats.complete() ? 1 : 0);
         flashGauge("failing", NONE, "1 after a failed write: flash takes no items", stats -> stats.failing() ? 1 : 0);
         flashSeconds("read.p50", "Median time from a request for a key until it is in memory",

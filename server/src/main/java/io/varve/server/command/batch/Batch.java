@@ -287,7 +287,7 @@ public final class Batch implements RequestSink {
         }
         int size = commandCount <= MAX_COMMANDS ? needed : Math.max(needed, 2 * keys.length);
         long bytes = (size - (long) Math.max(keys.length, MAX_KEPT)) * KEY_BYTES;
-        if (!memory.reserve(bytes)) {
+        if (!memory.tryReserve(bytes)) {
             shortages[command] = Shortage.ARGUMENT_MEMORY.code();
             return false;
         }

@@ -60,7 +60,7 @@ public final class PendingFetch {
         hashes[at] = key.hash();
         keyBytes += bytes.length;
         long heap = KEY_OVERHEAD_BYTES + 2L * bytes.length;
-        boolean took = memory.reserve(heap);
+        boolean took = memory.tryReserve(heap);
         charged += took ? heap : 0;
         fits &= took;
         fetch.add(key.database(), epoch, key.hash(), bytes);

@@ -191,10 +191,10 @@ public final class Blocking {
     private static long take(CommandContext context) {
         RequestHeapBudget memory = context.server().argumentMemory();
         long taken = BLOCKED_CLIENT_BYTES;
-        boolean fits = memory.reserve(taken);
+        boolean fits = memory.tryReserve(taken);
         for (int i = 0; fits && i < context.keyCount(); i++) {
             long bytes = KEY_OVERHEAD_BYTES + HeapKey.heapBytes(context.keyAt(i).length());
-            fits = memory.reservePiece(bytes);
+            fits = memory.tryReservePiece(bytes);
             taken += fits ? bytes : 0;
             if (!fits) {
                 memory.release(taken);

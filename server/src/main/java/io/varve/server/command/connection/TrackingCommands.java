@@ -164,7 +164,7 @@ final class TrackingCommands {
         long taken = 0;
         for (Name prefix : requested.prefixes()) {
             long bytes = PREFIX_HEAP_BYTES + 2L * prefix.length();
-            if (!server.argumentMemory().reservePiece(bytes)) {
+            if (!server.argumentMemory().tryReservePiece(bytes)) {
                 server.argumentMemory().release(taken);
                 return false;
             }

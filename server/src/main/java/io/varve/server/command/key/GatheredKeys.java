@@ -70,7 +70,7 @@ final class GatheredKeys {
         long more = heapBytes(name);
         if (!reserve(more)) {
             tooMany = true;
-        } else if (reservation.reserve(more)) {
+        } else if (reservation.tryReserve(more)) {
             bytes += more;
             once.put(key, new Named(name, type));
         } else {

@@ -134,7 +134,7 @@ public final class ScanCommands {
             HeapReservation reservation) {
         byte[] pattern = patternArgument == 0 ? null : context.argumentBytes(patternArgument);
         // The pattern is on the heap and in native memory.
-        if (!reservation.reserve(WAITING_BYTES + (pattern == null ? 0 : 2L * pattern.length))) {
+        if (!reservation.tryReserve(WAITING_BYTES + (pattern == null ? 0 : 2L * pattern.length))) {
             context.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
             return null;
         }

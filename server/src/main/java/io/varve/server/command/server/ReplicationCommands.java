@@ -75,7 +75,7 @@ final class ReplicationCommands {
 
     private static void wait(CommandContext context, long timeoutMillis) {
         RequestHeapBudget memory = context.server().argumentMemory();
-        if (!memory.reserve(WAITING_BYTES)) {
+        if (!memory.tryReserve(WAITING_BYTES)) {
             context.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
             return;
         }

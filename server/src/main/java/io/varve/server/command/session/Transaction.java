@@ -165,7 +165,7 @@ public final class Transaction {
         int first = from.firstArgument(command);
         int count = from.argumentCount(command);
         long heap = HEAP_BYTES_OF_COMMAND + (long) HEAP_BYTES_OF_ARGUMENT * count;
-        if (!memory.reserve(heap)) {
+        if (!memory.tryReserve(heap)) {
             return Shortage.ARGUMENT_MEMORY;
         }
         charged += heap;
@@ -184,7 +184,7 @@ public final class Transaction {
         batch.endRequest(Shortage.NONE);
         batch.spec(queued, spec);
         prefetcher.bindKeys(batch, queued, spec, database, false);
-        if (batch.isRefused(queued) || !reserveForOtherDatabases(queued)) {
+        if (batch.isRefused(queued) || !tryReserveForOtherDatabases(queued)) {
             return Shortage.ARGUMENT_MEMORY;
         }
         follow(queued);
@@ -200,9 +200,9 @@ public final class Transaction {
         return Shortage.NONE;
     }
 
-    private boolean reserveForOtherDatabases(int command) {
+    private boolean tryReserveForOtherDatabases(int command) {
         long heap = (long) HEAP_BYTES_PER_OTHER_DATABASE_KEY * batch.keyCount(command) * (databases() - 1);
-        boolean taken = heap == 0 || memory.reserve(heap);
+        boolean taken = heap == 0 || memory.tryReserve(heap);
         charged += taken ? heap : 0;
         return taken;
     }

@@ -28,7 +28,7 @@ public final class TransactionMemory {
 
     /** Creates an empty transaction, which the caller ends; null if the heap budget is exhausted. */
     public @Nullable Transaction begin(int database) {
-        if (!memory.reserve(Transaction.HEAP_BYTES)) {
+        if (!memory.tryReserve(Transaction.HEAP_BYTES)) {
             return null;
         }
         Batch batch = spare.poll();

@@ -74,7 +74,7 @@ public final class Watch {
     public boolean add(Key key, boolean existed, long changesAtMillis) {
         // Charged before the copy, because a key may have half a gigabyte.
         long bytes = KEY_OVERHEAD_BYTES + HeapKey.heapBytes(key.length());
-        if (!memory.reservePiece(bytes)) {
+        if (!memory.tryReservePiece(bytes)) {
             round.changed();
             return false;
         }

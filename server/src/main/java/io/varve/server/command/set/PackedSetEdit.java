@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * The caller plans the additions, reserves the memory, which may move the item, and then writes.
  *
  * <pre>
- *  begin -+-> plan, for each new member -> makeRoom -> add, for each -----> finish
+ *  begin -+-> plan, for each new member -> reserve -> add, for each -----> finish
  *         +-> makeFit -> remove, for each, or removePicked ---------------> finishRemoval
  * </pre>
  *

@@ -92,7 +92,7 @@ final class LongestCommonSubsequence {
         long bytes = 2L * Integer.BYTES * secondLength + (long) firstLength * secondLength / Byte.SIZE
                 + Math.min(firstLength, secondLength) + secondLength
                 + HeldString.heapBytes(context.session(), first, firstLength);
-        if (!heap.reserve(bytes)) {
+        if (!heap.tryReserve(bytes)) {
             context.reply().error("ERR Insufficient memory, failed allocating transient memory for LCS");
             return;
         }

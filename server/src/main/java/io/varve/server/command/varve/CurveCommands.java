@@ -73,7 +73,7 @@ public final class CurveCommands {
             return false;
         }
         if (context.longValue() < min || context.longValue() > max) {
-            context.reply().error("ERR " + name + " is out of range, allowed is "
+            context.reply().error("ERR " + name + " is out of range, expected "
                     + (min == max ? Long.toString(min) : min + " to " + max) + why);
             return false;
         }

@@ -110,10 +110,10 @@ class CurveCommandsTest {
             "varve.mrc of 5|ERR syntax error", "varve.mrc class|ERR syntax error",
             "varve.mrc points many|ERR value is not an integer or out of range",
             "varve.mrc class 9223372036854775808|ERR value is not an integer or out of range",
-            "varve.mrc points 0|ERR POINTS is out of range, allowed is 1 to 1024",
-            "varve.mrc points 1025|ERR POINTS is out of range, allowed is 1 to 1024",
-            "varve.mrc class 1|ERR CLASS is out of range, allowed is 0: penalties are not tracked: enable tracking with CONFIG SET penalty-tracking yes",
-            "varve.mrc points 5 class -1|ERR CLASS is out of range, allowed is 0: penalties are not tracked: enable tracking with CONFIG SET penalty-tracking yes"})
+            "varve.mrc points 0|ERR POINTS is out of range, expected 1 to 1024",
+            "varve.mrc points 1025|ERR POINTS is out of range, expected 1 to 1024",
+            "varve.mrc class 1|ERR CLASS is out of range, expected 0: penalties are not tracked: enable tracking with CONFIG SET penalty-tracking yes",
+            "varve.mrc points 5 class -1|ERR CLASS is out of range, expected 0: penalties are not tracked: enable tracking with CONFIG SET penalty-tracking yes"})
     void badInputIsRefused(String command, String error) {
         assertThat(harness.run(command)).isEqualTo("-" + error + "\r\n");
         harness.run("config", "set", "mrc-tracking", "yes");

@@ -281,13 +281,13 @@ class PenaltyCommandsTest extends HarnessTest {
             "varve.class set key many>ERR value is not an integer or out of range",
             "varve.class set key 1.5>ERR value is not an integer or out of range",
             "varve.class set key auto>ERR value is not an integer or out of range",
-            "varve.class set key 16>ERR CLASS is out of range, allowed is 0 to 15",
-            "varve.class set key -1>ERR CLASS is out of range, allowed is 0 to 15",
-            "varve.class set nosuch 16>ERR CLASS is out of range, allowed is 0 to 15",
+            "varve.class set key 16>ERR CLASS is out of range, expected 0 to 15",
+            "varve.class set key -1>ERR CLASS is out of range, expected 0 to 15",
+            "varve.class set nosuch 16>ERR CLASS is out of range, expected 0 to 15",
             "varve.class set nosuch 3>ERR no such key",
             "varve.class default automatic>ERR value is not an integer or out of range",
-            "varve.class default 16>ERR CLASS is out of range, allowed is 0 to 15 or AUTO",
-            "varve.class default -1>ERR CLASS is out of range, allowed is 0 to 15 or AUTO"})
+            "varve.class default 16>ERR CLASS is out of range, expected 0 to 15 or AUTO",
+            "varve.class default -1>ERR CLASS is out of range, expected 0 to 15 or AUTO"})
     void badInputIsRefusedAndNothingChanged(String command, String error) {
         track();
         server.run("set", "key", "value");
@@ -310,13 +310,13 @@ class PenaltyCommandsTest extends HarnessTest {
         reopen(config().with("penalty-tracking", "yes").with("penalty-classes", "4"));
         server.run("set", "key", "value");
         assertThat(server.run("varve.class set key 4"))
-                .isEqualTo("-ERR CLASS is out of range, allowed is 0 to 3\r\n");
+                .isEqualTo("-ERR CLASS is out of range, expected 0 to 3\r\n");
         assertThat(server.run("varve.class set key 3")).isEqualTo(OK);
         assertThat(list()).hasSize(4);
         assertThat(info("penalty_classes")).isEqualTo("4");
         reopen(config().with("penalty-tracking", "yes").with("penalty-classes", "1"));
         assertThat(server.run("varve.class default 1"))
-                .isEqualTo("-ERR CLASS is out of range, allowed is 0 or AUTO\r\n");
+                .isEqualTo("-ERR CLASS is out of range, expected 0 or AUTO\r\n");
         assertThat(list()).hasSize(1);
     }
 
@@ -450,7 +450,7 @@ class PenaltyCommandsTest extends HarnessTest {
         assertThat(classOf("hinted")).isZero();
         assertThat(server.run("exec"))
                 .startsWith(
-                        "*5\r\n+OK\r\n+OK\r\n+OK\r\n-ERR CLASS is out of range, allowed is 0 to 15\r\n*16\r\n*18\r\n");
+                        "*5\r\n+OK\r\n+OK\r\n+OK\r\n-ERR CLASS is out of range, expected 0 to 15\r\n*16\r\n*18\r\n");
         assertThat(classOf("key")).isEqualTo(4);
         assertThat(classOf("hinted")).isEqualTo(6);
         server.run("set", "after", "value");
@@ -511,7 +511,7 @@ class PenaltyCommandsTest extends HarnessTest {
         track();
         server.run("config", "set", "mrc-tracking", "yes");
         assertThat(server.run("varve.mrc", "class", "16"))
-                .isEqualTo("-ERR CLASS is out of range, allowed is 0 to 15\r\n");
+                .isEqualTo("-ERR CLASS is out of range, expected 0 to 15\r\n");
         assertThat(server.run("varve.mrc", "class", "15")).as("nothing was read of it").isEqualTo("*0\r\n");
         server.run("varve.class", "default", "15");
         for (int i = 0; i < 1000; i++) {

@@ -83,7 +83,9 @@ final class RandomSortCommands extends CommandGenerator {
         boolean readOnly = knows7 && oneIn(4);
         boolean alphabetic = oneIn(3);
         String by = oneIn(2) ? one(PATTERNS) : "";
-        boolean unsorted = !by.isEmpty() && by.indexOf('*') < 0;
+        String stray = oneIn(30) ? one("foo", "LIMIT", "GET", "STORE", "BY") : "";
+        // A stray BY takes the next option as its pattern, which has no '*'.
+        boolean unsorted = !by.isEmpty() && by.indexOf('*') < 0 || stray.equals("BY");
         boolean ties = alphabetic && by.indexOf('*') >= 0;
         boolean stores = !readOnly && !ties && oneIn(3);
         boolean reported = !ties && !(unsorted && key.equals("sort:set") && !stores);
@@ -103,8 +105,8 @@ final class RandomSortCommands extends CommandGenerator {
         if (stores) {
             options.add(List.of("STORE", "sort:stored"));
         }
-        if (oneIn(30)) {
-            options.add(List.of(one("foo", "LIMIT", "GET", "STORE", "BY")));
+        if (!stray.isEmpty()) {
+            options.add(List.of(stray));
         }
         shuffle(options);
         List<String> words = new ArrayList<>(List.of(readOnly ? "SORT_RO" : one("SORT", "sort"), key));
