@@ -146,7 +146,7 @@ public record Experiment(String name, String title, @JsonAlias("asks") String qu
 
     /** The kind of server. */
     public enum Server {
-        VARVE, REDIS, REMOTE
+        VARVE, REDIS, VALKEY, REMOTE
     }
 
     /**

