@@ -171,6 +171,26 @@ public interface CacheSession {
      */
     boolean find(Key key, Item item);
 
+    /**
+     * Copies a key's item without its shard's lock, if it is small and nobody holds the lock. The copy may be a mixture
+     * of two items until {@link #confirmSnapshot} has accepted it.
+     *
+     * @return false if the key has to be read under the lock; no snapshot is open then
+     */
+    boolean openSnapshot(Key key);
+
+    /**
+     * Checks that nobody has held the lock since {@link #openSnapshot}. So the copy is the item as it is now, and
+     * whatever the caller has read in between was true at the same moment. Until {@link #closeSnapshot}, {@link #find}
+     * and {@link #peek} of this key return the copy; no method may be called that needs the lock.
+     *
+     * @return false if the key has to be read under the lock; no snapshot is open then
+     */
+    boolean confirmSnapshot();
+
+    /** Ends the use of the snapshot. Renews the access clock of an item that {@link #find} has returned. */
+    void closeSnapshot();
+
     /** Saves the hit and miss counters of the set's shards, which are locked. */
     void note(ShardSet shards, HitMissSnapshot snapshot);
 

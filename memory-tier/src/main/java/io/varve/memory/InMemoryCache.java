@@ -334,7 +334,8 @@ public final class InMemoryCache implements Cache {
                 totals.deadBytes, pool.segmentBytes(), pool.segmentsInUse(),
                 pool.segmentsFree(),
                 totals.indexBytes, load, totals.rehashing, totals.expiryBytes, databases(totals, counted),
-                counted.expiredUnreclaimed(), totals.hits, totals.misses, totals.expired, totals.evicted,
+                counted.expiredUnreclaimed(), totals.hits + context.hits(), totals.misses + context.misses(),
+                totals.expired, totals.evicted,
                 maintenance.limitedCycles(),
                 totals.segmentsCleaned, totals.segmentsFreedWhole, totals.bytesMoved, totals.bytesReclaimed,
                 totals.reclaimCost, totals.bytesWritten, totals.fieldsExpired);
@@ -353,6 +354,7 @@ public final class InMemoryCache implements Cache {
 
     @Override
     public void resetStats() {
+        context.resetLookups();
         for (Shard shard : shards) {
             shard.lock();
             try {

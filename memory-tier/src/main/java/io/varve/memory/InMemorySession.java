@@ -1,5 +1,6 @@
 package io.varve.memory;
 
+import java.util.Objects;
 import java.util.function.IntToLongFunction;
 
 import io.varve.memory.collection.CollectionTree;
@@ -13,11 +14,13 @@ import io.varve.memory.item.Key;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.learning.AccessRecording;
 import io.varve.memory.locality.partition.PenaltyRanges;
+import io.varve.memory.offheap.Regions;
 import io.varve.memory.report.HitMissSnapshot;
 import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.segment.LargeRun;
 import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardSet;
+import io.varve.memory.shard.SnapshotReader;
 import io.varve.memory.shard.context.Databases;
 import io.varve.memory.shard.context.PenaltyTracking;
 import io.varve.memory.shard.context.ShardContext;
@@ -35,6 +38,11 @@ final class InMemorySession implements CacheSession {
     private final AccessRecording accesses;
     private final LinePrefetcher prefetcher;
     private final KeyspaceScan keyspaceScan;
+    /** Reads without a lock; null until the first, because most sessions never do, or if memory is refused. */
+    private @Nullable SnapshotReader snapshots;
+    /** Whether a snapshot is open, and whether closing it renews the item's access clock. */
+    private boolean isSnapshotOpen;
+    private boolean touchesSnapshot;
     private long nowMillis;
     private boolean touching = true;
     private boolean notifying = true;
@@ -243,7 +251,60 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
+    public boolean openSnapshot(Key key) {
+        assert !isSnapshotOpen : "a snapshot is open";
+        // A policy that counts accesses has to write each of them to the item.
+        if (accesses.isRecording() || context.tracking() != null || context.evictionPolicy().countsAccesses()) {
+            return false;
+        }
+        SnapshotReader reader = snapshots == null ? newSnapshots() : snapshots;
+        isSnapshotOpen = reader != null && reader.copy(shards[key.shard()], key);
+        return isSnapshotOpen;
+    }
+
+    /** Creates the reader; null if the system refuses its memory. */
+    private @Nullable SnapshotReader newSnapshots() {
+        long buffer = context.regions.allocate(Regions.MIN_BYTES);
+        if (buffer != 0) {
+            snapshots = new SnapshotReader(context, buffer);
+        }
+        return snapshots;
+    }
+
+    @Override
+    public boolean confirmSnapshot() {
+        SnapshotReader reader = snapshot();
+        // The event of a miss has its place among the key's other events only under the lock.
+        isSnapshotOpen = reader.confirm(nowMillis)
+                && (reader.isFound() || !notifying || context.listeners().length == 0);
+        return isSnapshotOpen;
+    }
+
+    private SnapshotReader snapshot() {
+        assert isSnapshotOpen : "no snapshot is open";
+        return Objects.requireNonNull(snapshots);
+    }
+
+    @Override
+    public void closeSnapshot() {
+        if (touchesSnapshot) {
+            touchesSnapshot = false;
+            snapshot().touch(nowMillis);
+        }
+        isSnapshotOpen = false;
+    }
+
+    private boolean findInSnapshot(Key key, Item item) {
+        boolean found = snapshot().find(key, item);
+        touchesSnapshot |= found && touching;
+        return found;
+    }
+
+    @Override
     public boolean find(Key key, Item item) {
+        if (isSnapshotOpen) {
+            return findInSnapshot(key, item);
+        }
         Shard shard = shards[key.shard()];
         boolean found = shard.find(key, item, nowMillis, touching, awaitingFills);
         if (!found && notifying) {
@@ -271,6 +332,7 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public boolean findForWriting(Key key, Item item) {
+        assert !isSnapshotOpen : "a snapshot is for reading";
         Shard shard = shards[key.shard()];
         boolean found = shard.findForWriting(key, item, nowMillis, touching);
         if (found && touching) {
@@ -282,6 +344,9 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public boolean peek(Key key, Item item) {
+        if (isSnapshotOpen) {
+            return snapshot().peek(key, item);
+        }
         return shards[key.shard()].peek(key, item, nowMillis);
     }
 
@@ -401,6 +466,7 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public void open(Key key, Item item, CollectionTree tree) {
+        assert !isSnapshotOpen : "a snapshot has no trees";
         shards[key.shard()].collections().open(item, tree, nowMillis);
     }
 

@@ -260,6 +260,20 @@ public final class Index {
                 : second.bucketAddress(IndexBucketLayout.home(hash, second.mask));
     }
 
+    /** The table that a search without the lock begins with. */
+    IndexTable searchedFirst(long hash) {
+        IndexTable second = target;
+        IndexTable table = current;
+        return second == null || IndexBucketLayout.home(hash, table.mask) >= rehashAt ? table : second;
+    }
+
+    /** The table that it searches after {@link #searchedFirst}; null if there is none. */
+    @Nullable
+    IndexTable searchedSecond(long hash) {
+        IndexTable second = target;
+        return second == null || IndexBucketLayout.home(hash, current.mask) < rehashAt ? null : second;
+    }
+
     /**
      * A location whose tag matches the hash, or {@link #NONE}. Needs no lock. It is a hint: it may be stale, or no
      * location at all if the table's memory was freed meanwhile. The caller must check it before use.

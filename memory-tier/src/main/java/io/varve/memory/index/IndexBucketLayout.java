@@ -154,13 +154,25 @@ final class IndexBucketLayout {
         Memory.putByte(address + FLAG_OFFSET, (byte) (Memory.getByte(address + FLAG_OFFSET) & keep));
     }
 
+    /** The valid slots with this tag as a bit vector; read without the lock. */
+    static int peekMatches(long address, short tag) {
+        return ScalarTagScanner.matches(Memory.peekLong(address), Memory.peekLong(address + Long.BYTES), tag);
+    }
+
+    /** The location in a slot; read without the lock. */
+    static long peekLocation(long address, int slot) {
+        return Memory.peekLong(lastBytes(address, slot)) >>> LOCATION_SHIFT;
+    }
+
+    /** Whether the home bucket has entries in the overflow; read without the lock. */
+    static boolean peekOverflowed(long address) {
+        return (Memory.peekLong(address) & OVERFLOWED) != 0;
+    }
+
     /** The location of the first valid slot with this tag, or {@link Index#NONE}; a hint, read without the lock. */
     static long peekLocation(long address, short tag) {
-        int slots = ScalarTagScanner.matches(Memory.peekLong(address), Memory.peekLong(address + Long.BYTES), tag);
-        if (slots == 0) {
-            return Index.NONE;
-        }
-        return Memory.peekLong(lastBytes(address, Integer.numberOfTrailingZeros(slots))) >>> LOCATION_SHIFT;
+        int slots = peekMatches(address, tag);
+        return slots == 0 ? Index.NONE : peekLocation(address, Integer.numberOfTrailingZeros(slots));
     }
 
     /** The extension bucket's number, or {@link #NO_BUCKET}; a hint, read without the lock. */

@@ -41,6 +41,11 @@ public final class AccessRecording {
         }
     }
 
+    /** Whether accesses of this batch are recorded, for which the shard's lock must be held. */
+    public boolean isRecording() {
+        return probe != null;
+    }
+
     public void read(Shard shard, Key key, Item item, boolean found, long nowMillis) {
         AccessProbe present = probe;
         if (present != null) {

@@ -82,6 +82,15 @@ public final class Memory {
         return ALL.get(LONG, address);
     }
 
+    /** As {@link #peekLong}, for a range; both addresses must be of mapped memory, and the target the caller's own. */
+    public static void peekCopy(long from, long to, int length) {
+        if (length <= MAX_IN_PLACE) {
+            copyInPlace(from, to, length);
+        } else {
+            MemorySegment.copy(ALL, from, ALL, to, length);
+        }
+    }
+
     public static void putLong(long address, long value) {
         check(address, 8);
         ALL.set(LONG, address, value);

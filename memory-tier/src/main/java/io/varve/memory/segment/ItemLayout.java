@@ -94,7 +94,7 @@ public final class ItemLayout {
     public static final int MAX_ACCESS = ACCESS_MASK;
 
     /** The longest key, and the largest capacity, in bytes, that the header itself holds. */
-    static final int MAX_SHORT_KEY = KEY_LENGTH_MASK - 1;
+    public static final int MAX_SHORT_KEY = KEY_LENGTH_MASK - 1;
     static final int MAX_SHORT_CAPACITY = CAPACITY_MASK - 1;
 
     private static final int HEADER_BYTES = 8;
@@ -536,6 +536,25 @@ public final class ItemLayout {
      */
     public static int peekSize(long address) {
         long header = Memory.peekLong(address);
+        return headerSizeOf(header) + ((int) (header >>> KEY_LENGTH_SHIFT) & KEY_LENGTH_MASK)
+                + ((int) (header >>> CAPACITY_SHIFT) & CAPACITY_MASK);
+    }
+
+    /** The most bytes of an item whose header holds the lengths of key and capacity. */
+    public static int maxShortSize() {
+        return HEADER_BYTES + EXPIRY_BYTES + KEY_LENGTH_MASK + CAPACITY_MASK;
+    }
+
+    /** The key's length in a header that {@link #shortSizeOf} accepts. */
+    public static int shortKeyLengthOf(long header) {
+        return (int) (header >>> KEY_LENGTH_SHIFT) & KEY_LENGTH_MASK;
+    }
+
+    /** The bytes of an item with this header; -1 if the header itself does not hold the lengths of key and capacity. */
+    public static int shortSizeOf(long header) {
+        if ((header & (1L << LONG_KEY_SHIFT | 1L << LONG_CAPACITY_SHIFT)) != 0) {
+            return -1;
+        }
         return headerSizeOf(header) + ((int) (header >>> KEY_LENGTH_SHIFT) & KEY_LENGTH_MASK)
                 + ((int) (header >>> CAPACITY_SHIFT) & CAPACITY_MASK);
     }

@@ -337,6 +337,11 @@ public final class SegmentPool implements AutoCloseable {
                 && Location.offset(location) < segmentBytes;
     }
 
+    /** Whether as many bytes from a location on, which {@link #holds} accepts, lie in its segment. */
+    public boolean holds(long location, int bytes) {
+        return Location.offset(location) + bytes <= segmentBytes;
+    }
+
     /** The accounts of a segment that was handed out once. */
     Segment segment(int id) {
         return segments[id];

@@ -141,7 +141,12 @@ public final class Shard {
         return lock.isHeldByMe();
     }
 
-    // --- hints (no lock)
+    // --- without the lock
+
+    /** The lock, whose word is the version for readers without it. */
+    ShardLock lockWord() {
+        return lock;
+    }
 
     /** The address of the key's index line; always readable. */
     public long indexLine(Key key) {

@@ -245,8 +245,9 @@ public final class BlockedKeys implements ChangeListener {
     }
 
     /**
-     * Whether any command may have to wait for a reservation. Exact for keys whose shards the caller has locked,
-     * and for keys that another thread has reported to the caller.
+     * Whether any command may have to wait for a reservation. Exact for keys whose shards the caller has locked, for
+     * keys that another thread has reported to the caller, and for keys whose shards are not locked by anyone from
+     * before this call until after it.
      */
     public boolean isAnyDelayed() {
         return anyDelayed;

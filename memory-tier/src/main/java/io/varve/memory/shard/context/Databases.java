@@ -3,7 +3,8 @@ package io.varve.memory.shard.context;
 import java.util.Arrays;
 
 /**
- * Maps logical databases to physical ones. Writers hold the locks of all shards, readers the lock of any shard.
+ * Maps logical databases to physical ones. Writers hold the locks of all shards, readers the lock of any shard. {@link
+ * #physical} also serves readers without a lock, which check afterwards that no thread has held their shard's lock.
  *
  * <p>SELECT uses logical numbers. SWAPDB exchanges two entries. FLUSHDB switches to a fresh physical database at once
  * and leaves the old one to be reclaimed in slices. An item's header carries its physical number (5 bits).

@@ -1,6 +1,8 @@
 package io.varve.memory.shard.context;
 
 import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.varve.memory.eviction.EvictionPolicy;
@@ -45,6 +47,10 @@ public final class ShardContext {
     public final AtomicLong deferredBytes = new AtomicLong();
 
     private final int shards;
+    /** One of each session that reads without a lock; they are as many as the event loops. */
+    private final List<LookupCounters> lookups = new CopyOnWriteArrayList<>();
+    private volatile long hitsAtReset;
+    private volatile long missesAtReset;
 
     /** The settings that may change at run time. A reader of several settings reads the record once. */
     private volatile ShardSettings settings;
@@ -81,6 +87,44 @@ public final class ShardContext {
     /** Takes the bytes that writes were refused since the last call. */
     public long takeRefusedBytes() {
         return refusedBytes.get() == 0 ? 0 : refusedBytes.getAndSet(0);
+    }
+
+    // --- lookups without a lock
+
+    /** Creates the counters of a session. */
+    public LookupCounters newLookupCounters() {
+        LookupCounters counters = new LookupCounters();
+        lookups.add(counters);
+        return counters;
+    }
+
+    /** Number of sessions that read without a lock. */
+    public int lookupCounters() {
+        return lookups.size();
+    }
+
+    /** The hits of all sessions' reads without a lock since {@link #resetLookups}. */
+    public long hits() {
+        return Math.max(0, allHits() - hitsAtReset);
+    }
+
+    /** Their misses. */
+    public long misses() {
+        return Math.max(0, allMisses() - missesAtReset);
+    }
+
+    /** Counts hits and misses from 0 on. */
+    public void resetLookups() {
+        hitsAtReset = allHits();
+        missesAtReset = allMisses();
+    }
+
+    private long allHits() {
+        return lookups.stream().mapToLong(LookupCounters::hits).sum();
+    }
+
+    private long allMisses() {
+        return lookups.stream().mapToLong(LookupCounters::misses).sum();
     }
 
     // --- settings

@@ -19,12 +19,23 @@ import org.jspecify.annotations.Nullable;
  * would starve all others.
  *
  * <p>A transaction holds the locks of all its commands while each command locks and unlocks its own again.
+ *
+ * <p>The lock word is also the shard's version, because each acquisition raises it. A reader without the lock takes the
+ * version ({@link #version}), reads, and {@linkplain #isUnchanged asks} whether anybody has held the lock since. This
+ * is a sequence lock: the reader writes nothing, so cores do not take each other's cache line. The memory orders are
+ * those of java.util.concurrent.locks.StampedLock.
  */
 public final class ShardLock {
-    private static final int FREE = 0;
-    private static final int HELD = 1;
+    /** The states, in the low bits of the lock word; the bits above count the acquisitions. */
+    private static final long FREE = 0;
+    private static final long HELD = 1;
     /** Reserved for called threads, and for those that have waited for a while; perhaps none of them comes. */
-    private static final int RESERVED = 2;
+    private static final long RESERVED = 2;
+    private static final int STATE_BITS = 2;
+    private static final long STATE_MASK = (1 << STATE_BITS) - 1;
+    private static final long ONE_ACQUISITION = 1 << STATE_BITS;
+    /** A result of {@link #version}: a thread holds the lock. No lock word is negative. */
+    public static final long NO_VERSION = -1;
     /** No thread has this number. */
     private static final long NO_THREAD = 0;
     /** Spins for some microseconds: longer than a command, shorter than a slice of maintenance. */
@@ -34,20 +45,20 @@ public final class ShardLock {
     /** After this many naps, some milliseconds, a thread ignores reservations for others. */
     private static final int RESPECTED_NAPS = 30;
 
-    private static final VarHandle STATE;
+    private static final VarHandle WORD;
     private static final VarHandle CALLBACKS;
 
     static {
         try {
-            STATE = MethodHandles.lookup().findVarHandle(ShardLock.class, "state", int.class);
+            WORD = MethodHandles.lookup().findVarHandle(ShardLock.class, "word", long.class);
             CALLBACKS = MethodHandles.lookup().findVarHandle(ShardLock.class, "callbacks", UnlockCallback.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
         }
     }
 
-    @SuppressWarnings("unused") // accessed through STATE
-    private int state = FREE;
+    @SuppressWarnings("unused") // accessed through WORD
+    private long word = FREE;
     /** The thread that holds the lock; meaningful to that thread only, and possibly stale to others. */
     private long owner = NO_THREAD;
     /** The number of nested holds beyond the first. */
@@ -105,36 +116,75 @@ public final class ShardLock {
      * Gives up the reservation of a called thread. The lock is reserved for the threads that are called next, if any.
      */
     public void cancelReservation() {
-        if (CALLBACKS.getOpaque(this) != null && (int) STATE.getOpaque(this) == RESERVED) {
+        if (CALLBACKS.getOpaque(this) != null && state() == RESERVED) {
             runCallbacks();
         } else {
-            STATE.compareAndSet(this, RESERVED, FREE);
+            long reserved = (long) WORD.getOpaque(this);
+            if ((reserved & STATE_MASK) == RESERVED) {
+                WORD.compareAndSet(this, reserved, reserved - RESERVED + FREE);
+            }
         }
     }
 
     /** Whether a thread holds the lock; the answer may be stale. */
     public boolean isHeld() {
-        return (int) STATE.getOpaque(this) == HELD;
+        return state() == HELD;
     }
 
     /** Whether the lock is neither held nor reserved; the answer may be stale. */
     public boolean isFree() {
-        return (int) STATE.getOpaque(this) == FREE;
+        return state() == FREE;
+    }
+
+    private long state() {
+        return (long) WORD.getOpaque(this) & STATE_MASK;
+    }
+
+    /**
+     * The number of acquisitions so far, for a reader without the lock; {@link #NO_VERSION} while a thread holds it.
+     * What the last holder wrote is visible to the caller.
+     */
+    public long version() {
+        long read = (long) WORD.getAcquire(this);
+        return (read & STATE_MASK) == HELD ? NO_VERSION : read >>> STATE_BITS;
+    }
+
+    /**
+     * Whether no thread has taken the lock since {@link #version} returned this. The reads in between are then valid.
+     */
+    public boolean isUnchanged(long version) {
+        VarHandle.acquireFence();
+        return (long) WORD.getOpaque(this) >>> STATE_BITS == version;
+    }
+
+    /**
+     * Takes the lock if it is free and nobody has held it since {@link #version} returned this: what the caller has
+     * read without the lock is then still true under it.
+     */
+    public boolean tryLockUnchanged(long version) {
+        return tryLock(version << STATE_BITS, FREE);
     }
 
     /** Takes the lock if it is free; false if any thread holds it, even the caller. */
     public boolean tryLock() {
-        if ((int) STATE.getOpaque(this) != FREE || !STATE.compareAndSet(this, FREE, HELD)) {
-            return false;
-        }
-        owner = Thread.currentThread().threadId();
-        return true;
+        return tryLock(FREE);
     }
 
     private boolean tryReserved() {
-        if ((int) STATE.getOpaque(this) != RESERVED || !STATE.compareAndSet(this, RESERVED, HELD)) {
+        return tryLock(RESERVED);
+    }
+
+    private boolean tryLock(long expected) {
+        long read = (long) WORD.getOpaque(this);
+        return (read & STATE_MASK) == expected && tryLock(read, expected);
+    }
+
+    private boolean tryLock(long read, long expected) {
+        if (!WORD.compareAndSet(this, read, read - expected + ONE_ACQUISITION + HELD)) {
             return false;
         }
+        // ORDER: readers without the lock see the new version before any write under it.
+        VarHandle.storeStoreFence();
         owner = Thread.currentThread().threadId();
         return true;
     }
@@ -175,14 +225,15 @@ public final class ShardLock {
             return;
         }
         owner = NO_THREAD;
+        long free = word - HELD + FREE;
         if (renewed) {
             renewed = false;
-            STATE.setRelease(this, RESERVED);
+            WORD.setRelease(this, free + RESERVED);
         } else if (CALLBACKS.getOpaque(this) != null) {
-            STATE.setRelease(this, RESERVED);
+            WORD.setRelease(this, free + RESERVED);
             runCallbacks();
         } else {
-            STATE.setRelease(this, FREE);
+            WORD.setRelease(this, free);
         }
     }
 

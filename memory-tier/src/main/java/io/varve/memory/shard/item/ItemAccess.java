@@ -73,6 +73,20 @@ public final class ItemAccess {
         return ItemLayout.withAccess(header, AccessBits.touched(policy, known, time(settings, nowMillis), chance));
     }
 
+    /** Updates the access bits of an item with this header. */
+    public void touch(long address, long header, long nowMillis) {
+        long touched = touched(header, nowMillis);
+        if (touched != header) {
+            ItemLayout.header(address, touched);
+        }
+    }
+
+    /** Whether {@link #touched} changes a header, under a policy that does not count accesses. Needs no lock. */
+    public boolean isChangedByTouch(long header, long nowMillis) {
+        int bits = ItemLayout.accessOf(header);
+        return AccessBits.touched(context.evictionPolicy(), bits, nowMillis, 0) != bits;
+    }
+
     /** {@link AccessBits#idleMillis}, or -1 if the policy keeps no clock. */
     public long idleMillis(Item item, long nowMillis) {
         ShardSettings settings = context.settings();

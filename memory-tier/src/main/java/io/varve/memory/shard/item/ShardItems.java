@@ -1,5 +1,6 @@
 package io.varve.memory.shard.item;
 
+import java.lang.invoke.VarHandle;
 import java.util.SplittableRandom;
 
 import io.varve.memory.expiry.ExpireAlgorithm;
@@ -464,6 +465,8 @@ public final class ShardItems {
         Index index = indexes[physical];
         if (index == null) {
             index = new Index(verifier, context.scanner, context.regions, context.budget, growLoad);
+            // ORDER: a reader without the lock that finds the index finds it complete.
+            VarHandle.storeStoreFence();
             indexes[physical] = index;
         }
         return index;
@@ -483,6 +486,7 @@ public final class ShardItems {
         penalties.release();
     }
 
+    /** Needs no lock if the caller validates what it reads, as {@code SnapshotReader} does. */
     public @Nullable Index indexOrNull(int physical) {
         return indexes[physical];
     }

@@ -47,6 +47,53 @@ class ShardLockTest {
     }
 
     @Test
+    void version_changesWithEachAcquisitionOnly() {
+        long version = lock.version();
+        assertThat(lock.isUnchanged(version)).isTrue();
+        lock.lock();
+        assertThat(lock.version()).isEqualTo(ShardLock.NO_VERSION);
+        assertThat(lock.isUnchanged(version)).isFalse();
+        lock.onUnlock(() -> {});
+        lock.unlock();
+        assertThat(lock.isFree()).as("reserved for the called thread").isFalse();
+        long reserved = lock.version();
+        assertThat(reserved).isGreaterThan(version);
+        assertThat(lock.isUnchanged(version)).isFalse();
+        lock.cancelReservation();
+        assertThat(lock.isFree()).isTrue();
+        assertThat(lock.isUnchanged(reserved)).as("nobody has held it").isTrue();
+    }
+
+    /** A reader without the lock never accepts two counters that differ. */
+    @Test
+    void isUnchanged_neverAcceptsAMixture() throws InterruptedException {
+        AtomicBoolean over = new AtomicBoolean();
+        long[] accepted = new long[2];
+        Thread reader = new Thread(() -> {
+            while (!over.get()) {
+                long version = lock.version();
+                long first = count;
+                long second = twin;
+                if (version != ShardLock.NO_VERSION && lock.isUnchanged(version)) {
+                    accepted[first == second ? 0 : 1]++;
+                }
+            }
+        });
+        reader.start();
+        for (int i = 0; i < ROUNDS * 10; i++) {
+            lock.lock();
+            count++;
+            twin++;
+            lock.unlock();
+            Thread.onSpinWait();
+        }
+        over.set(true);
+        reader.join();
+        assertThat(accepted[1]).isZero();
+        assertThat(accepted[0]).isPositive();
+    }
+
+    @Test
     void aLongWaiterGetsTheLockEventually() throws InterruptedException {
         CountDownLatch waiting = new CountDownLatch(1);
         lock.lock();

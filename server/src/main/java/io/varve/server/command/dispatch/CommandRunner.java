@@ -232,6 +232,9 @@ final class CommandRunner {
             runLocking(context.allShards(), batch, command, handler);
         } else if (keys == 1) {
             Key key = batch.key(first);
+            if (context.spec().readsSnapshot() && runOnSnapshot(key, handler)) {
+                return;
+            }
             if (!session.tryLock(key)) {
                 times.timeSeparately(batch, command, client, session.now());
                 if (!shardWaiters.lock(context, key)) {
@@ -245,6 +248,30 @@ final class CommandRunner {
             }
         } else {
             runLockingMany(batch, command, handler);
+        }
+    }
+
+    /**
+     * Runs a read of one small item without a lock.
+     *
+     * @return false if it has to run under the lock: it has done nothing
+     */
+    private boolean runOnSnapshot(Key key, Handler handler) {
+        if (tracker != null || keyFetcher != null || !session.openSnapshot(key)) {
+            return false;
+        }
+        // ORDER: the flag is read between copy and confirmation. So no key was reserved while the copy was the item.
+        boolean isDelayed = server.blockedKeys().isAnyDelayed();
+        if (!session.confirmSnapshot()) {
+            return false;
+        }
+        try {
+            if (!isDelayed) {
+                handler.run(context);
+            }
+            return !isDelayed;
+        } finally {
+            session.closeSnapshot();
         }
     }
 

@@ -4,6 +4,7 @@ import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.sortedset.SortedSetRange.Kind;
+import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.events.KeyEvent;
 
@@ -32,23 +33,24 @@ public final class SortedSetCommands {
                 .handler(SortedSetCommands::rem));
         removals(table);
         table.add(sortedSet("zcard", 2, "1.2.0", "Returns the number of members of a sorted set").access("RO")
-                .flags(READONLY, FAST).handler(SortedSetCommands::card));
+                .traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST).handler(SortedSetCommands::card));
         table.add(sortedSet("zcount", 4, "2.0.0", "Returns the number of members in a range of scores")
-                .access("RO access").flags(READONLY, FAST).complexity("O(log(N))")
+                .access("RO access").traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST).complexity("O(log(N))")
                 .handler(context -> count(context, Kind.SCORE)));
         table.add(sortedSet("zlexcount", 4, "2.8.9", "Returns the number of members in a lexicographical range")
-                .access("RO access").flags(READONLY, FAST).complexity("O(log(N))")
+                .access("RO access").traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST).complexity("O(log(N))")
                 .handler(context -> count(context, Kind.MEMBER)));
         table.add(sortedSet("zscore", 3, "1.2.0", "Returns the score of a member of a sorted set").access("RO access")
-                .flags(READONLY, FAST).handler(SortedSetCommands::score));
+                .traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST).handler(SortedSetCommands::score));
         table.add(sortedSet("zmscore", -3, "6.2.0", "Returns the scores of members of a sorted set")
-                .access("RO access").flags(READONLY, FAST).complexity("O(N) where N is the number of members given")
+                .access("RO access").traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST)
+                .complexity("O(N) where N is the number of members given")
                 .handler(SortedSetCommands::mscore));
         table.add(sortedSet("zrank", -3, "2.0.0", "Returns the rank of a member, by ascending score")
-                .access("RO access").flags(READONLY, FAST).complexity("O(log(N))")
+                .access("RO access").traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST).complexity("O(log(N))")
                 .handler(context -> rank(context, false)));
         table.add(sortedSet("zrevrank", -3, "2.0.0", "Returns the rank of a member, by descending score")
-                .access("RO access").flags(READONLY, FAST).complexity("O(log(N))")
+                .access("RO access").traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST).complexity("O(log(N))")
                 .handler(context -> rank(context, true)));
         SortedSetRangeCommands.addTo(table);
         SortedSetPopCommands.addTo(table);

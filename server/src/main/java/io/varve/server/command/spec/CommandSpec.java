@@ -47,6 +47,7 @@ public final class CommandSpec {
     private final boolean plain;
     private final int timeoutArgument;
     private final boolean sharesClock;
+    private final boolean readsSnapshot;
     private final boolean allOrNothing;
     private final boolean namesKeys;
     private final boolean worksOnKeys;
@@ -94,6 +95,7 @@ public final class CommandSpec {
         otherKeys = builder.otherKeys;
         targetDatabase = builder.targetDatabase;
         sharesClock = has(CommandTrait.SHARES_CLOCK);
+        readsSnapshot = has(CommandTrait.READS_SNAPSHOT);
         allOrNothing = has(CommandTrait.ALL_OR_NOTHING);
         timeoutArgument = builder.timeoutArgument;
         namesKeys = keyFinder != null || firstKey > 0 && keyUses.stream().noneMatch(KeyUse::isOfNoKey);
@@ -141,6 +143,11 @@ public final class CommandSpec {
 
     public boolean isWrite() {
         return write;
+    }
+
+    /** {@link CommandTrait#READS_SNAPSHOT}, which is checked for each command. */
+    public boolean readsSnapshot() {
+        return readsSnapshot;
     }
 
     /** {@link CommandTrait#SHARES_CLOCK}, which is checked for each command. */

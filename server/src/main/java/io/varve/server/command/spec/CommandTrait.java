@@ -4,6 +4,11 @@ package io.varve.server.command.spec;
 public enum CommandTrait {
     /** Always takes so little time that several such commands share one clock reading: see {@code CommandTimes}. */
     SHARES_CLOCK,
+    /**
+     * Only finds or peeks at the item of its one key, and reads nothing else of the cache: it can run on a copy,
+     * without the lock.
+     */
+    READS_SNAPSHOT,
     /** Has changed none of its keys if memory runs out, so it may run again. */
     ALL_OR_NOTHING,
     /** Uses one key at a time, so very many keys may be bound on demand. */
