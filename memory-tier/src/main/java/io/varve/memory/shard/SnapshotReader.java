@@ -34,7 +34,7 @@ public final class SnapshotReader {
     private final LookupCounters lookups;
     private final IndexCandidates candidates = new IndexCandidates();
     private final long buffer;
-    /** What the last {@link #copy} has read; null before the first. */
+    /** The shard of the last {@link #copy}; null before the first. */
     private @Nullable Shard shard;
     private long version;
     private boolean isFound;

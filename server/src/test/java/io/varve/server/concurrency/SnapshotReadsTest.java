@@ -45,7 +45,7 @@ class SnapshotReadsTest extends BlockedClients {
 
     /** The snapshots that were confirmed, of all sessions. */
     private final AtomicInteger confirmed = new AtomicInteger();
-    /** What runs once, after the next call of the method {@link #interrupted}. */
+    /** Runs once, after the next call of the method {@link #interrupted}. */
     private final AtomicReference<Runnable> interruption = new AtomicReference<>(() -> {});
     private volatile String interrupted = "openSnapshot";
     /** While it is closed, only the first event loop that locks a key may lock. */

@@ -142,7 +142,7 @@ public final class ShardLock {
 
     /**
      * The number of acquisitions so far, for a reader without the lock; {@link #NO_VERSION} while a thread holds it.
-     * What the last holder wrote is visible to the caller.
+     * The caller sees what the last holder wrote.
      */
     public long version() {
         long read = (long) WORD.getAcquire(this);
