@@ -77,7 +77,8 @@ final class StatusIT {
         }
         command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xms32m",
                 "-Xmx512m",
-                "-XX:+UseSerialGC", "--add-modules", "jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED",
+                "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--add-modules", "jdk.incubator.vector",
+                "--enable-native-access=ALL-UNNAMED",
                 "-Djava.awt.headless=true", "-Dvarve.home=" + home, "-cp", System.getProperty("java.class.path"),
                 Experiments.class.getName(), "run"));
         command.addAll(List.of(arguments));

@@ -29,7 +29,8 @@ class YcsbClientIT {
                 "workload=site.ycsb.workloads.CoreWorkload\ndb=no.such.Db\n").toString();
         List<String> command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-cp", System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                        "-XX:TieredStopAtLevel=1", "-cp",
+                        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
                         "io.varve.experiments.YcsbClient"));
         command.addAll(List.of(arguments.replace("FILE", file).split(" ")));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();

@@ -3,6 +3,7 @@ package io.varve.experiments.run.ycsb;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,6 +27,10 @@ final class YcsbProcess {
     private static final long POLL_MILLIS = 100;
     /** Heap options of a client alone. */
     static final List<String> CLIENT_HEAP = List.of("-Xmx768m");
+    /** A client uses the compilers of this JVM; tests, whose clients live for a second, run without C2. */
+    private static final List<String> COMPILER = ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+            .filter(option -> option.startsWith("-XX:TieredStopAtLevel="))
+            .toList();
 
     private final Path directory;
     private final String cores;
@@ -90,6 +95,7 @@ final class YcsbProcess {
                         "--enable-native-access=ALL-UNNAMED",
                         "-cp", System.getProperty("java.class.path"), "site.ycsb.Client", "-s"));
         command.addAll(1, heap);
+        command.addAll(1, COMPILER);
         command.addAll(arguments);
         properties.forEach((key, value) -> {
             command.add("-p");
