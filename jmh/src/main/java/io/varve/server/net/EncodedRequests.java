@@ -18,6 +18,8 @@ final class EncodedRequests implements AutoCloseable {
     private final ByteBuf requests;
     private final int requestBytes;
     private int next;
+    /** The size of a reply, the same for all requests; 0 before the first. */
+    private long replyBytes;
 
     /**
      * @param request the encoded request for a key's number
@@ -41,7 +43,11 @@ final class EncodedRequests implements AutoCloseable {
         Memory.copy(requests.memoryAddress() + (long) next * requestBytes, in.memoryAddress(), bytes);
         in.writerIndex(bytes);
         next = next + pipeline & REQUESTS - 1;
-        return connection.exchange(in);
+        if (replyBytes == 0) {
+            replyBytes = connection.exchange(in, 1) / pipeline;
+            return replyBytes * pipeline;
+        }
+        return connection.exchange(in, pipeline * replyBytes);
     }
 
     @Override

@@ -40,7 +40,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 5, time = 2)
 @Measurement(iterations = 5, time = 2)
 @Fork(value = 1, jvmArgsAppend = {"--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED",
-        "-XX:+UseSerialGC", "-XX:+UseCompactObjectHeaders", "-XX:MaxInlineLevel=30",
+        "-XX:+UseSerialGC", "-XX:+UseCondCardMark", "-XX:+UseCompactObjectHeaders", "-XX:MaxInlineLevel=30",
         "-XX:CompileCommand=quiet",
         "-XX:CompileCommand=dontinline,*Commands.*(Lio/varve/server/command/CommandContext;)V",
         "-Dio.netty.leakDetection.level=disabled",

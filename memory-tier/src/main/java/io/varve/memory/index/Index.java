@@ -1,5 +1,6 @@
 package io.varve.memory.index;
 
+import java.util.Objects;
 import java.util.function.Consumer;
 
 import io.varve.memory.item.CacheFullException;
@@ -38,6 +39,8 @@ public final class Index {
 
     private final MemoryBudget budget;
     private final double growLoad;
+    /** The result of the last successful find. */
+    private final FoundSlot found = new FoundSlot();
 
     private IndexTable current;
     /** The second table during a rehash. */
@@ -49,15 +52,6 @@ public final class Index {
     private long refusedBytes;
     /** Whether memory was requested because the table is crowded, and the larger one does not exist yet. */
     private boolean crowded;
-
-    /**
-     * The result of the last successful find: table, home bucket, and either a slot and its bucket or, if the bucket is
-     * 0, an overflow node.
-     */
-    private IndexTable foundTable;
-    private long foundHome;
-    private long foundBucket;
-    private int foundSlot;
 
     /** The sink of {@link KeyVerifier#touch} results. */
     private long touched;
@@ -82,7 +76,6 @@ public final class Index {
             throw CacheFullException.INSTANCE;
         }
         current = first;
-        foundTable = first;
     }
 
     /** The location of the item with this key, or {@link #NONE}; remembers the slot. */
@@ -96,19 +89,19 @@ public final class Index {
     /** Replaces the location in the slot of the last successful find. The index must not have changed in between. */
     public void replaceFound(long location) {
         assert inRange(location);
-        if (foundBucket == 0) {
-            foundTable.overflow.location(foundSlot, location);
+        if (found.bucket == 0) {
+            foundTable().overflow.location(found.slot, location);
         } else {
-            IndexBucketLayout.location(foundBucket, foundSlot, location);
+            IndexBucketLayout.location(found.bucket, found.slot, location);
         }
     }
 
     /** Removes the entry of the last successful find. The index must not have changed in between. */
     public void removeFound() {
-        if (foundBucket == 0) {
-            foundTable.removeOverflow(foundHome, foundSlot);
+        if (found.bucket == 0) {
+            foundTable().removeOverflow(found.home, found.slot);
         } else {
-            foundTable.remove(foundHome, foundBucket, foundSlot);
+            foundTable().remove(found.home, found.bucket, found.slot);
         }
         size--;
         if (target != null || current.shrinkDue()) {
@@ -139,20 +132,20 @@ public final class Index {
 
     /** Replaces the location in the entry of this hash and location; false if there is none. Compares no key. */
     public boolean replace(long hash, long oldLocation, long newLocation) {
-        boolean found = locate(hash, oldLocation);
-        if (found) {
+        boolean isFound = locate(hash, oldLocation);
+        if (isFound) {
             replaceFound(newLocation);
         }
-        return found;
+        return isFound;
     }
 
     /** Removes the entry of this hash and location; false if there is none. Compares no key. */
     public boolean remove(long hash, long location) {
-        boolean found = locate(hash, location);
-        if (found) {
+        boolean isFound = locate(hash, location);
+        if (isFound) {
             removeFound();
         }
-        return found;
+        return isFound;
     }
 
     /** Whether there is an entry of this hash and location. Compares no key. */
@@ -425,14 +418,14 @@ public final class Index {
         if (location == NONE) {
             return IndexBucketLayout.isAlone(bucket) ? NONE : findBeyondHome(table, home, hash, keyAddress, keyLength);
         }
-        foundTable = table;
-        foundHome = home;
+        found.inTarget = table != current;
+        found.home = home;
         return location;
     }
 
     private long findBeyondHome(IndexTable table, long home, long hash, long keyAddress, int keyLength) {
-        foundTable = table;
-        foundHome = home;
+        found.inTarget = table != current;
+        found.home = home;
         long bucket = table.bucketAddress(home);
         long extension = IndexBucketLayout.next(bucket);
         if (extension != IndexBucketLayout.NO_BUCKET) {
@@ -449,8 +442,8 @@ public final class Index {
         if (node == Overflow.NONE) {
             return NONE;
         }
-        foundBucket = 0;
-        foundSlot = node;
+        found.bucket = 0;
+        found.slot = node;
         return table.overflow.location(node);
     }
 
@@ -459,8 +452,8 @@ public final class Index {
             int slot = Integer.numberOfTrailingZeros(left);
             long location = IndexBucketLayout.location(bucket, slot);
             if (verifier.matches(location, keyAddress, keyLength)) {
-                foundBucket = bucket;
-                foundSlot = slot;
+                found.bucket = bucket;
+                found.slot = slot;
                 return location;
             }
         }
@@ -477,8 +470,8 @@ public final class Index {
         long home = IndexBucketLayout.home(hash, table.mask);
         long bucket = table.bucketAddress(home);
         short tag = IndexBucketLayout.tag(hash);
-        foundTable = table;
-        foundHome = home;
+        found.inTarget = table != current;
+        found.home = home;
         if (locateInBucket(bucket, tag, location)) {
             return true;
         }
@@ -489,17 +482,17 @@ public final class Index {
         if (!IndexBucketLayout.overflowed(bucket)) {
             return false;
         }
-        foundBucket = 0;
-        foundSlot = table.overflow.locate(hash, location);
-        return foundSlot != Overflow.NONE;
+        found.bucket = 0;
+        found.slot = table.overflow.locate(hash, location);
+        return found.slot != Overflow.NONE;
     }
 
     private boolean locateInBucket(long bucket, short tag, long location) {
         for (int left = scanner.matches(bucket, tag); left != 0; left &= left - 1) {
             int slot = Integer.numberOfTrailingZeros(left);
             if (IndexBucketLayout.location(bucket, slot) == location) {
-                foundBucket = bucket;
-                foundSlot = slot;
+                found.bucket = bucket;
+                found.slot = slot;
                 return true;
             }
         }
@@ -581,8 +574,12 @@ public final class Index {
         current = to;
         target = null;
         rehashAt = 0;
-        foundTable = to;
+        found.inTarget = false;
         old.release();
+    }
+
+    private IndexTable foundTable() {
+        return found.inTarget ? Objects.requireNonNull(target) : current;
     }
 
     private static long reverseIncrement(long cursor, long mask) {

@@ -275,12 +275,13 @@ final class Segment {
     }
 
     /**
-     * Records that one of the items without an expiry time was overwritten in place: its old write time, estimated by
-     * the mean, is replaced by the present.
+     * Records that items without an expiry time were overwritten in place: their old write times, estimated by the
+     * mean, are replaced by the present.
      */
-    void overwritten(long nowMillis) {
-        overwrittenAtSum += nowMillis;
-        if (++overwrites == MAX_OVERWRITES) {
+    void overwritten(long nowMillis, int count) {
+        overwrittenAtSum += nowMillis * count;
+        overwrites += count;
+        if (overwrites >= MAX_OVERWRITES) {
             settleOverwrites();
         }
     }

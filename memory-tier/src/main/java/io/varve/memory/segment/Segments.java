@@ -329,12 +329,16 @@ public final class Segments {
         return classBytes.of(penaltyClass, liveBytes());
     }
 
-    /** Accounts for an item without an expiry time that was overwritten in place: it counts as written now. */
-    public void overwritten(long location, long nowMillis) {
+    /**
+     * Accounts for an item without an expiry time that was overwritten in place: it counts as written now.
+     *
+     * @param overwrites the number of overwrites for which this one stands
+     */
+    public void overwritten(long location, long nowMillis, int overwrites) {
         if (Location.isLarge(location)) {
             return;
         }
-        ownedSegment(location).overwritten(nowMillis);
+        ownedSegment(location).overwritten(nowMillis, overwrites);
     }
 
     /** When a large item was created, ms since the epoch. */

@@ -219,7 +219,7 @@ class SegmentsModelTest {
             expected.expireAt = newExpireAt;
         }
         if (expected.expireAt == Item.NEVER) {
-            expected.owner.overwritten(expected.location, now);
+            expected.owner.overwritten(expected.location, now, 1);
         }
     }
 

@@ -86,13 +86,13 @@ class SegmentsTest {
         }
         double exact = NOW - 100_000;
         for (int i = 0; i < 700; i++) {
-            segment.overwritten(NOW);
+            segment.overwritten(NOW, 1);
             exact += (NOW - exact) / 1000;
         }
         assertThat((double) segment.meanWrittenAtMillis()).isCloseTo(exact, org.assertj.core.data.Offset.offset(10.0));
         Segment single = new Segment(1);
         single.addLifetime(Item.NEVER, NOW - 5000);
-        single.overwritten(NOW - 1000);
+        single.overwritten(NOW - 1000, 1);
         assertThat(single.meanWrittenAtMillis()).as("of one item only the last write counts").isEqualTo(NOW - 1000);
     }
 

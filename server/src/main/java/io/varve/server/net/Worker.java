@@ -3,11 +3,11 @@ package io.varve.server.net;
 import java.util.ArrayDeque;
 
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.channel.EventLoop;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.batch.Batch;
 import io.varve.server.command.dispatch.Dispatcher;
+import io.varve.server.command.dispatch.EventLoopExecutor;
 import io.varve.server.resp.ReplyWriter;
 import io.varve.server.resp.ReusedBuffer;
 
@@ -25,8 +25,8 @@ final class Worker implements AutoCloseable {
     private final ReusedBuffer received;
     private final ArrayDeque<Batch> spare = new ArrayDeque<>();
 
-    Worker(ServerState server, CommandTable table, ByteBufAllocator allocator, EventLoop loop) {
-        dispatcher = new Dispatcher(server, table, new NettyEventLoop(loop));
+    Worker(ServerState server, CommandTable table, ByteBufAllocator allocator, EventLoopExecutor loop) {
+        dispatcher = new Dispatcher(server, table, loop);
         reply = new ReplyWriter(allocator, server.argumentMemory());
         received = new ReusedBuffer(allocator, RECEIVE_BYTES);
     }

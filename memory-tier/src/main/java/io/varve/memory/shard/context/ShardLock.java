@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * is a sequence lock: the reader writes nothing, so cores do not take each other's cache line. The memory orders are
  * those of java.util.concurrent.locks.StampedLock.
  */
-public final class ShardLock {
+public final class ShardLock extends ShardLockState {
     /** The states, in the low bits of the lock word; the bits above count the acquisitions. */
     private static final long FREE = 0;
     private static final long HELD = 1;
@@ -50,27 +50,19 @@ public final class ShardLock {
 
     static {
         try {
-            WORD = MethodHandles.lookup().findVarHandle(ShardLock.class, "word", long.class);
-            CALLBACKS = MethodHandles.lookup().findVarHandle(ShardLock.class, "callbacks", UnlockCallback.class);
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            WORD = lookup.findVarHandle(ShardLockState.class, "word", long.class);
+            CALLBACKS = lookup.findVarHandle(ShardLockState.class, "callbacks", UnlockCallback.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
         }
     }
 
-    @SuppressWarnings("unused") // accessed through WORD
-    private long word = FREE;
-    /** The thread that holds the lock; meaningful to that thread only, and possibly stale to others. */
-    private long owner = NO_THREAD;
-    /** The number of nested holds beyond the first. */
-    private int nestedHolds;
-    /** Whether the next unlock renews the present reservation. Guarded by this lock. */
-    private boolean renewed;
-    /** The callbacks, newest first; null if there are none. Any thread adds one; the lock holder takes them. */
-    @SuppressWarnings("unused") // accessed through CALLBACKS
-    private @Nullable UnlockCallback callbacks;
+    @SuppressWarnings("unused") // they only keep other objects away from the state
+    private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
 
     /** A callback, and the one registered before it. Immutable. */
-    private record UnlockCallback(Runnable action, @Nullable UnlockCallback next) {}
+    record UnlockCallback(Runnable action, @Nullable UnlockCallback next) {}
 
     /** Waits until the lock is free or the caller's own, and takes it. */
     public void lock() {
@@ -243,6 +235,11 @@ public final class ShardLock {
             current.action.run();
             current = current.next;
         }
+    }
+
+    /** Numbers a change of the shard's keys. The caller holds the lock. */
+    public long nextChange() {
+        return ++changes;
     }
 
     public boolean isHeldByMe() {

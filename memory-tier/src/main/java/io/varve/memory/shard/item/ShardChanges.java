@@ -12,7 +12,6 @@ public final class ShardChanges {
     private final int number;
     private final ShardContext context;
     private final ShardLock lock;
-    private long sequence;
 
     /** @param number the number of the shard */
     public ShardChanges(int number, ShardContext context, ShardLock lock) {
@@ -24,15 +23,15 @@ public final class ShardChanges {
     /** Assigns the change its sequence number and notifies the listeners. All changes go through this method. */
     public void changed(Change change, int logicalDatabase, long keyAddress, int keyLength) {
         assert lock.isHeldByMe();
-        sequence++;
+        long sequence = lock.nextChange();
         ChangeListener[] listeners = context.listeners();
         if (listeners.length != 0) {
-            notifyListeners(listeners, change, logicalDatabase, keyAddress, keyLength);
+            notifyListeners(listeners, change, sequence, logicalDatabase, keyAddress, keyLength);
         }
     }
 
-    private void notifyListeners(ChangeListener[] listeners, Change change, int logicalDatabase, long keyAddress,
-            int keyLength) {
+    private void notifyListeners(ChangeListener[] listeners, Change change, long sequence, int logicalDatabase,
+            long keyAddress, int keyLength) {
         for (ChangeListener listener : listeners) {
             listener.changed(change, number, sequence, logicalDatabase, keyAddress, keyLength);
         }

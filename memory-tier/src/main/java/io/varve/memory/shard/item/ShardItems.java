@@ -57,6 +57,12 @@ public final class ShardItems {
     private final ShardPenalties penalties;
 
     private final ShardChanges changes;
+    /**
+     * One overwrite in so many is counted, for all of them: a count on each would take the cache line of the segment's
+     * account from other cores. Which ones are counted changes with the time.
+     */
+    private static final int COUNTED_OVERWRITE = 8;
+
     private final SplittableRandom random;
     private long datasetBytes;
     private long expired;
@@ -141,13 +147,17 @@ public final class ShardItems {
             changeExpiry(location, address, examineAt, nowMillis);
             expires(address, expired, expireAt != Item.NEVER);
         }
-        datasetBytes += valueLength - ItemLayout.valueLengthOf(address, header);
+        int longer = valueLength - ItemLayout.valueLengthOf(address, header);
+        if (longer != 0) {
+            // Not written in vain: other cores would lose the cache line.
+            datasetBytes += longer;
+        }
         ItemLayout.rewrite(address, access.touched(header, nowMillis), type, encoding, valueLength);
         if (changesExpiry) {
             timed.count(address, counted, TimedHashes.countsAsTimed(address));
         }
-        if (examineAt == Item.NEVER) {
-            segments.overwritten(location, nowMillis);
+        if (examineAt == Item.NEVER && (address / Long.BYTES + nowMillis) % COUNTED_OVERWRITE == 0) {
+            segments.overwritten(location, nowMillis, COUNTED_OVERWRITE);
         }
     }
 
