@@ -103,7 +103,11 @@ final class EmbeddedConnection implements AutoCloseable {
         return takeReplies();
     }
 
-    /** Runs requests until all replies are there. @param replyBytes their size */
+    /**
+     * Runs requests until all replies are there.
+     *
+     * @param replyBytes the size of the replies
+     */
     long exchange(ByteBuf in, long replyBytes) {
         long bytes = exchange(in);
         while (bytes < replyBytes) {

@@ -41,9 +41,10 @@ public final class ConnectionCommands {
     public void register(CommandTable.Builder table) {
         table.add(describe("ping").arity(-1).flags(FAST).summary("Returns PONG, or the argument if given")
                 .tips("request_policy:all_shards", "response_policy:all_succeeded")
-                .traits(CommandTrait.ALLOWED_WHILE_SUBSCRIBED)
+                .traits(CommandTrait.ALLOWED_WHILE_SUBSCRIBED, CommandTrait.USES_NOTHING)
                 .handler(ConnectionCommands::ping));
         table.add(describe("echo").arity(2).flags(LOADING, STALE, FAST).summary("Returns its argument")
+                .traits(CommandTrait.USES_NOTHING)
                 .handler(context -> context.reply().bulk(context.argumentAddress(1), context.argumentLength(1))));
         table.add(describe("quit").arity(-1).flags(NOSCRIPT, LOADING, STALE, FAST, NO_AUTH, ALLOW_BUSY)
                 .summary("Closes the connection")

@@ -19,8 +19,8 @@ import io.varve.server.config.ServerConfig;
 /**
  * Measures command durations for the statistics, the slow log and the latency monitor. Confined to its event loop.
  *
- * <p>Reading the clock takes a tenth of the time of a GET. So consecutive short commands on one key
- * ({@link io.varve.server.command.spec.CommandTrait#SHARES_CLOCK}) share a reading, and each counts with an equal part.
+ * <p>Reading the clock takes a tenth of the time of a GET. So consecutive short commands
+ * ({@link CommandSpec#sharesClock}) share a reading, and each counts with an equal part.
  * A command that has to wait for a lock or for memory is timed alone: {@link #timeSeparately} is called before the
  * wait. An outside stall of the thread counts for the last of the commands that share. If the slow log threshold is
  * below a millisecond, no commands share.

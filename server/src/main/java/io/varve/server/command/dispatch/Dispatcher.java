@@ -136,7 +136,8 @@ public final class Dispatcher implements AutoCloseable {
                 runner.tracker(client.tracker());
                 writeMessages(batch, i, client, reply);
             }
-            times.before(batch, i, spec != null && spec.sharesClock(), client, session.now());
+            times.before(batch, i, spec != null && spec.sharesClock(batch.argumentCount(i)), client,
+                    session.now());
             Outcome outcome = execute(batch, i, spec, client, ordinary, reply);
             oomGuard.pins().unpin();
             if (spec == null || !spec.isPlain()) {

@@ -22,6 +22,8 @@ public final class CommandSpec {
 
     private static final String CONNECTION = "@connection";
     private static final String PUBSUB = "pubsub";
+    private static final Set<String> COLLECTIONS = Set.of("hash", "list", "set", "sorted-set");
+    private static final int MAX_CLOCK_ARGUMENTS = 8;
 
     private final String name;
     private final @Nullable CommandSpec parent;
@@ -46,7 +48,7 @@ public final class CommandSpec {
     private final boolean denyOom;
     private final boolean plain;
     private final int timeoutArgument;
-    private final boolean sharesClock;
+    private final int clockArguments;
     private final boolean readsSnapshot;
     private final boolean allOrNothing;
     private final boolean namesKeys;
@@ -90,11 +92,12 @@ public final class CommandSpec {
         channelUse = builder.channelUse;
         secrets = builder.secrets;
         plain = runnable && parent == null && subcommandArray.length == 0
-                && (write || flags.contains(CommandFlag.READONLY)) && !flags.contains(CommandFlag.BLOCKING)
+                && (write || flags.contains(CommandFlag.READONLY) || has(CommandTrait.USES_NOTHING))
+                && !flags.contains(CommandFlag.BLOCKING)
                 && !has(CommandTrait.DEBUG_ONLY) && !has(CommandTrait.PUBLISHES) && !has(CommandTrait.RUNS_IN_MULTI);
         otherKeys = builder.otherKeys;
         targetDatabase = builder.targetDatabase;
-        sharesClock = has(CommandTrait.SHARES_CLOCK);
+        clockArguments = has(CommandTrait.SHARES_CLOCK) ? Integer.MAX_VALUE : clockArguments();
         readsSnapshot = has(CommandTrait.READS_SNAPSHOT);
         allOrNothing = has(CommandTrait.ALL_OR_NOTHING);
         timeoutArgument = builder.timeoutArgument;
@@ -150,9 +153,21 @@ public final class CommandSpec {
         return readsSnapshot;
     }
 
-    /** {@link CommandTrait#SHARES_CLOCK}, which is checked for each command. */
-    public boolean sharesClock() {
-        return sharesClock;
+    /** Whether it shares a clock reading: {@link CommandTrait#SHARES_CLOCK}. Checked for each command. */
+    public boolean sharesClock(int argumentCount) {
+        return argumentCount <= clockArguments;
+    }
+
+    /**
+     * The most arguments with which it shares a clock reading. FAST says that one element of a collection takes constant
+     * or logarithmic time. The second argument of a write may be a number of elements (LPOP).
+     */
+    private int clockArguments() {
+        if (!plain || !flags.contains(CommandFlag.FAST)
+                || !COLLECTIONS.contains(group) && !has(CommandTrait.USES_NOTHING)) {
+            return 0;
+        }
+        return write && arity == -2 ? 2 : MAX_CLOCK_ARGUMENTS;
     }
 
     /** {@link CommandTrait#ALL_OR_NOTHING}, which is checked for each command. */

@@ -2,8 +2,13 @@ package io.varve.server.command.spec;
 
 /** Properties of a command that the dispatcher needs beside Redis's flags. */
 public enum CommandTrait {
-    /** Always takes so little time that several such commands share one clock reading: see {@code CommandTimes}. */
+    /**
+     * Always takes so little time that several such commands share one clock reading: see {@code CommandTimes}. Commands
+     * on collections with the flag FAST do so too, if they have few arguments.
+     */
     SHARES_CLOCK,
+    /** Uses no key, and needs no more checks than a read. */
+    USES_NOTHING,
     /**
      * Only finds or peeks at the item of its one key, and reads nothing else of the cache: it can run on a copy,
      * without the lock.

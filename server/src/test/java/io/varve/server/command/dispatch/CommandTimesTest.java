@@ -2,7 +2,6 @@ package io.varve.server.command.dispatch;
 
 import io.varve.server.command.CommandHarness;
 import io.varve.server.command.spec.CommandSpec;
-import io.varve.server.command.spec.CommandTrait;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -39,16 +38,21 @@ class CommandTimesTest {
 
     @Test
     void onlyCommandsOfBoundedTimeShare() {
-        assertThat(shares("get", "set", "setex", "incr", "ttl", "expire", "strlen")).containsOnly(true);
-        assertThat(shares("hget", "append", "setrange", "getrange", "mget", "del", "copy", "info")).containsOnly(false);
+        assertThat(shares(3, "get", "set", "setex", "incr", "ttl", "expire", "strlen")).containsOnly(true);
+        assertThat(shares(4, "hset", "hget", "zadd", "sadd", "sismember", "lpush", "zincrby")).containsOnly(true);
+        assertThat(shares(2, "lpop", "rpop", "spop", "zpopmin", "scard", "ping", "echo")).containsOnly(true);
+        assertThat(shares(3, "lpop", "rpop", "spop", "zpopmin")).as("with a count").containsOnly(false);
+        assertThat(shares(9, "hset", "zadd", "sadd", "lpush", "hmget")).as("many elements").containsOnly(false);
+        assertThat(shares(3, "append", "setrange", "getrange", "mget", "del", "copy", "info", "hgetall", "lrange",
+                "renamenx", "move", "publish", "blpop")).containsOnly(false);
     }
 
-    private static boolean[] shares(String... names) {
+    private static boolean[] shares(int arguments, String... names) {
         try (CommandHarness harness = new CommandHarness()) {
             boolean[] shares = new boolean[names.length];
             for (int i = 0; i < names.length; i++) {
                 CommandSpec spec = harness.table().find(names[i]);
-                shares[i] = spec != null && spec.has(CommandTrait.SHARES_CLOCK);
+                shares[i] = spec != null && spec.sharesClock(arguments);
             }
             return shares;
         }
