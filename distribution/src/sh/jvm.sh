@@ -168,6 +168,8 @@ size_jvm() { # sets heap, first_heap, direct, code (MB) and small_jvm, the optio
 #   TrimNativeHeapInterval   Without it, the C library keeps 10 MB or more that the JIT's threads freed (decision 14).
 #   MaxInlineLevel           The path from a connection's batch to a byte of an item has more than the 15 nested calls
 #                            that C2 inlines by default (decision 30).
+#   UseCondCardMark          Storing a reference does not write a card that is marked already: its cache line belongs to
+#                            objects of all event loops (decision 41).
 #   CompileCommand           Compiles each command's handler separately. Otherwise the first inlined handler uses up
 #                            C2's inlining budget (decision 34).
 serve_from() { # MODULE JVM-OPTIONS... MAIN ARGUMENTS...
