@@ -50,8 +50,10 @@ final class EntryStore {
     private final MemoryBudget budget;
     private final ExpiryOwner owner;
 
-    /** The last chunk of each cell's chain. */
-    private final int[] tails;
+    /** The last chunk of each cell's chain; {@link #noTails} until the first entry. */
+    private int[] tails;
+    /** Shared by all stores of as many cells, and never written. */
+    private final int[] noTails;
 
     private long[] slabs = new long[4];
     private int slabCount;
@@ -64,8 +66,8 @@ final class EntryStore {
         this.regions = regions;
         this.budget = budget;
         this.owner = owner;
-        tails = new int[cells];
-        Arrays.fill(tails, NO_CHUNK);
+        noTails = EmptyArrays.ints(cells, NO_CHUNK);
+        tails = noTails;
     }
 
     long size() {
@@ -223,7 +225,7 @@ final class EntryStore {
         while (slabCount > 0) {
             freeLastSlab();
         }
-        Arrays.fill(tails, NO_CHUNK);
+        tails = noTails;
         chunks = 0;
         freeHead = NO_CHUNK;
         freeChunks = 0;
@@ -303,6 +305,7 @@ final class EntryStore {
         return ChunkLayout.entry(tail, slot);
     }
 
+    @SuppressWarnings("ReferenceEquality") // the shared array, not one that is equal
     private int appendChunk(int cell, int tail, boolean limited) {
         int chunk = freeHead != NO_CHUNK ? takeFree() : takeNew(limited);
         long address = address(chunk);
@@ -312,6 +315,9 @@ final class EntryStore {
         ChunkLayout.count(address, 0);
         if (tail != NO_CHUNK) {
             ChunkLayout.next(address(tail), chunk);
+        }
+        if (tails == noTails) {
+            tails = noTails.clone();
         }
         tails[cell] = chunk;
         return chunk;

@@ -1,6 +1,5 @@
 package io.varve.memory.expiry;
 
-import java.util.Arrays;
 import java.util.function.Consumer;
 
 /**
@@ -29,15 +28,18 @@ final class TimeBuckets {
 
     private final long widthMillis;
     private final int firstCell;
-    private final long[] times;
+    /** {@link #noTimes} until the first entry. */
+    private long[] times;
+    /** Shared by all rings of as many buckets, and never written. */
+    private final long[] noTimes;
     private int occupied;
 
     /** @param firstCell the cell of bucket 0 in the entry store; bucket i has the i-th after it */
     TimeBuckets(long widthMillis, int buckets, int firstCell) {
         this.widthMillis = widthMillis;
         this.firstCell = firstCell;
-        times = new long[buckets];
-        Arrays.fill(times, FREE);
+        noTimes = EmptyArrays.longs(buckets, FREE);
+        times = noTimes;
     }
 
     int count() {
@@ -80,9 +82,13 @@ final class TimeBuckets {
     }
 
     /** Reports an entry for this moment in the cell that {@link #cellFor} gave. */
+    @SuppressWarnings("ReferenceEquality") // the shared array, not one that is equal
     void occupy(int cell, long expireAtMillis) {
         int bucket = cell - firstCell;
         if (times[bucket] == FREE) {
+            if (times == noTimes) {
+                times = noTimes.clone();
+            }
             times[bucket] = timeOf(expireAtMillis);
             occupied++;
         }

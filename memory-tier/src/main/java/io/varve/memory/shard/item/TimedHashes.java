@@ -32,7 +32,8 @@ public final class TimedHashes {
 
     private final ShardItems items;
     private final ShardContext context;
-    private final HashTree tree = new HashTree();
+    /** Null until the first large hash with field times: it takes some 11 KB of heap. */
+    private @Nullable HashTree tree;
     private long fieldsExpired;
     /** Hashes for which {@link #countsAsTimed} is true, by physical database. */
     private final long[] counts = new long[Databases.PHYSICAL];
@@ -100,8 +101,14 @@ public final class TimedHashes {
     }
 
     private HashTree open(long address, long nowMillis) {
-        tree.open(items.trees().nodes(), ItemLayout.valueAddress(address), ItemLayout.valueLength(address), nowMillis);
-        return tree;
+        HashTree opened = tree;
+        if (opened == null) {
+            opened = new HashTree();
+            tree = opened;
+        }
+        opened.open(items.trees().nodes(), ItemLayout.valueAddress(address), ItemLayout.valueLength(address),
+                nowMillis);
+        return opened;
     }
 
     private static long packed(long address) {

@@ -39,6 +39,8 @@ public final class ShardPenalties {
     public static final int NO_CLASS = -1;
     /** The longest fill that is measured. */
     private static final long LONGEST_MICROS = MissMonitor.LONGEST_MICROS;
+    /** The counts of every shard while tracking is off: nothing counts then, so they stay zero. */
+    private static final ClassCounts NO_COUNTS = new ClassCounts(PenaltyRanges.MAX_CLASSES);
 
     private final ShardContext context;
     /** The settings of {@link ShardContext#tracking} that this shard follows, as far as it got memory for them. */
@@ -58,7 +60,8 @@ public final class ShardPenalties {
     private int knownAs;
     private int missClass;
     private int misses;
-    private ClassCounts counts = new ClassCounts(PenaltyRanges.MAX_CLASSES);
+    /** {@link #NO_COUNTS} while {@link #followed} is null. */
+    private ClassCounts counts = NO_COUNTS;
 
     public ShardPenalties(ShardContext context) {
         this.context = context;
@@ -73,7 +76,7 @@ public final class ShardPenalties {
     public boolean settle() {
         PenaltyTracking wanted = context.tracking();
         if (wanted == null || followed == null || followed.begun() != wanted.begun()) {
-            counts = new ClassCounts(PenaltyRanges.MAX_CLASSES);
+            counts = wanted == null ? NO_COUNTS : new ClassCounts(PenaltyRanges.MAX_CLASSES);
             release();
         }
         followed = wanted;
