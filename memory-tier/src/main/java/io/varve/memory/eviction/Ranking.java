@@ -28,7 +28,10 @@ public final class Ranking {
     private static final int TIE_BITS = 12;
     private static final long TIE_MASK = (1L << TIE_BITS) - 1;
 
-    private final long[] scores = new long[SAMPLE];
+    private static final long[] NONE = {};
+
+    /** Empty until the first sample. */
+    private long[] scores = NONE;
     private int sampled;
     private long threshold = Long.MAX_VALUE;
     private double evictedShareOfFirst = 1;
@@ -44,6 +47,9 @@ public final class Ranking {
     }
 
     public void add(long score) {
+        if (scores.length == 0) {
+            scores = new long[SAMPLE];
+        }
         scores[sampled++] = score;
     }
 

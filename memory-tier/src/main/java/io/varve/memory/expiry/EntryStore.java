@@ -45,6 +45,7 @@ final class EntryStore {
     private static final int FREE_SHARE = 32;
 
     private static final int NO_CHUNK = ChunkLayout.NO_CHUNK;
+    private static final long[] NO_SLABS = {};
 
     private final Regions regions;
     private final MemoryBudget budget;
@@ -55,7 +56,7 @@ final class EntryStore {
     /** Shared by all stores of as many cells, and never written. */
     private final int[] noTails;
 
-    private long[] slabs = new long[4];
+    private long[] slabs = NO_SLABS;
     private int slabCount;
     private int chunks;
     private int freeHead = NO_CHUNK;
@@ -387,7 +388,7 @@ final class EntryStore {
             throw CacheFullException.INSTANCE;
         }
         if (slabCount == slabs.length) {
-            slabs = Arrays.copyOf(slabs, 2 * slabs.length);
+            slabs = Arrays.copyOf(slabs, Math.max(4, 2 * slabs.length));
         }
         slabs[slabCount++] = slab;
     }

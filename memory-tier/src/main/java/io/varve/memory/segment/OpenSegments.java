@@ -28,6 +28,9 @@ final class OpenSegments {
 
     private static final int PAGE_BYTES = 4096;
 
+    /** Shared by all shards, and never written. */
+    private static final long[] NO_BYTES = new long[CLASSES];
+
     /** The resolution of lifetimes. */
     private static final long STEP_MILLIS = 500;
 
@@ -37,9 +40,9 @@ final class OpenSegments {
     private final @Nullable Segment[] segments = new Segment[CLASSES];
     /**
      * Bytes of each class that went through the default open segment since the class last had an open segment of its
-     * own.
+     * own. {@link #NO_BYTES} until then, and in a shard without expiry times.
      */
-    private final long[] throughDefaultBytes = new long[CLASSES];
+    private long[] throughDefaultBytes = NO_BYTES;
     private int own;
 
     /** @param maxOpenSegments how many may be open at once, 1 to {@link #CLASSES} */
@@ -106,7 +109,11 @@ final class OpenSegments {
     }
 
     /** Counts bytes of this class that went to another class's open segment. */
+    @SuppressWarnings("ReferenceEquality") // the shared array, not one that is equal
     void countThroughDefault(int lifetimeClass, int size) {
+        if (throughDefaultBytes == NO_BYTES) {
+            throughDefaultBytes = new long[CLASSES];
+        }
         throughDefaultBytes[lifetimeClass] += size;
     }
 

@@ -10,10 +10,11 @@ public final class ReservedSegments {
     private static final int MAX_RESERVED = 1 << 10;
     /** Most of a reservation will not be needed, so it takes at most a quarter of the available memory. */
     private static final long LEFT_TO_OTHERS = 4;
+    private static final int[] NONE = {};
 
     private final SegmentPool pool;
     private final int segmentBytes;
-    private int[] ids = {};
+    private int[] ids = NONE;
     private int count;
 
     ReservedSegments(SegmentPool pool) {

@@ -24,11 +24,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ShardDemotion {
     private static final int SOME = 16;
+    private static final long[] NONE = {};
 
     private final ShardItems items;
     private final ShardContext context;
     /** The items of a home bucket that are to be demoted. */
-    private long[] candidates = new long[SOME];
+    private long[] candidates = NONE;
     private int candidateCount;
 
     /** The result of a slice. */
@@ -107,7 +108,7 @@ public final class ShardDemotion {
         if (ItemLayout.penaltyClass(address) == penaltyClass && !ItemLayout.isTree(address)
                 && isDemotable(location, address) && !items.timed().hasExpired(address, nowMillis)) {
             if (candidateCount == candidates.length) {
-                candidates = Arrays.copyOf(candidates, 2 * candidates.length);
+                candidates = Arrays.copyOf(candidates, Math.max(SOME, 2 * candidates.length));
             }
             candidates[candidateCount++] = location;
         }

@@ -16,13 +16,14 @@ public final class ShardReclaim {
     private static final int MAX_MOVED_PART = 8;
     /** The most items reclaimed at once: those of some home buckets, or a part of a crowded bucket. */
     private static final int RECLAIMED_AT_ONCE = 64;
+    private static final long[] NONE = {};
 
     private final ShardItems items;
     private final ShardContext context;
     private final ShardCleaner cleaner;
-    /** The reclaim cursor of each detached database. */
-    private final long[] cursors = new long[Databases.PHYSICAL];
-    private final long[] toReclaim = new long[RECLAIMED_AT_ONCE];
+    /** The reclaim cursor of each detached database; empty until the first flush. */
+    private long[] cursors = NONE;
+    private long[] toReclaim = NONE;
     private int toReclaimCount;
 
     ShardReclaim(ShardItems items, ShardContext context, ShardCleaner cleaner) {
@@ -77,6 +78,10 @@ public final class ShardReclaim {
     }
 
     private void reclaimBuckets(int physical, Index index, long deadlineNanos) {
+        if (toReclaim.length == 0) {
+            cursors = new long[Databases.PHYSICAL];
+            toReclaim = new long[RECLAIMED_AT_ONCE];
+        }
         long cursor = cursors[physical];
         for (int i = 0; i < RECLAIM_BUCKETS && index.size() > 0; i++) {
             if (i > 0 && i % BUCKETS_PER_CLOCK == 0 && context.ticker.nanoTime() - deadlineNanos >= 0) {

@@ -41,12 +41,15 @@ import org.jspecify.annotations.Nullable;
 public final class ShardItems {
     /** A value may replace a larger one in place if it wastes at most this many bytes, or half of them. */
     private static final int SLACK_BYTES = 32;
+    /** Shared by all shards, and never written. */
+    private static final long[] NO_ITEMS = new long[Databases.PHYSICAL];
 
     private final int number;
     private final ShardContext context;
     private final double growLoad;
     private final Index[] indexes = new Index[Databases.PHYSICAL];
-    private final long[] expiringItems = new long[Databases.PHYSICAL];
+    /** Items whose key has an expiry time, by physical database; {@link #NO_ITEMS} until the first. */
+    private long[] expiringItems = NO_ITEMS;
     private final Segments segments;
     private final Expiry expiry;
     private final KeyVerifier verifier;
@@ -281,8 +284,12 @@ public final class ShardItems {
     }
 
     /** Counts an item whose key gains or loses an expiry time. */
+    @SuppressWarnings("ReferenceEquality") // the shared array, not one that is equal
     public void expires(long address, boolean before, boolean now) {
         if (before != now) {
+            if (expiringItems == NO_ITEMS) {
+                expiringItems = new long[Databases.PHYSICAL];
+            }
             expiringItems[ItemLayout.database(address)] += now ? 1 : -1;
         }
     }

@@ -29,14 +29,16 @@ import org.jspecify.annotations.Nullable;
 public final class TimedHashes {
     /** The most fields of a tree that are removed at once: some 100 µs of work. */
     private static final int MAX_REMOVED_AT_ONCE = 32;
+    /** Shared by all shards, and never written. */
+    private static final long[] NO_HASHES = new long[Databases.PHYSICAL];
 
     private final ShardItems items;
     private final ShardContext context;
     /** Null until the first large hash with field times: it takes some 11 KB of heap. */
     private @Nullable HashTree tree;
     private long fieldsExpired;
-    /** Hashes for which {@link #countsAsTimed} is true, by physical database. */
-    private final long[] counts = new long[Databases.PHYSICAL];
+    /** Hashes for which {@link #countsAsTimed} is true, by physical database; {@link #NO_HASHES} until the first. */
+    private long[] counts = NO_HASHES;
 
     TimedHashes(ShardItems items, ShardContext context) {
         this.items = items;
@@ -136,8 +138,12 @@ public final class TimedHashes {
     }
 
     /** Updates the count for an item for which {@link #countsAsTimed} has changed. */
+    @SuppressWarnings("ReferenceEquality") // the shared array, not one that is equal
     public void count(long address, boolean before, boolean now) {
         if (before != now) {
+            if (counts == NO_HASHES) {
+                counts = new long[Databases.PHYSICAL];
+            }
             counts[ItemLayout.database(address)] += now ? 1 : -1;
         }
     }

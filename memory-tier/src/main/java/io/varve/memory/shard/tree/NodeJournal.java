@@ -18,10 +18,11 @@ final class NodeJournal {
     private static final int SLAB_BYTES = 16 * 1024;
     private static final int RECORD_BYTES = 2 * Long.BYTES;
     private static final int RECORDS_PER_SLAB = SLAB_BYTES / RECORD_BYTES;
+    private static final long[] NO_SLABS = {};
 
     private final Regions regions;
     private final MemoryBudget budget;
-    private long[] slabs = {};
+    private long[] slabs = NO_SLABS;
     private int slabCount;
     private int count;
 

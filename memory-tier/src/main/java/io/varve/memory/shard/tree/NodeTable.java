@@ -38,6 +38,9 @@ public final class NodeTable {
     /** As many slabs as ids of 31 bits can name. */
     private static final int MAX_SLABS = 1 << 31 - SLAB_SHIFT;
 
+    private static final long[] NO_ADDRESSES = {};
+    private static final int[] NO_COUNTS = {};
+
     private static final int KIND_SHIFT = 62;
     private static final int FREE = 0;
     private static final int NODE = 1;
@@ -59,11 +62,11 @@ public final class NodeTable {
     private final MemoryBudget budget;
 
     /** 0 for a slab that was freed. */
-    private long[] slabs = {};
-    private int[] used = {};
-    private int[] firstFree = {};
+    private long[] slabs = NO_ADDRESSES;
+    private int[] used = NO_COUNTS;
+    private int[] firstFree = NO_COUNTS;
     /** The number of ids of a slab that were ever allocated since the slab was. */
-    private int[] begun = {};
+    private int[] begun = NO_COUNTS;
     private int slabCount;
     private int held;
     private int emptySlabs;
