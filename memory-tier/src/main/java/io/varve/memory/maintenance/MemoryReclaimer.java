@@ -14,14 +14,18 @@ import org.jspecify.annotations.Nullable;
  * counters, and holds one shard's lock at a time.
  *
  * <p>A write never evicts while it holds locks, because no item may move then. Memory is therefore freed before the
- * command, with a reserve: one segment for each shard, because any write may need a fresh open segment, and a few for
- * the cleaner to move items to. Maxmemory below that reserve stays unused. It costs less than two percent, because
- * segment sizing keeps shards × open segments × size to at most 1/32 of maxmemory.
+ * command, with a reserve: one segment for each thread that may write at the same time, because any write may need a
+ * fresh open segment, and a few for the cleaner to move items to. The next write that is admitted frees what this one
+ * took. A command that opens more segments than the reserve has is refused memory and runs again. Maxmemory below the
+ * reserve stays unused. It costs less than two percent, because segment sizing keeps eight shards × open segments ×
+ * size to at most 1/32 of maxmemory.
  */
 public final class MemoryReclaimer {
     /** The longest hold of a shard's lock, ns. */
     private static final long SLICE_NANOS = 200_000;
     private static final int SEGMENTS_TO_MOVE_TO = 2;
+    /** Threads that may write at the same time: the event loops, as many as processors by default. */
+    private static final int WRITERS = Math.max(8, Runtime.getRuntime().availableProcessors());
     /** Uncharged memory kept for allocations other than segments: a few slabs of time buckets, initial index tables. */
     private static final long UNSEGMENTED_BYTES = 64 << 10;
 
@@ -207,7 +211,7 @@ public final class MemoryReclaimer {
     }
 
     public static long reserveBytes(int shards, int segmentBytes) {
-        return (long) (shards + SEGMENTS_TO_MOVE_TO) * segmentBytes;
+        return (long) (Math.min(shards, WRITERS) + SEGMENTS_TO_MOVE_TO) * segmentBytes;
     }
 
     /**
