@@ -13,16 +13,32 @@ public final class SegmentSizing {
      * shard anyway.
      */
     private static final int MAX_OPEN_SEGMENTS = 4;
+    /**
+     * More shards do not make segments smaller, for the same reason: otherwise values that a segment of a few shards
+     * holds would have runs of their own.
+     */
+    private static final int MAX_SHARDS = 8;
+    /**
+     * With more shards, a segment has at most this part of a shard's part of maxmemory, or {@link #MODERATE_BYTES} if
+     * that is more. A page of the page table maps 2 MiB of addresses, so segments far larger than their extents would
+     * need many of those pages.
+     */
+    private static final int PART_OF_SHARD = 16;
+    private static final long MODERATE_BYTES = 256 << 10;
 
     private SegmentSizing() {}
 
     /**
      * The largest power of two up to 8 MiB with {@code shards * maxOpenSegments * size <= maxMemoryBytes / 32}, but at
-     * least 4 KiB; at most four open segments count.
+     * least 4 KiB; at most eight shards and four open segments count. With more shards it is at most a sixteenth of a
+     * shard's part of maxmemory, or 256 KiB if that is more.
      */
     public static int auto(long maxMemoryBytes, int shards, int maxOpenSegments) {
         long bytes = maxMemoryBytes / OPEN_SEGMENTS_PART
-                / ((long) shards * Math.min(maxOpenSegments, MAX_OPEN_SEGMENTS));
+                / ((long) Math.min(shards, MAX_SHARDS) * Math.min(maxOpenSegments, MAX_OPEN_SEGMENTS));
+        if (shards > MAX_SHARDS) {
+            bytes = Math.min(bytes, Math.max(MODERATE_BYTES, maxMemoryBytes / ((long) PART_OF_SHARD * shards)));
+        }
         return (int) Math.min(MAX_BYTES, Math.max(MIN_BYTES, Long.highestOneBit(bytes)));
     }
 
