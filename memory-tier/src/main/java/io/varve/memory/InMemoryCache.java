@@ -170,7 +170,8 @@ public final class InMemoryCache implements Cache {
      */
     private static SegmentPool openPool(Regions regions, MemoryBudget budget, CacheConfig config, long needed) {
         int segmentBytes = config.segmentSizeBytes();
-        long parts = (long) config.shards() * Segments.maxParts(config.maxOpenSegments()) * segmentBytes;
+        int shards = config.shards();
+        long parts = (long) shards * Segments.maxParts(config.maxOpenSegments(), shards, segmentBytes) * segmentBytes;
         long usual = maxPoolBytes(config, 0);
         long[] sizes = regions.mapped() && (needed + parts) / segmentBytes <= Location.MAX_SEGMENT
                 ? new long[] {needed + parts, usual + parts, usual}

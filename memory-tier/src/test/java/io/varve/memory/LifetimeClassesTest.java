@@ -5,8 +5,8 @@ import io.varve.memory.item.Item;
 import io.varve.memory.report.CacheStats;
 import io.varve.memory.testing.CacheFixture;
 import io.varve.memory.testing.ManualTicker;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -50,9 +50,10 @@ final class LifetimeClassesTest {
     }
 
     /** Begun from nothing, heads are many and small; the pool must not be short of addresses for them. */
-    @Test
-    void anInitialLoadIsChargedAboutItsData() {
-        CacheConfig config = CacheConfig.defaults(4L << 30).withShards(4).withTicker(ticker);
+    @ParameterizedTest
+    @ValueSource(ints = {4, 64})
+    void anInitialLoadIsChargedAboutItsData(int shards) {
+        CacheConfig config = CacheConfig.defaults(4L << 30).withShards(shards).withTicker(ticker);
         long[] ttls = {15_000, 30_000, 45_000, 60_000};
         try (CacheFixture fixture = new CacheFixture(Cache.open(config))) {
             for (int i = 0; i < 3 * ITEMS; i++) {
@@ -66,9 +67,9 @@ final class LifetimeClassesTest {
 
     /** A cache that may hold far more than it does spends no more on dead bytes than a small one. */
     @ParameterizedTest
-    @ValueSource(longs = {64L << 20, 768L << 20, 4L << 30, 64L << 30})
-    void littleDataInALargeCacheHasFewDeadBytes(long maxMemoryBytes) {
-        CacheConfig config = CacheConfig.defaults(maxMemoryBytes).withShards(8).withTicker(ticker);
+    @CsvSource({"67108864, 8", "805306368, 8", "4294967296, 8", "68719476736, 8", "1073741824, 32"})
+    void littleDataInALargeCacheHasFewDeadBytes(long maxMemoryBytes, int shards) {
+        CacheConfig config = CacheConfig.defaults(maxMemoryBytes).withShards(shards).withTicker(ticker);
         long[] ttls = {15_000, 30_000, 45_000, 60_000};
         try (CacheFixture fixture = new CacheFixture(Cache.open(config))) {
             long dead = 0;

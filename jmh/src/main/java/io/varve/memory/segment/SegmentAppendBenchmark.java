@@ -60,7 +60,7 @@ public class SegmentAppendBenchmark {
         long poolBytes = 4L * SEGMENT_BYTES + 2L * ITEMS * ItemLayout.size(KEY_BYTES, valueBytes, true);
         MemoryBudget budget = new MemoryBudget(poolBytes);
         pool = new SegmentPool(regions, budget, poolBytes, SEGMENT_BYTES);
-        segments = new Segments(pool, 4);
+        segments = new Segments(pool, 4, 1);
         source = regions.allocate(Long.highestOneBit(Math.max(Regions.MIN_BYTES, 2L * valueBytes)));
         SplittableRandom random = new SplittableRandom(1);
         for (int i = 0; i < ITEMS; i++) {

@@ -14,8 +14,16 @@ final class OpenSegments {
     /** The number of lifetime classes; the last one includes all lifetimes above some 17 years. */
     static final int CLASSES = 61;
 
-    /** A smaller segment would be sealed and replaced too often, bytes. */
-    static final int MIN_EXTENT_BYTES = 32 << 10;
+    /**
+     * The least extents of all shards together, bytes. Each shard has at least one open segment, half of which is
+     * unused on average.
+     */
+    private static final int LEAST_EXTENTS_BYTES = 512 << 10;
+    /** The least extent lies between these, however many shards there are and however large the item is. */
+    private static final int MIN_LEAST_BYTES = 8 << 10;
+    private static final int MAX_LEAST_BYTES = 32 << 10;
+    /** A smaller segment would be sealed and replaced too often: this many items, as far as the least extent allows. */
+    private static final int ENOUGH_ITEMS = 32;
 
     /**
      * All open segments of a shard together may take this part of the bytes it holds, like the part of maxmemory in
@@ -36,6 +44,7 @@ final class OpenSegments {
 
     private final int maxOpenSegments;
     private final int segmentBytes;
+    private final int leastExtentBytes;
     /** By class; null if the class has no open segment. */
     private final @Nullable Segment[] segments = new Segment[CLASSES];
     /**
@@ -45,13 +54,21 @@ final class OpenSegments {
     private long[] throughDefaultBytes = NO_BYTES;
     private int own;
 
-    /** @param maxOpenSegments how many may be open at once, 1 to {@link #CLASSES} */
-    OpenSegments(int maxOpenSegments, int segmentBytes) {
+    /**
+     * @param maxOpenSegments how many may be open at once, 1 to {@link #CLASSES}
+     * @param shards the number of shards, a power of two
+     */
+    OpenSegments(int maxOpenSegments, int segmentBytes, int shards) {
         if (maxOpenSegments < 1 || maxOpenSegments > CLASSES) {
             throw new IllegalArgumentException("segment-heads " + maxOpenSegments + ": expected 1 to " + CLASSES);
         }
         this.maxOpenSegments = maxOpenSegments;
         this.segmentBytes = segmentBytes;
+        leastExtentBytes = leastExtentBytes(shards);
+    }
+
+    private static int leastExtentBytes(int shards) {
+        return Math.clamp(LEAST_EXTENTS_BYTES / shards, MIN_LEAST_BYTES, MAX_LEAST_BYTES);
     }
 
     /** The class of an expected lifetime; see {@link Segments#lifetimeClass}. */
@@ -84,17 +101,19 @@ final class OpenSegments {
      * @param usedBytes bytes that the shard holds in segments
      */
     int extentBytes(int size, long usedBytes) {
+        long least = Math.clamp((long) ENOUGH_ITEMS * size, leastExtentBytes, MAX_LEAST_BYTES);
         long share = Math.max(usedBytes / OPEN_SEGMENTS_PART / maxOpenSegments,
-                Math.max(MIN_EXTENT_BYTES, (long) MIN_ITEMS * size));
+                Math.max(least, (long) MIN_ITEMS * size));
         return (int) Math.min(segmentBytes, (share + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES);
     }
 
     /**
-     * The most segments with less than the full extent: a fixed number for each doubling from the least to the largest
-     * extent.
+     * The most segments with less than the full extent: a fixed number for each doubling from the least extent to a
+     * segment.
      */
-    static int maxParts(int maxOpenSegments) {
-        int doublings = Integer.numberOfTrailingZeros(SegmentSizing.MAX_BYTES / MIN_EXTENT_BYTES);
+    static int maxParts(int maxOpenSegments, int shards, int segmentBytes) {
+        int least = leastExtentBytes(shards);
+        int doublings = segmentBytes <= least ? 0 : Integer.numberOfTrailingZeros(segmentBytes / least);
         return 2 * OPEN_SEGMENTS_PART * maxOpenSegments * doublings;
     }
 

@@ -42,11 +42,14 @@ public final class Segments {
     private long freedWhole;
     private long seals;
 
-    /** @param maxOpenSegments how many segments may be open at once, at least 1 */
-    public Segments(SegmentPool pool, int maxOpenSegments) {
+    /**
+     * @param maxOpenSegments how many segments may be open at once, at least 1
+     * @param shards the number of shards of the pool
+     */
+    public Segments(SegmentPool pool, int maxOpenSegments, int shards) {
         this.pool = pool;
         segmentBytes = pool.segmentBytes();
-        openSegments = new OpenSegments(maxOpenSegments, segmentBytes);
+        openSegments = new OpenSegments(maxOpenSegments, segmentBytes, shards);
         cleaning = new SegmentCleaning(this, owned, pool);
         reserved = new ReservedSegments(pool);
     }
@@ -63,8 +66,8 @@ public final class Segments {
     }
 
     /** The most segments of a shard with a partial extent, because it held little when it opened them. */
-    public static int maxParts(int openSegments) {
-        return OpenSegments.maxParts(openSegments);
+    public static int maxParts(int maxOpenSegments, int shards, int segmentBytes) {
+        return OpenSegments.maxParts(maxOpenSegments, shards, segmentBytes);
     }
 
     /**

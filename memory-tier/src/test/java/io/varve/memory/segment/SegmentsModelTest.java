@@ -68,8 +68,8 @@ class SegmentsModelTest {
         try (SegmentPool pool = new SegmentPool(new Regions(), budget, 2L * segmentCount * segmentBytes,
                 segmentBytes)) {
             opened = pool;
-            shards.add(new Segments(pool, maxOpenSegments));
-            shards.add(new Segments(pool, maxOpenSegments));
+            shards.add(new Segments(pool, maxOpenSegments, 1));
+            shards.add(new Segments(pool, maxOpenSegments, 1));
             for (int batch = 0; batch < BATCHES; batch++) {
                 growing = batch / 30 % 2 == 0;
                 for (int i = 0; i < OPERATIONS; i++) {

@@ -30,7 +30,7 @@ class SegmentsTest {
 
     private final MemoryBudget budget = new MemoryBudget(64 * SEGMENT_BYTES);
     private final SegmentPool pool = new SegmentPool(new Regions(), budget, 64L * SEGMENT_BYTES, SEGMENT_BYTES);
-    private final Segments segments = new Segments(pool, HEADS);
+    private final Segments segments = new Segments(pool, HEADS, 1);
 
     @AfterEach
     void integrity() {
@@ -252,7 +252,7 @@ class SegmentsTest {
     void anEmptyOpenSegmentThatIsTooSmallIsFreed() {
         MemoryBudget large = new MemoryBudget(64 << 20);
         try (SegmentPool parts = new SegmentPool(new Regions(), large, 256 << 20, 1 << 20)) {
-            Segments shard = new Segments(parts, HEADS);
+            Segments shard = new Segments(parts, HEADS, 1);
             long small = shard.append(100, Segments.DEFAULT_CLASS, NOW);
             createAndRemove(shard, parts, small, 100);
             long big = shard.append(40_000, Segments.DEFAULT_CLASS, NOW);
@@ -418,7 +418,7 @@ class SegmentsTest {
         MemoryBudget large = new MemoryBudget(2L * SegmentSizing.MAX_BYTES);
         try (SegmentPool largest = new SegmentPool(new Regions(), large, 2L * SegmentSizing.MAX_BYTES,
                 SegmentSizing.MAX_BYTES)) {
-            Segments shard = new Segments(largest, 1);
+            Segments shard = new Segments(largest, 1, 1);
             int size = SegmentSizing.MAX_BYTES;
             long location = shard.append(size, Segments.DEFAULT_CLASS, NOW);
             int capacity = size - 2 - 12;

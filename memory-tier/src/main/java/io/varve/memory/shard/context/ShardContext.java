@@ -79,6 +79,11 @@ public final class ShardContext {
                 null, null, PenaltyRanges.MAX_CLASSES);
     }
 
+    /** The number of shards. */
+    public int shards() {
+        return shards;
+    }
+
     /** The part of the limit that a shard may hold, in bytes. */
     public long shardBytes() {
         return budget.limitBytes() / shards;

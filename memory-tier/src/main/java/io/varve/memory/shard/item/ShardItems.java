@@ -79,7 +79,7 @@ public final class ShardItems {
         this.changes = changes;
         this.growLoad = growLoad;
         this.random = new SplittableRandom(number);
-        this.segments = new Segments(context.pool, maxOpenSegments);
+        this.segments = new Segments(context.pool, maxOpenSegments, context.shards());
         this.verifier = new ItemsByLocation(context);
         this.expiry = Expiry.create(algorithm, expireBaseMillis, expireBuckets, context.regions, context.budget,
                 context.ticker, new Expirer(this));
