@@ -15,7 +15,7 @@ import io.varve.memory.offheap.Regions;
  * the end.
  */
 final class NodeJournal {
-    private static final int SLAB_BYTES = 16 * 1024;
+    private static final int SLAB_BYTES = 4 * 1024;
     private static final int RECORD_BYTES = 2 * Long.BYTES;
     private static final int RECORDS_PER_SLAB = SLAB_BYTES / RECORD_BYTES;
     private static final long[] NO_SLABS = {};
