@@ -20,8 +20,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Tests the heap that a shard takes before it has a key, by histograms of the live objects. */
 final class ShardHeapTest {
     private static final int SHARDS = 1024;
-    /** 2.4 KB with compact object headers, 2.8 KB without, and a tenth for objects that the test itself creates. */
-    private static final long MAX_BYTES_PER_SHARD = 3100;
+    /** 2.7 KB with compact object headers, 3.1 KB without, and a tenth for objects that the test itself creates. */
+    private static final long MAX_BYTES_PER_SHARD = 3450;
 
     private final CacheConfig config = CacheConfig.defaults(1L << 30).withShards(SHARDS)
             .withSegmentSizeBytes(64 << 10).withHashSeed(7);
@@ -38,7 +38,6 @@ final class ShardHeapTest {
                     .isEqualTo(before.objectsOf(HashTree.class));
             assertThat(open.objectsOf(ClassCounts.class)).as("class counts")
                     .isEqualTo(before.objectsOf(ClassCounts.class));
-            System.out.println("Heap of an empty shard, bytes: " + (open.bytes - before.bytes) / SHARDS);
             assertThat((open.bytes - before.bytes) / SHARDS).as("bytes per shard").isBetween(1L, MAX_BYTES_PER_SHARD);
         }
     }
