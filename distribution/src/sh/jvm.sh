@@ -20,7 +20,7 @@ fail() { # STATUS MESSAGE...
 # and the reader ends. If the JVM cannot start, its messages arrive through the pipe.
 leave_incubator_line_out() { # sets error, the descriptor of the original; empty if no pipe can be made
     error=
-    pipe=${TMPDIR:-/tmp}/varve-stderr-$$
+    pipe=${TMPDIR:-/tmp}/varve-stderr-$$$in_training # a training run in the background has the same $$
     mkfifo -m 600 "$pipe" 2>/dev/null || return 0
     (pass_on <"$pipe" >&2 &) # orphaned, so that no process has to wait for it
     exec 8>&2 2>"$pipe"
@@ -38,6 +38,9 @@ pass_on() { # copies the lines of standard input, except the warning
     done
 }
 
+in_training=   # a suffix for a training run's files; empty otherwise
+in_background= # the command that starts a JVM with low priority; empty otherwise
+
 # Replaces the shell with the JVM, so that the JVM receives the signals and its exit status is the shell's.
 java_exec() { # MODULE JVM-OPTIONS... MAIN ARGUMENTS...
     module=$1
@@ -51,7 +54,8 @@ java_exec() { # MODULE JVM-OPTIONS... MAIN ARGUMENTS...
     # shellcheck disable=SC2086
     set -- ${VARVE_JAVA_OPTS:-} -cp "$class_path" "$@"
     leave_incubator_line_out
-    exec "$java" --add-modules jdk.incubator.vector --enable-native-access=ALL-UNNAMED \
+    # shellcheck disable=SC2086
+    exec $in_background "$java" --add-modules jdk.incubator.vector --enable-native-access=ALL-UNNAMED \
         -XX:+UseCompactObjectHeaders -Dvarve.home="$home" -Dvarve.executable="$executable" ${runs:+"-Dvarve.runs=$runs"} \
         ${error:+-Dvarve.stderr=$error} "$@"
 }
@@ -183,8 +187,9 @@ serve_from() { # MODULE JVM-OPTIONS... MAIN ARGUMENTS...
 }
 
 # ---- start cache --------------------------------------------------------------------------------------------------
-# The AOT cache holds the classes that a trial start loads and links (JEP 483 and 514). The JVM silently starts without
-# the cache if another JVM or other class files made it, or if the options do not match, such as another collector.
+# The AOT cache holds the classes that a training run loads and links, and the profiles of its methods (JEP 483, 514
+# and 515). The JVM silently starts without the cache if another JVM or other class files made it, or if the options do
+# not match, such as another collector.
 serve() { # MODULE CACHE ARGUMENTS...; the file CACHE may be missing
     serve_module=$1 cache=$2
     shift 2
@@ -201,24 +206,48 @@ takes_start_cache() {
     esac
 }
 
-# Starts the server, stops it as soon as it listens, and waits until the JVM has written the cache. The server's class
-# path must consist of jars: the JVM caches classes from jars only.
-train_start_cache() { # MODULE CACHE LOG
-    (VARVE_JAVA_OPTS='' serve_from "$1" "-XX:AOTCacheOutput=$2" io.varve.server.Main \
-        --port 0 --bind 127.0.0.1 --maxmemory 64mb) >"$3" 2>&1 9>&- & # the server must not inherit the build's lock
-    trial=$!
-    trap 'kill -9 "$trial" 2>/dev/null; exit 130' INT TERM HUP
-    asked=
-    tries=0
-    while kill -0 "$trial" 2>/dev/null; do
-        if [ -z "$asked" ] && grep -q 'Ready to accept connections' "$3"; then
-            asked=yes
-            kill "$trial"
+max_training_tenths=3000 # five minutes: with low priority on a busy machine a training run takes long
+
+# Runs a server under a workload over all families of commands, waits until the JVM has written the cache, and moves the
+# cache into place. The server's class path must consist of jars: the JVM caches classes from jars only.
+#
+# Returns the status of the training run. A run whose workload failed still leaves a cache. A run that was killed, also
+# because it took too long or because the file MARK was removed, leaves none.
+train_start_cache() { # MODULE CACHE LOG [MARK]
+    next=$2.next
+    keys=$2.keys
+    rm -rf "$next" "$next".* "$keys"
+    mkdir "$keys" || return 1
+    # Without keys, the run has no encrypted connections.
+    "${java%/*}/keytool" -genkeypair -keystore "$keys/keys.p12" -storetype PKCS12 -storepass training -alias training \
+        -keyalg EC -groupname secp256r1 -dname CN=training -validity 2 >"$3" 2>&1 9>&- || true
+    # The JVM assembles the cache in memory of the size of the compressed class space, a part of the maximum metaspace.
+    # The server must not inherit the build's lock.
+    (in_training=-training VARVE_JAVA_OPTS='' && serve_from "$1" -XX:MaxMetaspaceSize=512m "-XX:AOTCacheOutput=$next" \
+        io.varve.server.TrainingRun "$keys") \
+        >>"$3" 2>&1 9>&- &
+    training=$!
+    [ -n "$in_background" ] || trap 'kill -9 "$training" 2>/dev/null; rm -rf "$keys"; exit 130' INT TERM HUP
+    tenths=0
+    while kill -0 "$training" 2>/dev/null; do
+        tenths=$((tenths + 1))
+        if [ "$tenths" -ge "$max_training_tenths" ] || { [ -n "${4:-}" ] && [ ! -f "$4" ]; }; then
+            kill -9 "$training" 2>/dev/null || true
         fi
-        tries=$((tries + 1))
-        [ "$tries" -lt 300 ] || kill -9 "$trial" # after half a minute
-        sleep 0.1 2>/dev/null || sleep 1
+        sleep 0.1 2>/dev/null || {
+            sleep 1
+            tenths=$((tenths + 9))
+        }
     done
-    trap - INT TERM HUP
-    wait "$trial"
+    [ -n "$in_background" ] || trap - INT TERM HUP
+    trained=0
+    wait "$training" || trained=$?
+    rm -rf "$keys"
+    if [ "$trained" -lt 128 ] && [ -f "$next" ]; then
+        mv "$next" "$2"
+    else
+        [ "$trained" -ne 0 ] || trained=1 # the JVM wrote no cache
+    fi
+    rm -rf "$next" "$next".*
+    return "$trained"
 }

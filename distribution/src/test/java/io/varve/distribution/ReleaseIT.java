@@ -141,6 +141,14 @@ final class ReleaseIT {
     }
 
     @Test
+    void theTrainingRunLeavesNothingButTheStartCache() throws IOException {
+        try (Stream<Path> files = Files.list(release.resolve("lib"))) {
+            assertThat(files.map(file -> file.getFileName().toString()).filter(name -> name.startsWith("server.aot")))
+                    .containsExactly("server.aot");
+        }
+    }
+
+    @Test
     void theOtherProgramsRun() throws IOException, InterruptedException {
         assertThat(printed("help")).contains("Usage: varve VERB", "serve", "ycsb");
         assertThat(printed("version").lines().toList().getLast()).matches("varve \\S+ \\(\\S+\\)");
