@@ -6,7 +6,9 @@ import java.nio.file.Path;
 import java.time.LocalDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 
 import io.varve.experiments.definition.Experiment;
@@ -17,6 +19,7 @@ import io.varve.experiments.plan.Plan;
 import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.run.Runner;
 import io.varve.experiments.server.Allocators;
+import io.varve.experiments.server.Targets;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -77,7 +80,9 @@ final class RunCommand implements Callable<Integer> {
         Experiment experiment = new ExperimentFiles(home.resolve("workloads/experiments")).read(request.experiment());
         String scaleName = request.scale() == null ? experiment.defaultScale() : request.scale();
         Plan wanted = Plan.of(experiment, scaleName, request.filters());
-        Plan plan = wanted.without(Allocators.missing(wanted.configurations()));
+        Map<String, String> missing = new LinkedHashMap<>(Allocators.missing(wanted.configurations()));
+        missing.putAll(Targets.missing(wanted.configurations(), experiment.baselines()));
+        Plan plan = wanted.without(missing);
         Path directory = resume != null
                 ? resume
                 : out != null

@@ -93,7 +93,12 @@ public record Experiment(String name, String title, @JsonAlias("asks") String qu
          * YCSB uses a server in front of two databases that reply late; response times, misses and their cost are
          * recorded.
          */
-        PENALTY
+        PENALTY,
+        /**
+         * Each configuration and the baseline are started anew for each measurement: throughput of each second after a
+         * start, the first pass of redis-benchmark's default tests, and latencies of the first seconds.
+         */
+        WARM_UP
     }
 
     /**

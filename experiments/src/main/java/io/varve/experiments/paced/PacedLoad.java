@@ -1,10 +1,12 @@
 package io.varve.experiments.paced;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -53,6 +55,7 @@ public final class PacedLoad {
 
     public static void main(String[] arguments) {
         try {
+            PacedSettings.parseRehearsal(List.of(arguments)).ifPresent(PacedLoad::rehearse);
             new PacedLoad(PacedSettings.parse(List.of(arguments)), System.out).run();
         } catch (IOException | UncheckedIOException | IllegalArgumentException e) {
             System.out.println(e.getMessage() == null ? e.toString() : e.getMessage());
@@ -60,8 +63,27 @@ public final class PacedLoad {
         }
     }
 
+    /** Sends a like load to another server first, so that this process is warm when the measured server is not. */
+    private static void rehearse(PacedSettings settings) {
+        try {
+            new PacedLoad(settings, new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.US_ASCII))
+                    .send();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** @throws IOException also if the server replied with an error */
     void run() throws IOException {
+        send();
+        timings.write(settings.directory(), (long) settings.rate() * settings.seconds());
+        if (!timings.firstError().isEmpty()) {
+            throw new IOException("error reply: " + timings.firstError());
+        }
+        out.println(DONE);
+    }
+
+    private void send() throws IOException {
         List<PacedConnection> open = new ArrayList<>();
         try (Selector selector = Selector.open()) {
             Mix mix = Mix.parse(settings.mix());
@@ -76,11 +98,6 @@ public final class PacedLoad {
                 connection.close();
             }
         }
-        timings.write(settings.directory(), (long) settings.rate() * settings.seconds());
-        if (!timings.firstError().isEmpty()) {
-            throw new IOException("error reply: " + timings.firstError());
-        }
-        out.println(DONE);
     }
 
     /** The due time of a request by its number, counted over all connections in turn. */

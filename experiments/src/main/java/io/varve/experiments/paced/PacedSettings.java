@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 import io.varve.experiments.plan.ValueSizes;
 
@@ -29,8 +30,38 @@ import io.varve.experiments.plan.ValueSizes;
 public record PacedSettings(String host, int port, int connections, int rate, int warmupSeconds, int seconds,
         long seed, long keys, String mix, ValueSizes values, int hashes, int fields, ValueSizes ttls, Path directory) {
 
+    private static final String REHEARSAL_PORT = "rehearsal-port";
+    private static final String REHEARSAL_SECONDS = "rehearsal-seconds";
+
     /** @throws IllegalArgumentException if a word is missing or invalid */
     static PacedSettings parse(List<String> words) {
+        Map<String, String> values = byName(words);
+        return new PacedSettings(text(values, "host"), integer(values, "port"), integer(values, "connections"),
+                integer(values, "rate"), integer(values, "warmup-seconds"), integer(values, "seconds"),
+                Long.parseLong(text(values, "seed")), Long.parseLong(text(values, "keys")), text(values, "mix"),
+                ValueSizes.parse(text(values, "values")), integer(values, "hashes"), integer(values, "fields"),
+                ValueSizes.parse(text(values, "ttls")), Path.of(text(values, "directory")));
+    }
+
+    /** The load that precedes the measured one, at another server; empty if there is none. */
+    static Optional<PacedSettings> parseRehearsal(List<String> words) {
+        Map<String, String> values = byName(words);
+        return values.containsKey(REHEARSAL_PORT)
+                ? Optional.of(parse(words).at(integer(values, REHEARSAL_PORT), integer(values, REHEARSAL_SECONDS)))
+                : Optional.empty();
+    }
+
+    private PacedSettings at(int otherPort, int otherSeconds) {
+        return new PacedSettings(host, otherPort, connections, rate, 0, otherSeconds, seed, keys, mix, values, hashes,
+                fields, ttls, directory);
+    }
+
+    /** The words that {@link #parseRehearsal} converts to a load at another server of the same host. */
+    public static List<String> rehearsalWords(int port, int seconds) {
+        return List.of(REHEARSAL_PORT + "=" + port, REHEARSAL_SECONDS + "=" + seconds);
+    }
+
+    private static Map<String, String> byName(List<String> words) {
         Map<String, String> values = new HashMap<>();
         for (String word : words) {
             int equals = word.indexOf('=');
@@ -39,11 +70,7 @@ public record PacedSettings(String host, int port, int connections, int rate, in
             }
             values.put(word.substring(0, equals), word.substring(equals + 1));
         }
-        return new PacedSettings(text(values, "host"), integer(values, "port"), integer(values, "connections"),
-                integer(values, "rate"), integer(values, "warmup-seconds"), integer(values, "seconds"),
-                Long.parseLong(text(values, "seed")), Long.parseLong(text(values, "keys")), text(values, "mix"),
-                ValueSizes.parse(text(values, "values")), integer(values, "hashes"), integer(values, "fields"),
-                ValueSizes.parse(text(values, "ttls")), Path.of(text(values, "directory")));
+        return values;
     }
 
     private static String text(Map<String, String> values, String name) {

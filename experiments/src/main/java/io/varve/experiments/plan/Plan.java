@@ -52,6 +52,8 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     private static final int ASSUMED_CACHE_ASIDE_RATE = 2_000;
     /** Rate of redis-benchmark, over pipelines of 1, 16 and 64. */
     private static final int ASSUMED_BENCHMARK_RATE = 200_000;
+    /** Number of redis-benchmark's default tests, those with long replies weighted by their duration. */
+    private static final int WARM_UP_TESTS = 30;
     /** Requests a second of one client that waits for each reply. */
     private static final int ASSUMED_SINGLE_RATE = 18_000;
 
@@ -170,7 +172,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
 
     /** Whether the baseline has no run of its own, because it alternates in the others'. */
     public static boolean isAlternating(Kind kind) {
-        return kind == Kind.THROUGHPUT || kind == Kind.PAPER_REQUESTS;
+        return kind == Kind.THROUGHPUT || kind == Kind.PAPER_REQUESTS || kind == Kind.WARM_UP;
     }
 
     private static List<String> keys(Map<String, ?> map) {
@@ -284,6 +286,11 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return LatencyLoad.of(workload(run));
     }
 
+    /** The load of the warm-up experiment. */
+    public WarmUpLoad warmUp(RunSpec run) {
+        return WarmUpLoad.of(workload(run));
+    }
+
     /** The requests of the paper's clients. */
     public RequestSet requests(RunSpec run) {
         return RequestSet.of(workload(run));
@@ -320,9 +327,9 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return SimulatedLoad.of(workload(run), keys(run));
     }
 
-    /** Whether a run of the kind needs a server. */
+    /** Whether a run of the kind needs one server for its whole duration. */
     public static boolean hasServer(Kind kind) {
-        return kind != Kind.CLEANER && kind != Kind.SIMULATED && kind != Kind.OBSERVED;
+        return kind != Kind.CLEANER && kind != Kind.SIMULATED && kind != Kind.OBSERVED && kind != Kind.WARM_UP;
     }
 
     public Size size(RunSpec run) {
@@ -404,6 +411,12 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 String target = penalty(run).client().get("target");
                 long rate = target == null ? ASSUMED_CACHE_ASIDE_RATE : Long.parseLong(target);
                 yield size.operations() / rate + 2 * OVERHEAD_SECONDS;
+            }
+            case WARM_UP -> {
+                WarmUpLoad load = warmUp(run);
+                long pass = size.operations() * WARM_UP_TESTS / ASSUMED_BENCHMARK_RATE;
+                yield (rival().isPresent() ? 2L : 1L) * size.repetitions()
+                        * (size.seconds() + pass + size.warmupSeconds() + load.pacedSeconds() + OVERHEAD_SECONDS);
             }
             case MEMORY_PER_KEY -> 2 * keys(run) / ASSUMED_LOADER_RATE + ASSUMED_SETTLE_SECONDS + OVERHEAD_SECONDS;
         };

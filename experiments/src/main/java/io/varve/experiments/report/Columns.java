@@ -22,6 +22,7 @@ import io.varve.experiments.result.table.PoliciesText;
 import io.varve.experiments.result.table.RequestsText;
 import io.varve.experiments.result.table.Summary;
 import io.varve.experiments.result.table.TieredText;
+import io.varve.experiments.result.table.WarmUpText;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -90,6 +91,7 @@ record Columns(String file, String title, String unit, List<String> names, List<
         addPolicies(all, summary);
         addTiered(all, summary);
         addPenalty(all, summary);
+        addFirstPass(all, summary);
         return all;
     }
 
@@ -235,6 +237,26 @@ record Columns(String file, String title, String unit, List<String> names, List<
                 "µs"));
         all.add(byWorkload(summary, TieredText.WRITTEN_PER_REQUEST, 1, null).columns("bytes-written",
                 "Bytes written to the device per request", "bytes"));
+    }
+
+    /** The first pass of redis-benchmark's default tests, as a share of the baseline's. */
+    private static void addFirstPass(List<Columns> all, Summary summary) {
+        Map<String, Grid> shares = new LinkedHashMap<>();
+        for (RunRecord run : summary.runs()) {
+            String server = run.run().configuration();
+            for (String test : WarmUpText.tests(run.measured(), server)) {
+                double share = run.number(WarmUpText.name(WarmUpText.ofTest(test), WarmUpText.SHARE));
+                if (Double.isFinite(share)) {
+                    Grid grid = shares.computeIfAbsent(run.run().workload(), _ -> new Grid());
+                    grid.put(test, server, share);
+                    run.checks().stream().filter(check -> check.what().startsWith(test + " "))
+                            .forEach(check -> grid.targets.put(test, check.limit()));
+                }
+            }
+        }
+        shares.forEach((workload, grid) -> all.add(grid.columns("first-pass_" + workload,
+                "Throughput of the first pass after a start / " + String.join(", ", summary.baselines()) + "'s",
+                "ratio")));
     }
 
     /** The penalty paper's Figure 14 and its Table 4. */

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.varve.experiments.definition.Experiment.Kind;
 import io.varve.experiments.definition.Experiment.Published;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.result.BusyMachine;
@@ -91,6 +92,9 @@ final class Page {
         model.put("curves", curves.stream().map(Page::curves).toList());
         model.put("figures", bars.stream().map(Page::figure).toList());
         model.put("columns", columns.stream().map(Page::columns).toList());
+        model.put("graphsTitle", plan.experiment().kind() == Kind.WARM_UP
+                ? "After a start"
+                : "Response times, misses and penalty classes");
         model.put("graphs", graphs.stream().map(Page::graph).toList());
         model.put("tables", PaperTables.of(plan, summary));
         return model;

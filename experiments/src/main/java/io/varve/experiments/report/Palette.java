@@ -17,7 +17,7 @@ final class Palette {
     private static final Map<String, String> GROUPS = Map.of(
             "60 s", "#e09f1f", "120 s", "#2f5fb3", "240 s", "#7a4fa3",
             Columns.PUBLISHED_OURS, "#d9c7a0", Columns.PUBLISHED_RIVAL, "#a89468",
-            "greedy", "#7d8590", "original", "#e09f1f", "modified", "#0f766e");
+            "greedy", "#7d8590", "original", "#e09f1f", "modified", "#0f766e", "Valkey", "#2f5fb3");
     private static final Map<String, String> POLICIES = Map.of(
             "tbf", "#0f766e", "tbf-half", "#6bb5ad", "bfd", "#4d7c0f", "clock", "#2f5fb3", "lru", "#7d8590",
             "random", "#c2402c", "sieve", "#e09f1f", "s3-fifo", "#7a4fa3", "tbf-marked", "#3f3f46", "clock-marked",

@@ -3,6 +3,7 @@ package io.varve.experiments.report;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
 import io.varve.experiments.plan.Plan;
@@ -26,7 +27,8 @@ public final class Report {
         List<Curves> curves = Curves.of(plan, files);
         List<Bars> bars = Bars.of(plan, summary);
         List<Columns> columns = Columns.of(plan, summary);
-        List<Graph> graphs = PenaltyGraphs.of(plan, files);
+        List<Graph> graphs = new ArrayList<>(PenaltyGraphs.of(plan, files));
+        graphs.addAll(WarmUpGraphs.of(summary));
         Path page = files.directory().resolve("report.html");
         Files.writeString(page, Page.html(plan, summary, curves, bars, columns, graphs));
         Plots plots = new Plots(files.directory());

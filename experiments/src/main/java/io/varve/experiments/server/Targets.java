@@ -25,6 +25,21 @@ public final class Targets {
 
     private final Path home;
 
+    /**
+     * Configurations whose server this machine does not have, and why. A missing baseline is no reason to leave it out:
+     * nothing can be compared without it.
+     */
+    public static Map<String, String> missing(Map<String, Configuration> configurations, List<String> baselines) {
+        Map<String, String> missing = new LinkedHashMap<>();
+        configurations.forEach((name, configuration) -> {
+            if (configuration.server() == Server.VALKEY && !baselines.contains(name)
+                    && !RedisBinary.hasValkey()) {
+                missing.put(name, "no valkey-server is on PATH");
+            }
+        });
+        return missing;
+    }
+
     /** @param home the repository's root, with the launcher */
     public Targets(Path home) {
         this.home = home;

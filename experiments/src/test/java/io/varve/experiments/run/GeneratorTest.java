@@ -3,6 +3,7 @@ package io.varve.experiments.run;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 
 import io.varve.experiments.definition.InvalidExperimentException;
 import io.varve.experiments.run.load.SequentialLoad;
@@ -35,6 +36,16 @@ final class GeneratorTest {
         assertThatThrownBy(() -> RedisBenchmark.parse("\"SET\",\"1234.5\"\n")).hasMessageContaining("version 7");
         assertThatThrownBy(() -> RedisBenchmark.parse(HEADER + "\"GET\",\"x\",\"1\",\"1\",\"1\",\"1\",\"1\",\"1\"\n"))
                 .hasMessageContaining("'x'");
+    }
+
+    @Test
+    void parseTests_namesEachTestShortly_withoutPreparations() throws IOException {
+        String rest = "\",\"1\",\"1\",\"1\",\"1\",\"1\",\"1\"\n";
+        assertThat(RedisBenchmark.parseTests(HEADER + "\"PING_INLINE\",\"5.5" + rest + "\"LPUSH\",\"7" + rest
+                + "\"LPUSH (needed to benchmark LRANGE)\",\"8" + rest
+                + "\"LRANGE_100 (first 100 elements)\",\"9" + rest)).containsExactly(Map.entry("PING_INLINE", 5.5),
+                        Map.entry("LPUSH", 7.0), Map.entry("LRANGE_100", 9.0));
+        assertThatThrownBy(() -> RedisBenchmark.parseTests(HEADER)).hasMessageContaining("no result");
     }
 
     @Test

@@ -158,6 +158,9 @@ public record Summary(String experiment, String scale, String scaleAbout, List<R
         if (runs.stream().anyMatch(RequestsText::isIn)) {
             return tableOfSeveralKinds();
         }
+        if (runs.stream().anyMatch(WarmUpText::isIn)) {
+            return WarmUpText.table(runs, baselines);
+        }
         if (runs.stream().anyMatch(run -> !run.cells().isEmpty())) {
             return CellText.table(runs);
         }

@@ -35,8 +35,20 @@ public final class PacedProcess {
      * @throws IOException if the generator failed
      */
     public void run(PacedSettings settings, RunContext.Part prepare) throws IOException {
+        run(settings, List.of(), prepare);
+    }
+
+    /**
+     * Runs the load to its end, or until the run is cancelled.
+     *
+     * @param more further words for the generator, such as those of a rehearsal
+     * @param prepare runs one second before the counted part begins
+     * @throws IOException if the generator failed
+     */
+    public void run(PacedSettings settings, List<String> more, RunContext.Part prepare) throws IOException {
         List<String> command = command(PacedLoad.class);
         command.addAll(settings.words());
+        command.addAll(more);
         Process process = new ProcessBuilder(Pinning.command(context.pinning.load(), command))
                 .redirectErrorStream(true)
                 .start();

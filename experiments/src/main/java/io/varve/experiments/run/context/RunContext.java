@@ -36,6 +36,8 @@ public final class RunContext {
     public final List<Check> checks = new ArrayList<>();
     public final List<Cell> cells = new ArrayList<>();
     public final Map<String, String> load = new LinkedHashMap<>();
+    /** Name and version of the measured server. */
+    public String serverVersion = "unknown";
     public volatile String phase = "start";
     public volatile @Nullable Monitor monitor;
 

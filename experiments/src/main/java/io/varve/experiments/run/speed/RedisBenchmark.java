@@ -6,7 +6,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 import io.varve.experiments.definition.InvalidExperimentException;
@@ -18,6 +20,10 @@ import io.varve.experiments.server.Target;
 public final class RedisBenchmark {
     private static final String NAME = "redis-benchmark";
     private static final long POLL_MILLIS = 50;
+    /** A number of requests that no load reaches. */
+    private static final long ENDLESS = 2_000_000_000;
+    /** In the name of a default test that prepares the following ones. */
+    private static final String PREPARES = "needed to benchmark";
     /** The columns of a CSV row: test, rps, then the latencies avg, min, p50, p95, p99, max. */
     private static final int NUMBERS = 7;
     private static final int P50 = 3;
@@ -65,17 +71,49 @@ public final class RedisBenchmark {
     Result run(Target target, int connections, int pipeline, long keys, long requests, List<String> command,
             Cancellation cancellation)
             throws IOException {
+        List<String> words = words(target, connections, pipeline, requests);
+        words.addAll(List.of("-r", String.valueOf(keys)));
+        words.addAll(command);
+        return parse(printed(words, cancellation));
+    }
+
+    /**
+     * Runs its default tests once, or until it is cancelled.
+     *
+     * @param requests number of requests of each test
+     * @return requests a second by test, in the order of execution
+     */
+    Map<String, Double> runDefaultTests(Target target, int connections, int pipeline, long requests,
+            Cancellation cancellation) throws IOException {
+        return parseTests(printed(words(target, connections, pipeline, requests), cancellation));
+    }
+
+    /** Starts a load that ends when the process is destroyed. */
+    Process start(Target target, int connections, int pipeline, long keys, List<String> command) throws IOException {
+        List<String> words = words(target, connections, pipeline, ENDLESS);
+        words.addAll(List.of("-r", String.valueOf(keys)));
+        words.addAll(command);
+        Process process = new ProcessBuilder(Pinning.command(pinning.load(), words)).redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
+        process.getOutputStream().close();
+        return process;
+    }
+
+    private List<String> words(Target target, int connections, int pipeline, long requests) {
         List<String> words = new ArrayList<>(List.of(program.toString(), "-h", target.host(), "-p",
-                String.valueOf(target.port()), "-c", String.valueOf(connections), "-P", String.valueOf(pipeline), "-r",
-                String.valueOf(keys), "-n", String.valueOf(requests), "--csv", "--precision", "3"));
+                String.valueOf(target.port()), "-c", String.valueOf(connections), "-P", String.valueOf(pipeline), "-n",
+                String.valueOf(requests), "--csv", "--precision", "3"));
         if (pinning.loadCores() > 1) {
             words.addAll(List.of("--threads", String.valueOf(pinning.loadCores())));
         }
-        words.addAll(command);
+        return words;
+    }
+
+    private String printed(List<String> words, Cancellation cancellation) throws IOException {
         Process process = new ProcessBuilder(Pinning.command(pinning.load(), words)).redirectErrorStream(true).start();
         try {
             process.getOutputStream().close();
-            // Two lines: far less than a pipe holds, so that no reader is needed while it runs.
+            // A line for each test: far less than a pipe holds, so that no reader is needed while it runs.
             while (!process.waitFor(POLL_MILLIS, TimeUnit.MILLISECONDS)) {
                 if (cancellation.isCancelled()) {
                     throw new IOException("stopped");
@@ -85,13 +123,33 @@ public final class RedisBenchmark {
             if (process.exitValue() != 0) {
                 throw new IOException(NAME + " ended with status " + process.exitValue() + ": " + printed.strip());
             }
-            return parse(printed);
+            return printed;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while " + NAME + " ran", e);
         } finally {
             process.destroyForcibly();
         }
+    }
+
+    /**
+     * Reads all rows of the output of {@code --csv}.
+     *
+     * @return requests a second by test, without what its name has in parentheses; without the test that only prepares
+     *     others
+     */
+    public static Map<String, Double> parseTests(String printed) throws IOException {
+        Map<String, Double> tests = new LinkedHashMap<>();
+        for (String row : printed.lines().map(String::strip).filter(row -> row.startsWith("\"")).toList()) {
+            String name = row.substring(1, row.indexOf('"', 1));
+            if (!name.equals("test") && !name.contains(PREPARES)) {
+                tests.put(name.replaceFirst(" \\(.*", ""), parse(row).ops());
+            }
+        }
+        if (tests.isEmpty()) {
+            throw new IOException(NAME + " printed no result: " + printed.strip());
+        }
+        return tests;
     }
 
     /** Reads the last row of the output of {@code --csv}; the test's name in it may contain commas and quotes. */
