@@ -20,7 +20,7 @@ public final class ServerProcess implements AutoCloseable {
     private static final Pattern SERVE_OPTIONS = Pattern.compile(
             "serve_from\\(\\) \\{.*?VARVE_JAVA_OPTS=\"(.*?)\\$\\{VARVE",
             Pattern.DOTALL);
-    private static final Pattern JAVA_OPTIONS = Pattern.compile("exec \"\\$java\" (.*?)-Dvarve",
+    private static final Pattern JAVA_OPTIONS = Pattern.compile("exec \\$in_background \"\\$java\" (.*?)-Dvarve",
             Pattern.DOTALL);
     /** The sizing of a machine with much memory; a line {@code name=number name=number}. */
     private static final Pattern SIZES = Pattern.compile("\\n    (heap=\\d+ .*)\\n");
