@@ -159,8 +159,8 @@ public final class CommandSpec {
     }
 
     /**
-     * The most arguments with which it shares a clock reading. FAST says that one element of a collection takes constant
-     * or logarithmic time. The second argument of a write may be a number of elements (LPOP).
+     * The most arguments with which it shares a clock reading. FAST says that one element of a collection takes
+     * constant or logarithmic time. The second argument of a write may be a number of elements (LPOP).
      */
     private int clockArguments() {
         if (!plain || !flags.contains(CommandFlag.FAST)

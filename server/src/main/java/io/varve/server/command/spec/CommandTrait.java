@@ -3,8 +3,8 @@ package io.varve.server.command.spec;
 /** Properties of a command that the dispatcher needs beside Redis's flags. */
 public enum CommandTrait {
     /**
-     * Always takes so little time that several such commands share one clock reading: see {@code CommandTimes}. Commands
-     * on collections with the flag FAST do so too, if they have few arguments.
+     * Always takes so little time that several such commands share one clock reading: see {@code CommandTimes}.
+     * Commands on collections with the flag FAST do so too, if they have few arguments.
      */
     SHARES_CLOCK,
     /** Uses no key, and needs no more checks than a read. */
