@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The state of a {@link ShardLock}, on cache lines of its own: without the space before and after it, each lock
- * operation would take a line that readers on other cores need for something else. Whatever every write of a shard
- * changes belongs here, so that a core takes one line from another and not several.
+ * operation would take a line that readers on other cores need for something else. Fields that every write of a
+ * shard changes belong here: a core then takes one line from another and not several.
  */
 abstract sealed class ShardLockState extends ShardLockSpace permits ShardLock {
     /** State and number of acquisitions, see {@link ShardLock}. */
