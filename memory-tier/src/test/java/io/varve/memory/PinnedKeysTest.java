@@ -111,16 +111,20 @@ final class PinnedKeysTest {
         for (int count : new int[] {2, 100, 1000, 1025, 70_000}) {
             long[] hashes = random.longs(count).toArray();
             long[] bits = holder.begin(count);
+            assertThat(pins.isAny()).as("the pins before are gone").isFalse();
+            assertThat(pins.contains(42)).isFalse();
             for (long hash : hashes) {
                 PinnedKeys.Holder.add(bits, hash);
             }
             holder.pin(bits);
-            assertThat(pins.contains(42)).isFalse();
             for (long hash : hashes) {
                 assertThat(pins.contains(hash)).isTrue();
             }
             long others = random.longs(10_000).filter(pins::contains).count();
             assertThat(others).as("of %d", count).isLessThan(10_000 / 20);
+            holder.pin(42);
+            assertThat(pins.contains(42)).isTrue();
+            assertThat(pins.contains(43)).isFalse();
         }
         holder.unpin();
         assertThat(pins.isAny()).isFalse();
