@@ -11,6 +11,8 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 
 import io.varve.server.differential.random.RandomCommands;
 import io.varve.server.differential.random.ScriptStep;
@@ -36,6 +38,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class TrackingDifferentialTest {
     private static final long COMMANDS = TestBudget.of("varve.differential.tracking", 5_000, 100_000);
     private static final int SCRIPT_COMMANDS = 400;
+    /** A word in the text of a reply. */
+    private static final Pattern QUOTED = Pattern.compile("\"(?:[^\"\\\\]|\\\\.)*\"");
 
     /**
      * A script: client and command; {@code $a} is the number of client a; after a line with {@code !} no client's
@@ -351,6 +355,9 @@ class TrackingDifferentialTest {
         // (decision 20). And a PFADD that has changed a HyperLogLog before it finds out that the rest is corrupt has
         // changed cached values: Varve invalidates them, and Redis replies the error and does not.
         Set<String> without = Set.of("SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "SWAPDB", "MULTI", "EXAT", "PXAT", "1.5");
+        // Maintenance on another thread sends what is queued. If it does so in the middle of a command, the keys of
+        // that command arrive in two messages.
+        long split = 0;
         for (long sent = 0; sent < COMMANDS; sent += SCRIPT_COMMANDS) {
             long scriptSeed = seeds.nextLong();
             SplittableRandom random = new SplittableRandom(scriptSeed);
@@ -377,12 +384,24 @@ class TrackingDifferentialTest {
                     String line = who + ": " + step;
                     lines.add(line);
                     String key = step.arguments().size() > 1 ? step.arguments().get(1) : "";
-                    assertThat(ours.come()).as("%s, seed %d, after %s", line, scriptSeed,
+                    String actual = ours.come();
+                    String expected = theirs.come();
+                    if (!actual.equals(expected) && invalidKeys(actual).equals(invalidKeys(expected))) {
+                        split++;
+                        continue;
+                    }
+                    assertThat(actual).as("%s, seed %d, after %s", line, scriptSeed,
                             lines.stream().filter(other -> other.contains(RawReply.quote(key))).toList())
-                            .isEqualTo(theirs.come());
+                            .isEqualTo(expected);
                 }
             }
         }
+        assertThat(split).as("commands whose invalidations were split").isLessThanOrEqualTo(1 + COMMANDS / 200);
+    }
+
+    private static List<String> invalidKeys(String messages) {
+        return QUOTED.matcher(messages).results().map(MatchResult::group).filter(word -> !word.equals("\"invalidate\""))
+                .sorted().toList();
     }
 
     /** Whether it may write into a HyperLogLog what is none. */
