@@ -126,6 +126,9 @@ public interface CacheSession {
 
     void unlock(Key key);
 
+    /** Whether the calling thread has locked the key's shard. */
+    boolean isLockedByMe(Key key);
+
     /** Locks all shards of the set in ascending order. */
     void lock(ShardSet shards);
 

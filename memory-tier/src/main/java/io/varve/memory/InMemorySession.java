@@ -199,6 +199,11 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
+    public boolean isLockedByMe(Key key) {
+        return shards[key.shard()].isLockedByMe();
+    }
+
+    @Override
     public void lock(ShardSet set) {
         for (int i = set.next(0); i >= 0; i = set.next(i + 1)) {
             shards[i].lock();

@@ -218,7 +218,7 @@ class AclChannelsTest {
                 "-NOPERM User u has no permissions to run the 'blpop' command\r\n");
         gets(second, "*2 $1 k $1 v");
         assertThat(admin.info("blocked_clients")).isEqualTo("0");
-        // No key is reserved.
+        // Nobody waits for the key any more.
         expect(admin, "RPUSH k w", ":1");
         expect(admin, "LPOP k", "$1 w");
     }

@@ -19,8 +19,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests blocked clients over sockets: which client is served, when and with which element. Confined to the test's
  * thread.
  *
- * <p>Commands that a client sends after a push in one piece show whether others were served before them: they are, on
- * whichever event loop they are.
+ * <p>Commands that a client sends after a push in one piece show whether others were served before them: they are,
+ * whatever event loops the clients belong to.
  */
 @Timeout(60)
 class BlockingCommandsTest extends BlockedClients {
@@ -134,7 +134,7 @@ class BlockingCommandsTest extends BlockedClients {
     }
 
     @Test
-    void aTransactionWaitsForReservedKeys() throws IOException {
+    void aTransactionBehindAPushFindsTheClientsServed() throws IOException {
         RawClient a = waiting("BLPOP k 0");
         RawClient b = waiting("BLPOP k 0");
         send(admin, "RPUSH k 1 2 3", "MULTI", "LLEN k", "LPOP k", "EXEC");
@@ -192,6 +192,89 @@ class BlockingCommandsTest extends BlockedClients {
         assertThat(admin.reply()).doesNotStartWith("-");
         gets(admin, ":0");
         gets(a, "*2 $1 k $1 v");
+    }
+
+    /** The shards of the targets are locked beside those that the command names. */
+    @ParameterizedTest
+    @ValueSource(strings = {"RENAME from k", "COPY from k", "LMOVE from k LEFT LEFT", "SORT from ALPHA STORE k",
+            "SORT from ALPHA BY w_* STORE k", "MULTI;RENAME from k;EXEC", "MULTI;SELECT 0;LPUSH k v;EXEC",
+            "SELECT 3;LPUSH k v;MOVE k 0;SELECT 0", "SELECT 3;LPUSH j v;COPY j k DB 0;SELECT 0"})
+    void listsCreatedByAnyCommandAreMovedByBlockedClients(String commands) throws IOException {
+        expect(admin, "RPUSH from v", ":1");
+        List<RawClient> movers = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            movers.add(waiting("BLMOVE " + (i == 0 ? "k" : "t" + i) + " t" + (i + 1) + " LEFT RIGHT 0"));
+        }
+        send(admin, commands.split(";"));
+        send(admin, "EXISTS k t1 t2 t3 t11", "LRANGE t12 0 -1");
+        String reply = admin.reply();
+        while (!reply.startsWith("*1\r\n$1\r\nv")) {
+            assertThat(reply).doesNotStartWith("-");
+            reply = admin.reply();
+        }
+        for (RawClient mover : movers) {
+            gets(mover, "$1 v");
+        }
+    }
+
+    // --- what others learn of it
+
+    @Test
+    void eventsOfTheServiceFollowThoseOfTheCommand() throws IOException {
+        expect(admin, "CONFIG SET notify-keyspace-events EA", "+OK");
+        RawClient listener = connect();
+        send(listener, "PSUBSCRIBE __keyevent@0__:*");
+        listener.reply();
+        RawClient a = waiting("BLPOP k 0");
+        RawClient b = waiting("BLMOVE k t LEFT RIGHT 0");
+        expect(admin, "RPUSH k v w x", ":3");
+        gets(a, "*2 $1 k $1 v");
+        gets(b, "$1 w");
+        RawClient c = waiting("BLPOP l 0");
+        send(admin, "MULTI", "RPUSH l v", "SET s v", "EXEC");
+        gets(c, "*2 $1 l $1 v");
+        for (String event : new String[] {"rpush k", "lpop k", "rpush t", "lpop k", "rpush l", "set s", "lpop l",
+                "del l"}) {
+            String[] message = listener.reply().split("\r\n");
+            assertThat(message[6] + " " + message[8]).isEqualTo("__keyevent@0__:" + event);
+        }
+    }
+
+    @Test
+    void invalidationsOfTheServiceAreThoseOfTheBlockedClient() throws IOException {
+        RawClient pusher = connect();
+        RawClient blocked = connect();
+        for (RawClient client : new RawClient[] {pusher, blocked}) {
+            client.command("HELLO", "3");
+            expect(client, "CLIENT TRACKING ON BCAST NOLOOP", "+OK");
+        }
+        send(blocked, "BLMOVE k t LEFT RIGHT 0");
+        awaitBlocked(1);
+        send(pusher, "RPUSH k v");
+        assertThat(untilPong(pusher)).contains(":1", "invalidate", "$1 t");
+        assertThat(untilPong(blocked)).contains("$1 v", "invalidate", "$1 k").doesNotContain("$1 t");
+    }
+
+    private static String untilPong(RawClient client) throws IOException {
+        send(client, "PING");
+        StringBuilder replies = new StringBuilder();
+        while (replies.indexOf("+PONG") < 0) {
+            replies.append(client.reply().replace("\r\n", " "));
+        }
+        return replies.toString();
+    }
+
+    @Test
+    void aServedMoveBreaksAWatchOfItsTarget() throws IOException {
+        RawClient watcher = connect();
+        expect(watcher, "WATCH t", "+OK");
+        RawClient a = waiting("BLMOVE k t LEFT RIGHT 0");
+        expect(admin, "RPUSH k v", ":1");
+        gets(a, "$1 v");
+        send(watcher, "MULTI", "PING", "EXEC");
+        gets(watcher, "+OK");
+        gets(watcher, "+QUEUED");
+        gets(watcher, "*-1");
     }
 
     @ParameterizedTest
@@ -360,7 +443,7 @@ class BlockingCommandsTest extends BlockedClients {
     }
 
     @Test
-    void aMoveWithoutMemoryFailsAndTheNextClientIsServed() throws IOException {
+    void aServedMoveMayExceedMaxmemory() throws IOException {
         restart(servers.start("io-threads 2", "maxmemory 32mb", "shards 2"));
         String fill = "f".repeat(10_000);
         for (int i = 0; i < 1_500; i++) {
@@ -372,8 +455,11 @@ class BlockingCommandsTest extends BlockedClients {
         RawClient b = waiting("BLPOP k 0");
         expect(admin, "CONFIG SET maxmemory 8mb", "+OK");
         expect(admin, "SWAPDB 0 5", "+OK");
-        gets(a, "-OOM command not allowed when used memory > 'maxmemory'.");
-        gets(b, "*2 $1 k $10000 " + fill);
-        expect(admin, "EXISTS k l", ":0");
+        gets(a, "$10000 " + fill);
+        expect(admin, "SELECT 0", "+OK");
+        expect(admin, "EXISTS k l", ":1");
+        expect(admin, "CONFIG SET maxmemory 32mb", "+OK");
+        expect(admin, "RPUSH k v", ":1");
+        gets(b, "*2 $1 k $1 v");
     }
 }

@@ -21,6 +21,23 @@ public final class ShardSet {
         words[shard >>> 6] &= ~(1L << shard);
     }
 
+    /** Adds the shards of another set of the same size. */
+    public void addAll(ShardSet other) {
+        for (int i = 0; i < words.length; i++) {
+            words[i] |= other.words[i];
+        }
+    }
+
+    /** Whether it has all shards of another set of the same size. */
+    public boolean containsAll(ShardSet other) {
+        for (int i = 0; i < words.length; i++) {
+            if ((other.words[i] & ~words[i]) != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** Removes the shards that are in another set of the same size. */
     public void removeAll(ShardSet other) {
         for (int i = 0; i < words.length; i++) {

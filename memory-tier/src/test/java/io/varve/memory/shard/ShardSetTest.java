@@ -59,8 +59,14 @@ final class ShardSetTest {
             set.remove(one);
             expected.remove(one);
             assertThat(set.intersects(other)).isEqualTo(others.stream().anyMatch(expected::contains));
+            assertThat(set.containsAll(other)).isEqualTo(expected.containsAll(others));
+            ShardSet both = new ShardSet(shards);
+            both.addAll(set);
+            both.addAll(other);
+            assertThat(both.containsAll(set) && both.containsAll(other)).isTrue();
             set.removeAll(other);
             expected.removeAll(others);
+            assertThat(both.containsAll(set)).isTrue();
             for (int shard = 0; shard < shards; shard++) {
                 assertThat(set.contains(shard)).isEqualTo(expected.contains(shard));
             }

@@ -1,20 +1,29 @@
 package io.varve.server.blocking;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
 import io.varve.memory.item.ItemType;
 import io.varve.server.keys.HeapKey;
+import io.varve.server.resp.ServedReply;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A client whose command waits for one of several keys. Guarded by the lock of {@link BlockedKeys}, except for the
  * final fields that hold immutable values.
+ *
+ * <pre>
+ *   waits --served: another thread has run its pop----------> over: its event loop replies
+ *     |  \--timeout, CLIENT UNBLOCK-----------------------/
+ *     |  \--its re-run command has found something--> left
+ *     \-----disconnected----------------------------> left
+ * </pre>
  */
-public final class BlockedClient {
-    /** Why the wait ended without a result. */
+public class BlockedClient {
+    /** Why the wait ended. */
     public enum End {
+        /** Another thread has run the client's pop. */
+        SERVED,
         /** The timeout has passed, or CLIENT UNBLOCK ended the wait. */
         TIMEOUT,
         /** CLIENT UNBLOCK ERROR. */
@@ -26,28 +35,29 @@ public final class BlockedClient {
     private final long heapBytes;
     private final List<HeapKey> keys;
     private final @Nullable HeapKey target;
+    private final int targetShard;
     private final List<KeyQueue> queues = new ArrayList<>(1);
-    /** The queues whose keys are reserved for this client, in the order of the reservations. */
-    private final ArrayDeque<KeyQueue> pendingChecks = new ArrayDeque<>(2);
     private @Nullable Runnable wakeUp;
     private @Nullable End end;
+    private @Nullable ServedReply reply;
     /** Position in all queues: smaller than that of every later client. */
     private long order;
-    private boolean ended;
-    private boolean deferred;
+    private boolean rerunRequested;
 
     /**
      * @param type the item type that the command waits for
      * @param keys the keys of the command that it waits for, by key number; they may repeat
      * @param target the key that receives the result; null if there is none
+     * @param targetShard the shard of the target, if there is one
      * @param deadlineNanos end of the wait, on the ticker's nanosecond clock; {@link Long#MAX_VALUE}: never
      * @param heapBytes bytes charged for this client
      */
-    public BlockedClient(ItemType type, List<HeapKey> keys, @Nullable HeapKey target, long deadlineNanos,
-            long heapBytes) {
+    public BlockedClient(ItemType type, List<HeapKey> keys, @Nullable HeapKey target, int targetShard,
+            long deadlineNanos, long heapBytes) {
         this.type = type;
         this.keys = List.copyOf(keys);
         this.target = target;
+        this.targetShard = targetShard;
         this.deadlineNanos = deadlineNanos;
         this.heapBytes = heapBytes;
     }
@@ -68,17 +78,13 @@ public final class BlockedClient {
         return keys;
     }
 
-    @Nullable
-    HeapKey target() {
+    /** The key that receives the result; null if there is none. */
+    public @Nullable HeapKey target() {
         return target;
     }
 
-    /**
-     * Whether the command relates keys to each other, so that the outcome for one key depends on earlier changes of
-     * another.
-     */
-    boolean relatesKeys() {
-        return target != null || keys.size() > 1;
+    int targetShard() {
+        return targetShard;
     }
 
     public long deadlineNanos() {
@@ -90,12 +96,9 @@ public final class BlockedClient {
         return heapBytes;
     }
 
+    /** The queues that it is in; none once its wait is over. */
     List<KeyQueue> queues() {
         return queues;
-    }
-
-    ArrayDeque<KeyQueue> pendingChecks() {
-        return pendingChecks;
     }
 
     void onWake(Runnable action) {
@@ -118,20 +121,24 @@ public final class BlockedClient {
         end = why;
     }
 
-    /** Whether the client could not re-run its command when woken, and other clients were woken in its place. */
-    boolean isDeferred() {
-        return deferred;
+    /** Sets the reply of a served client. Called by {@link PopRunner#pop}. */
+    public void reply(ServedReply value) {
+        reply = value;
     }
 
-    void deferred(boolean value) {
-        deferred = value;
+    /** Removes and returns the reply of a served client; null if there is none. On its event loop, after its wait. */
+    public @Nullable ServedReply takeReply() {
+        ServedReply taken = reply;
+        reply = null;
+        return taken;
     }
 
-    boolean hasEnded() {
-        return ended;
+    /** Whether the client is to run its command again. */
+    boolean isRerunRequested() {
+        return rerunRequested;
     }
 
-    void markEnded() {
-        ended = true;
+    void rerunRequested(boolean value) {
+        rerunRequested = value;
     }
 }

@@ -6,7 +6,6 @@ import io.varve.memory.Cache;
 import io.varve.memory.item.Ticker;
 import io.varve.server.acl.AccessControl;
 import io.varve.server.admin.ClientTotals;
-import io.varve.server.blocking.BarrierWaiter;
 import io.varve.server.blocking.BlockedClient;
 import io.varve.server.blocking.BlockedKeys;
 import io.varve.server.command.session.Client;
@@ -19,7 +18,9 @@ import io.varve.server.command.session.WatchedKeys;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.pubsub.Subscriptions;
 import io.varve.server.resp.RequestHeapBudget;
+import io.varve.server.resp.ServedReply;
 import io.varve.server.tracking.Tracker;
+import org.jspecify.annotations.Nullable;
 
 /** The clients from connect to disconnect, and the end of their waits. Thread-safe, except where a method says so. */
 public final class ClientLifecycle {
@@ -73,36 +74,34 @@ public final class ClientLifecycle {
     /** Removes a client whose connection has ended. On its event loop. */
     public void disconnect(Client client) {
         clients.remove(client);
-        cancelWaits(client);
+        stopWaiting(client);
         client.endTransaction();
         stopTracking(client);
         client.subscriptions().end();
     }
 
-    /**
-     * Cancels the client's waits for keys and its place at the barrier, because it runs no further commands. On its
-     * event loop; the client may still be connected.
-     */
-    public void cancelWaits(Client client) {
-        stopWaiting(client, false);
-        BarrierWaiter barrierWaiter = client.waitState().takeBarrierPlace();
-        if (barrierWaiter != null) {
-            blockedKeys.removeWaiter(barrierWaiter);
+    /** Ends the client's wait for keys, if it waits. On its event loop. */
+    public void stopWaiting(Client client) {
+        ServedReply unsent = endWait(client);
+        if (unsent != null) {
+            unsent.release();
         }
     }
 
     /**
      * Ends the client's wait for keys, if it waits. On its event loop.
      *
-     * @param keyEmptied see {@link BlockedKeys#removeClient}
+     * @return the reply of a served client that has not been written yet, or null; the caller writes or releases it
      */
-    public void stopWaiting(Client client, boolean keyEmptied) {
+    public @Nullable ServedReply endWait(Client client) {
         BlockedClient blocked = client.waitState().blockedClient();
-        if (blocked != null) {
-            client.waitState().blockedClient(null);
-            blockedKeys.removeClient(blocked, keyEmptied);
-            argumentMemory.release(blocked.heapBytes());
+        if (blocked == null) {
+            return null;
         }
+        client.waitState().blockedClient(null);
+        blockedKeys.remove(blocked);
+        argumentMemory.release(blocked.heapBytes());
+        return blocked.takeReply();
     }
 
     /** Stops tracking for the client. On its event loop. */
@@ -127,7 +126,7 @@ public final class ClientLifecycle {
         for (Client client : clients.unordered()) {
             Connection connection = client.connection();
             ParkedCommand parked = client.waitState().parkedCommand();
-            if (parked != null && parked.isVisible()) {
+            if (parked != null && parked.isVisible() && !parked.answered()) {
                 waiting++;
                 limited += parked.timeoutMillis() > 0 ? 1 : 0;
             }

@@ -12,7 +12,6 @@ import io.varve.memory.shard.ShardSet;
 import io.varve.server.acl.AccessRequest;
 import io.varve.server.acl.User;
 import io.varve.server.admin.LoopCounters;
-import io.varve.server.blocking.BarrierWaiter;
 import io.varve.server.command.access.RequestedAccess;
 import io.varve.server.command.batch.Batch;
 import io.varve.server.command.flash.FlashKeyFetcher;
@@ -45,14 +44,15 @@ public final class CommandContext extends CallArguments {
     private @Nullable Client client;
     private @Nullable ReplyWriter reply;
     private @Nullable ParkedCommand parked;
-    private @Nullable BarrierWaiter barrierWaiter;
     private final @Nullable Transactions transactions;
     private long reportedErrors;
     private boolean mayHaveChanged;
     private boolean changesNothing;
     private @Nullable Object[] scratchObjects = new Object[8];
     private final ShardSet allShards;
-    private final ShardSet namedShards;
+    private final ShardSet shardOfKey;
+    /** The locked shards; null: that of its only key. */
+    private @Nullable ShardSet lockedShards;
 
     /**
      * @param keyFetcher the fetcher for the flash tier; null if there is none
@@ -69,7 +69,7 @@ public final class CommandContext extends CallArguments {
         events = server.notifications().keyEvents();
         this.keyFetcher = keyFetcher;
         allShards = new ShardSet(cache.shardCount());
-        namedShards = new ShardSet(cache.shardCount());
+        shardOfKey = new ShardSet(cache.shardCount());
         for (int i = 0; i < cache.shardCount(); i++) {
             allShards.add(i);
         }
@@ -172,31 +172,12 @@ public final class CommandContext extends CallArguments {
 
     /**
      * Re-runs the command after the caller ends the wait with {@link ParkedCommand#resume}. CLIENT LIST and INFO do not
-     * show the wait. The command keeps its place at the barrier.
+     * show the wait.
      */
     public ParkedCommand parkForRetry() {
-        BarrierWaiter had = takeBarrierPlace();
-        if (had != null) {
-            client().waitState().barrierPlace(had);
-        }
         ParkedCommand wait = ParkedCommand.hidden();
         retryAfter(wait);
         return wait;
-    }
-
-    /**
-     * Sets its place at the barrier that delays some commands ({@link
-     * io.varve.server.command.blocking.KeyReservations}), while it runs.
-     */
-    public void barrierPlace(@Nullable BarrierWaiter value) {
-        barrierWaiter = value;
-    }
-
-    /** Removes and returns its place at the barrier; null if it has none. */
-    public @Nullable BarrierWaiter takeBarrierPlace() {
-        BarrierWaiter had = barrierWaiter;
-        barrierWaiter = null;
-        return had;
     }
 
     /** Returns and clears the parking that the last command requested; null if there is none. */
@@ -280,15 +261,18 @@ public final class CommandContext extends CallArguments {
         }
     }
 
+    /** Sets the locked shards; null: that of its only key. They may be more than those of its keys. */
+    public void lockedShards(@Nullable ShardSet locked) {
+        lockedShards = locked;
+    }
+
     private ShardSet lockedShards() {
-        if (usesOtherKeys()) {
-            return allShards;
+        if (lockedShards != null) {
+            return lockedShards;
         }
-        namedShards.clear();
-        for (int i = 0; i < keyCount(); i++) {
-            namedShards.add(keyAt(i).shard());
-        }
-        return namedShards;
+        shardOfKey.clear();
+        shardOfKey.add(keyAt(0).shard());
+        return shardOfKey;
     }
 
     /**

@@ -58,7 +58,7 @@ public final class ServerState {
         long ofFlash = flash == null ? 0 : config.number("flash-cache-size") + 2 * config.number("flash-queue-size");
         argumentMemory = RequestHeapBudget.ofHeapBeside(ofFlash + Notifications.heapBytes());
         Clients clients = new Clients();
-        blockedKeys = new BlockedKeys(cache, flash != null);
+        blockedKeys = new BlockedKeys(cache);
         notifications = new Notifications(cache, clients, argumentMemory, config);
         lifecycle = new ClientLifecycle(clients, cache, flash != null, blockedKeys, notifications, argumentMemory,
                 ticker, this::config, this::access);

@@ -30,6 +30,7 @@ import io.varve.server.command.session.Transaction;
 import io.varve.server.resp.LargeBulks;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
+import io.varve.server.resp.ServedReply;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -131,15 +132,35 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     }
 
     /**
-     * Ends the connection: only commands of the current turn still run, and reservations for this client pass to others
-     * at once, since the close may take a while. An encrypted connection sends a close notification first, to a client
-     * that may not read.
+     * Ends the connection: only commands of the current turn still run, and the client waits for nothing any more, since
+     * the close may take a while. An encrypted connection sends a close notification first, to a client that may not
+     * read.
      */
     private void endAndClose() {
         closed = true;
+        if (client != null && !isExecuting) {
+            sendServedReply(client);
+        }
         channel.close();
         if (!isExecuting) {
             releaseAll();
+        }
+    }
+
+    /** Sends the reply of a client that was served before its end: no other client can get that element. */
+    private void sendServedReply(Client ending) {
+        ServedReply served = server.lifecycle().endWait(ending);
+        if (served != null && ending.replyMode() == Client.ReplyMode.ON) {
+            ReplyWriter reply = new ReplyWriter(buffers, server.argumentMemory());
+            try {
+                served.writeTo(reply);
+                out().write(reply);
+            } catch (NoBufferException none) {
+                logUnexpected(none);
+            }
+            reply.close();
+        } else if (served != null) {
+            served.release();
         }
     }
 
@@ -152,7 +173,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         if (disconnecting != null) {
             out().end();
             disconnecting.subscriptions().disconnect();
-            server.lifecycle().cancelWaits(disconnecting);
+            server.lifecycle().stopWaiting(disconnecting);
         }
         ParkedCommand ended = waiting;
         endWaiting();

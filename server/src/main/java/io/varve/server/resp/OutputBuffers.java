@@ -53,6 +53,17 @@ abstract sealed class OutputBuffers permits ReplyWriter {
         finishedBytes += length;
     }
 
+    /** Adds a buffer that another writer has written, after the output so far. Takes over the caller's reference. */
+    final void append(ByteBuf written) {
+        if (isValue(written)) {
+            addPiece(written, written.readableBytes());
+        } else {
+            cutBuffer();
+            pieces.add(written);
+            finished(written.readableBytes());
+        }
+    }
+
     /** Ensures that this many bytes fit without another buffer, for replies that must not fail. */
     public final void reserve(int bytes) {
         ensure(bytes);
@@ -81,12 +92,16 @@ abstract sealed class OutputBuffers permits ReplyWriter {
     }
 
     private void release(ByteBuf piece) {
-        if (piece instanceof RunBuffer run && run.isValue()) {
+        if (isValue(piece)) {
             finishedBytes -= piece.readableBytes();
         } else {
             finished(-piece.readableBytes());
         }
         piece.release();
+    }
+
+    private static boolean isValue(ByteBuf piece) {
+        return piece instanceof RunBuffer run && run.isValue();
     }
 
     /** Whether nothing has been written since the last {@link #take}. */

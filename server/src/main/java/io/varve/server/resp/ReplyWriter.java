@@ -32,6 +32,11 @@ public final class ReplyWriter extends OutputBuffers {
         this.heap = heap;
     }
 
+    /** Creates a writer with the same allocator and budget. */
+    public ReplyWriter sibling() {
+        return new ReplyWriter(allocator, heap);
+    }
+
     /** 2 or 3. */
     public int protocol() {
         return protocol;

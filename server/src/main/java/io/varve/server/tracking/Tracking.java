@@ -165,7 +165,7 @@ public final class Tracking implements ChangeListener {
     }
 
     /** The client whose commands the calling thread executes. */
-    static @Nullable Tracker running() {
+    public static @Nullable Tracker running() {
         return RUNNING.get();
     }
 

@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(60)
 class FlashBlockingTest extends FlashClients {
     /** More often than a command's keys are fetched. */
-    private static final int MANY_CALLS = 140;
+    private static final int MANY_RUNS = 140;
     /** Missing memory when the cache is full, and how much of it is freed: not enough. */
     private static final int LARGE_BYTES = 500_000;
     private static final int FILL_BYTES = 100_000;
@@ -63,19 +63,42 @@ class FlashBlockingTest extends FlashClients {
         expect(other, "EXISTS l z", "1");
     }
 
+    /** Only the key that was pushed to is used, so nothing is fetched. */
+    @Test
+    void anotherKeyOfTheClientStaysOnFlash() throws IOException {
+        RawClient pops = waiting("BLPOP a b 0");
+        expect(other, "SADD b member", "1");
+        server.drop("b");
+        server.awaitWritten();
+        AtomicInteger fetches = countFetches();
+        expect(other, "RPUSH a x y", "2");
+        gets(pops, "a", "x");
+        expect(other, "LLEN a", "1");
+        assertThat(fetches.get()).isZero();
+        expect(other, "SCARD b", "1");
+    }
+
+    private AtomicInteger countFetches() {
+        AtomicInteger fetches = new AtomicInteger();
+        server.store().before(call -> {
+            if (call.equals("get")) {
+                fetches.incrementAndGet();
+            }
+        });
+        return fetches;
+    }
+
     /**
-     * A waiting client is woken for a list, which is demoted before the client re-runs, while another of its keys is
+     * A waiting client runs its command again, because its target is on flash. The list is demoted while the target is
      * being fetched.
      */
     @Test
-    void aListDemotedBeforeItsClientRetries() throws IOException {
+    void aListDemotedDuringTheFetchOfTheTarget() throws IOException {
         CountDownLatch slow = new CountDownLatch(1);
         try {
-            RawClient pops = waiting("BLPOP a b 0");
-            expect(other, "SADD b member", "1");
-            // Behind the look of the waiter.
-            expect(other, "SCARD b", "1");
-            server.drop("b");
+            expect(other, "RPUSH to y", "1");
+            RawClient moves = waiting("BLMOVE a to LEFT LEFT 0");
+            server.drop("to");
             server.awaitWritten();
             AtomicInteger held = new AtomicInteger();
             server.store().before(call -> {
@@ -84,14 +107,14 @@ class FlashBlockingTest extends FlashClients {
                     awaitQuietly(slow);
                 }
             });
-            expect(other, "RPUSH a x y", "2");
+            expect(other, "RPUSH a x", "1");
             await(() -> held.get() > 0);
             server.drop("a");
-            assertThat(pops.isAnswered()).isFalse();
+            assertThat(moves.isAnswered()).isFalse();
             slow.countDown();
-            gets(pops, "a", "x");
-            expect(other, "LLEN a", "1");
-            expect(other, "SCARD b", "1");
+            assertThat(moves.read().text()).isEqualTo("x");
+            assertThat(other.call("LRANGE", "to", "0", "-1").elements()).extracting(RawReply::text)
+                    .containsExactly("x", "y");
         } finally {
             slow.countDown();
         }
@@ -109,28 +132,31 @@ class FlashBlockingTest extends FlashClients {
                 "x");
     }
 
-    /** Each time that it looks is one of its own: it is not refused because there were many. */
+    /** Each time that it runs again is one of its own: it is not refused because there were many. */
     @Test
-    void itMayBeCalledOften() throws IOException {
-        RawClient pops = waiting("BLPOP a b 0");
-        expect(other, "SADD b member", "1");
-        for (int i = 0; i < MANY_CALLS; i++) {
-            server.drop("b");
-            expect(other, "SADD a member", "1");
-            expect(other, "DEL a", "1");
+    void itMayRunAgainOften() throws IOException {
+        expect(other, "RPUSH to x", "1");
+        RawClient moves = waiting("BLMOVE a to LEFT LEFT 0");
+        RawClient pops = connect();
+        for (int i = 0; i < MANY_RUNS; i++) {
+            pops.queue("BLPOP", "a", "0");
+            pops.flush();
+            await(() -> other.infoLong("blocked_clients") == 2);
+            server.drop("to");
+            // The client behind it is served.
+            expect(other, "RPUSH a e" + i, "1");
+            gets(pops, "a", "e" + i);
         }
-        assertThat(pops.isAnswered()).isFalse();
-        expect(other, "RPUSH a x", "1");
-        gets(pops, "a", "x");
+        assertThat(moves.isAnswered()).isFalse();
+        await(() -> other.infoLong("blocked_clients") == 1);
+        expect(other, "RPUSH a last", "1");
+        assertThat(moves.read().text()).isEqualTo("last");
     }
 
-    /**
-     * Memory is full of what does not fall, and one key of those that are waited for is too large to come up: of two
-     * that wait the first is called, and cannot look.
-     */
-    private AtomicInteger fillUp() throws IOException {
+    /** Memory is full of what does not fall, and {@code b}, which the command makes, is too large to come up. */
+    private void fillUp(String command) throws IOException {
         expect(other, "CONFIG SET maxmemory-policy volatile-lru", "OK");
-        expect(other, "SADD b " + "m".repeat(LARGE_BYTES), "1");
+        expect(other, command + " b " + "m".repeat(LARGE_BYTES), "1");
         expect(other, "EXPIRE b 10000", "1");
         server.drop("b");
         server.awaitWritten();
@@ -141,93 +167,39 @@ class FlashBlockingTest extends FlashClients {
         } while (!set.isError());
         assertThat(set.text()).startsWith("OOM");
         expect(other, "DEL fill0", "1");
-        AtomicInteger looks = new AtomicInteger();
-        server.store().before(call -> {
-            if (call.equals("get")) {
-                looks.incrementAndGet();
-            }
-        });
-        expect(other, "RPUSH a x", "1");
-        return looks;
-    }
-
-    private void freeMemory() throws IOException {
-        for (int i = 0; i < fills; i++) {
-            other.call("DEL", "fill" + i);
-        }
     }
 
     @Test
-    void aClientKeepsWaitingWhileMemoryIsFull() throws IOException {
+    void aClientIsServedAlthoughItsOtherKeyDoesNotFit() throws IOException {
         RawClient pops = waiting("BLPOP a b 0");
-        AtomicInteger looks = fillUp();
-        await(() -> looks.get() > 2);
-        assertThat(pops.isAnswered()).isFalse();
-        // It delays no other client.
-        expect(other, "LLEN a", "1");
-        assertThat(other.call("SCARD", "b").text()).startsWith("OOM");
-        freeMemory();
+        fillUp("SADD");
+        expect(other, "RPUSH a x", "1");
         gets(pops, "a", "x");
-        expect(other, "EXISTS a b", "1");
+        expect(other, "EXISTS a", "0");
     }
 
-    /** The keys of the clients behind it are in memory: a new client may take an element too. */
+    /** Otherwise it would wait for a change that may never come. */
     @Test
-    void clientsBehindADeferredOneAreServed() throws IOException {
-        RawClient first = waiting("BLPOP a b 0");
-        RawClient second = waiting("BLPOP a 0");
-        RawClient third = waiting("BLPOP c a 0");
-        AtomicInteger looks = fillUp();
-        gets(second, "a", "x");
-        expect(other, "RPUSH a y z", "2");
-        gets(third, "a", "y");
-        int before = looks.get();
-        await(() -> looks.get() > before + 1);
-        assertThat(first.isAnswered()).isFalse();
+    void aMoveWhoseTargetDoesNotFitIsRefused() throws IOException {
+        RawClient moves = waiting("BLMOVE a b LEFT LEFT 0");
+        fillUp("RPUSH");
+        expect(other, "RPUSH a x", "1");
+        assertThat(moves.read().text()).startsWith("OOM");
         expect(other, "LLEN a", "1");
-        freeMemory();
-        gets(first, "a", "z");
+        assertThat(other.infoLong("blocked_clients")).isZero();
     }
 
     @Test
-    void theNextClientIsServedIfTheFirstLeaves() throws IOException {
-        RawClient leaves = waiting("BLPOP a b 0");
-        RawClient stays = waiting("BLPOP a b 0");
-        AtomicInteger looks = fillUp();
-        await(() -> looks.get() > 1);
-        int before = looks.get();
-        leaves.close();
-        await(() -> other.infoLong("blocked_clients") == 1 && looks.get() > before + 1);
-        assertThat(stays.isAnswered()).isFalse();
-        freeMemory();
-        gets(stays, "a", "x");
-    }
-
-    @Test
-    void itsTimeoutEndsNevertheless() throws IOException {
-        RawClient unblocked = connect();
-        String id = unblocked.call("CLIENT", "ID").text();
-        unblocked.queue("BLPOP", "a", "b", "0");
-        unblocked.flush();
-        await(() -> other.infoLong("blocked_clients") == 1);
-        AtomicInteger looks = fillUp();
-        await(() -> looks.get() > 1);
-        RawClient ends = connect();
-        ends.queue("BLPOP", "b", "0.25");
-        ends.flush();
-        assertThat(ends.read().text()).as("a client that does not wait yet is refused").startsWith("OOM");
-        await(() -> other.call("CLIENT", "UNBLOCK", id).integer() == 1);
-        assertThat(unblocked.read().isNull()).isTrue();
-        expect(other, "LLEN a", "1");
-        expect(other, "FLUSHALL", "OK");
-    }
-
-    @Test
-    void aTimeoutWhileMemoryIsFull() throws IOException {
-        RawClient pops = waiting("BLPOP a b 1");
-        AtomicInteger looks = fillUp();
-        assertThat(pops.read().isNull()).isTrue();
-        assertThat(looks.get()).isNotNegative();
-        expect(other, "LLEN a", "1");
+    void aSwapMakesClientsRunAgain() throws IOException {
+        expect(other, "SELECT 1", "OK");
+        expect(other, "RPUSH k x", "1");
+        server.drop(1, "k");
+        expect(other, "SELECT 0", "OK");
+        RawClient pops = waiting("BLPOP none k 0");
+        RawClient elsewhere = waiting("BLPOP other 0");
+        expect(other, "SWAPDB 0 1", "OK");
+        gets(pops, "k", "x");
+        assertThat(elsewhere.isAnswered()).isFalse();
+        expect(other, "EXISTS k", "0");
     }
 }

@@ -76,6 +76,15 @@ public final class Batch implements RequestSink {
         growKeys(keys);
     }
 
+    /** Creates a batch of one command without arguments, whose keys the caller binds. */
+    public static Batch ofKeys(int count) {
+        Batch batch = new Batch(1, 0, count);
+        batch.commandCount = 1;
+        batch.keyCounts[0] = count;
+        batch.keyTotal = count;
+        return batch;
+    }
+
     /** Whether its tables have exactly the size of its content. */
     public boolean isSlim() {
         return slim;

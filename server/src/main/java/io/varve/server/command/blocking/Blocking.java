@@ -6,12 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.server.blocking.BlockedClient;
 import io.varve.server.blocking.BlockedKeys;
-import io.varve.server.blocking.BlockedKeys.Unblocking;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.Errors;
 import io.varve.server.command.ServerState;
@@ -28,8 +26,8 @@ import io.varve.server.resp.RequestHeapBudget;
 /**
  * Blocks a command until one of its keys holds an element for it. Immutable: static methods only.
  *
- * <p>A command that finds nothing becomes a {@link BlockedClient}. Each time the client is called, the command re-runs
- * from its beginning. So it takes elements on its own event loop, where the reply is certain to be written.
+ * <p>A command that finds nothing leaves its pop in the queues of its keys. The command that makes a key ready runs it
+ * ({@link BlockedClientServer}). Where it cannot, the blocked command runs again from its beginning.
  *
  * @see BlockedKeys
  */
@@ -43,8 +41,6 @@ public final class Blocking {
     /** Heap bytes of a blocked client, here and with its connection, and of each of its keys beside the key's bytes. */
     private static final long BLOCKED_CLIENT_BYTES = 2 << 10;
     private static final long KEY_OVERHEAD_BYTES = 512;
-    /** Delay before a client retries whose keys found no space in memory, ms. */
-    private static final long RETRY_MILLIS = 100;
     private static final long NANOS_OF_MILLI = TimeUnit.MILLISECONDS.toNanos(1);
     /** A longer timeout means no timeout. */
     private static final long LONGEST_MILLIS = TimeUnit.DAYS.toMillis(10_000);
@@ -67,10 +63,14 @@ public final class Blocking {
         REFUSED
     }
 
-    /** Takes the command's result from a key and replies it. */
+    /**
+     * Takes the command's result from a key and replies it. It may run on another event loop when the arguments of the
+     * command are gone, and then finds its keys, but no arguments, in the context. If it runs out of memory, it has
+     * changed nothing.
+     */
     @FunctionalInterface
     public interface Taking {
-        /** @param keyIndex number of the key among the command's keys */
+        /** @param keyIndex number of the key among the keys of the context; a target has number 1 */
         Taken from(CommandContext context, int keyIndex);
     }
 
@@ -92,7 +92,7 @@ public final class Blocking {
             Absence nothing) {
         BlockedClient blockedClient = context.client().waitState().blockedClient();
         if (blockedClient != null) {
-            serveWoken(context, blockedClient, taking);
+            rerun(context, (BlockedCommand) blockedClient, keys, taking);
             return;
         }
         long timeoutMillis = timeoutMillis(context, context.spec());
@@ -114,7 +114,7 @@ public final class Blocking {
         if (context.isInTransaction()) {
             nothing.reply(context.reply());
         } else {
-            startWaiting(context, type, keys, target, timeoutMillis);
+            startWaiting(context, type, keys, target, taking, timeoutMillis);
         }
     }
 
@@ -133,7 +133,8 @@ public final class Blocking {
         return millis.longValueExact();
     }
 
-    private static void startWaiting(CommandContext context, ItemType type, int keys, int target, long timeoutMillis) {
+    private static void startWaiting(CommandContext context, ItemType type, int keys, int target, Taking taking,
+            long timeoutMillis) {
         long bytes = take(context);
         if (bytes < 0) {
             context.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
@@ -144,9 +145,9 @@ public final class Blocking {
             names.add(name(context.keyAt(i)));
         }
         long deadlineNanos = deadlineNanos(context.client(), timeoutMillis);
-        BlockedClient blockedClient = new BlockedClient(type, names,
+        BlockedCommand blockedClient = new BlockedCommand(context.client(), context.spec(), taking, type, names,
                 target == NO_TARGET ? null : name(context.keyAt(target)),
-                deadlineNanos, bytes);
+                target == NO_TARGET ? -1 : context.keyAt(target).shard(), deadlineNanos, bytes);
         context.server().blockedKeys().add(blockedClient);
         context.client().waitState().block(blockedClient, context.argumentBytes());
         parkUntilWoken(context, blockedClient);
@@ -161,15 +162,6 @@ public final class Blocking {
                 : deadline.arrivalNanos() + timeoutMillis * NANOS_OF_MILLI;
     }
 
-    /** Parks a command that must not check its keys yet; its timeout, if it has one, limits the wait. */
-    static ParkedCommand delayed(CommandContext context) {
-        BlockingDeadline deadline = context.client().waitState().blockingDeadline();
-        return deadline == null
-                ? ParkedCommand.hidden()
-                : ParkedCommand.delayed(leftMillis(context.server(), context.client(), context.spec(), context),
-                        deadline::markExpired, false);
-    }
-
     /** Parks a delayed command for at most this long, visibly to CLIENT LIST and INFO. */
     public static ParkedCommand delayed(ServerState server, Client client, CommandSpec spec, Arguments command,
             long maxMillis) {
@@ -177,7 +169,7 @@ public final class Blocking {
         long left = deadline == null ? 0 : leftMillis(server, client, spec, command);
         return deadline == null || left == 0 || left > maxMillis
                 ? ParkedCommand.silent(maxMillis)
-                : ParkedCommand.delayed(left, deadline::markExpired, true);
+                : ParkedCommand.delayed(left, deadline::markExpired);
     }
 
     private static long leftMillis(ServerState server, Client client, CommandSpec spec, Arguments command) {
@@ -207,66 +199,31 @@ public final class Blocking {
         return HeapKey.of(key.database(), key.address(), key.length());
     }
 
-    private static void serveWoken(CommandContext context, BlockedClient blockedClient, Taking taking) {
-        BlockedKeys blocked = context.server().blockedKeys();
-        for (int key = blocked.nextKeyToCheck(blockedClient); key >= 0; key = blocked.nextKeyToCheck(blockedClient)) {
-            switch (take(context, blockedClient, taking, key)) {
-                case MISSING -> blocked.resumeWaiting(blockedClient, null);
-                case WRONG_TYPE -> blocked.resumeWaiting(blockedClient, typeOf(context, key));
-                case LAST -> {
-                    context.server().lifecycle().stopWaiting(context.client(), true);
-                    return;
-                }
-                case SOME, REFUSED -> {
-                    context.server().lifecycle().stopWaiting(context.client(), false);
-                    return;
-                }
+    /** Runs the command of a client that could not be served on another event loop. */
+    private static void rerun(CommandContext context, BlockedCommand blockedClient, int keys, Taking taking) {
+        if (!context.server().blockedKeys().beginRerun(blockedClient)) {
+            // Its wait has ended before the shards were locked.
+            replyEnd(context, blockedClient);
+            return;
+        }
+        for (int i = 0; i < keys; i++) {
+            Taken taken = taking.from(context, i);
+            if (taken != Taken.MISSING && taken != Taken.WRONG_TYPE) {
+                // At once, so that the command's own changes do not serve it.
+                context.server().lifecycle().stopWaiting(context.client());
+                return;
             }
         }
+        blockedClient.user(context.client().user());
         parkUntilWoken(context, blockedClient);
-    }
-
-    private static Taken take(CommandContext context, BlockedClient blockedClient, Taking taking, int key) {
-        BlockedKeys blocked = context.server().blockedKeys();
-        blocked.beginCause(blockedClient);
-        try {
-            return taking.from(context, key);
-        } finally {
-            blocked.endCause();
-        }
-    }
-
-    private static ItemType typeOf(CommandContext context, int key) {
-        Item item = context.item();
-        boolean found = context.session().peek(context.keyAt(key), item);
-        assert found;
-        return item.type();
     }
 
     private static void parkUntilWoken(CommandContext context, BlockedClient blockedClient) {
         BlockedKeys blocked = context.server().blockedKeys();
-        // If the client was called before the wait ends, its command runs in any case and decides.
         ParkedCommand wait = ParkedCommand.forRetry(leftMillis(context.server(), blockedClient.deadlineNanos()),
-                () -> blocked.end(blockedClient, BlockedClient.End.TIMEOUT) == Unblocking.ENDED);
+                () -> blocked.end(blockedClient, BlockedClient.End.TIMEOUT));
         blocked.onWake(blockedClient, wait::resume);
         context.retryAfter(wait);
-    }
-
-    /**
-     * Defers a client whose keys found no space in memory. It keeps its place and retries after a delay; until
-     * then, other clients may take its keys.
-     */
-    public static ParkedCommand defer(ServerState server, BlockedClient blockedClient) {
-        BlockedKeys blocked = server.blockedKeys();
-        blocked.defer(blockedClient);
-        long leftMillis = leftMillis(server, blockedClient.deadlineNanos());
-        boolean isLast = leftMillis > 0 && leftMillis <= RETRY_MILLIS;
-        ParkedCommand wait = isLast
-                ? ParkedCommand.forRetry(leftMillis,
-                        () -> blocked.end(blockedClient, BlockedClient.End.TIMEOUT) == Unblocking.ENDED)
-                : ParkedCommand.forRetry(RETRY_MILLIS, () -> blocked.retryDeferred(blockedClient));
-        blocked.onWake(blockedClient, wait::resume);
-        return wait;
     }
 
     /** @return ms until the deadline, at least 1; 0 if there is none */
@@ -277,12 +234,23 @@ public final class Blocking {
         return Math.max(1, Math.ceilDiv(deadlineNanos - server.ticker().nanoTime(), NANOS_OF_MILLI));
     }
 
-    /** Replies that the wait has ended without a result. */
-    public static void replyEnd(ReplyWriter reply, BlockedClient.End end) {
+    private static void replyEnd(CommandContext context, BlockedClient blockedClient) {
+        BlockedClient.End end = context.server().blockedKeys().endReason(blockedClient);
+        replyEnd(context.reply(), blockedClient, java.util.Objects.requireNonNull(end));
+    }
+
+    /** Replies to a client whose wait has ended. */
+    public static void replyEnd(ReplyWriter reply, BlockedClient blockedClient, BlockedClient.End end) {
         switch (end) {
-            case TIMEOUT -> reply.nilArray();
+            case SERVED -> java.util.Objects.requireNonNull(blockedClient.takeReply()).writeTo(reply);
+            case TIMEOUT -> replyTimeout(reply);
             case ERROR -> reply.error(UNBLOCKED);
         }
+    }
+
+    /** Replies that the timeout has passed. */
+    public static void replyTimeout(ReplyWriter reply) {
+        reply.nilArray();
     }
 
     /** CLIENT UNBLOCK. */
@@ -304,10 +272,6 @@ public final class Blocking {
         if (!context.requireLong(2)) {
             return;
         }
-        if (!context.isInTransaction() && KeyReservations.delayRead(context)) {
-            // A client that has been served does not wait, so reservations have to be resolved first.
-            return;
-        }
         Client target = context.server().lifecycle().clients().find(context.longValue());
         if (target == null) {
             context.reply().integer(0);
@@ -318,20 +282,7 @@ public final class Blocking {
             context.reply().integer(end(target.waitState().parkedCommand(), why) ? 1 : 0);
             return;
         }
-        BlockedKeys blocked = context.server().blockedKeys();
-        switch (blocked.end(blockedClient, why)) {
-            case ENDED -> context.reply().integer(1);
-            case NOT_WAITING -> context.reply().integer(0);
-            case CALLED -> {
-                if (context.isInTransaction()) {
-                    context.reply().integer(0);
-                } else {
-                    ParkedCommand wait = ParkedCommand.hidden();
-                    blocked.runWhenReleased(blockedClient, wait::resume);
-                    context.retryAfter(wait);
-                }
-            }
-        }
+        context.reply().integer(context.server().blockedKeys().end(blockedClient, why) ? 1 : 0);
     }
 
     /**

@@ -50,10 +50,9 @@ public final class DeferredFlashReplies {
         }), _ -> {});
     }
 
-    /** Replies OK after a change completes. Until then the command keeps its place at the barrier. */
+    /** Replies OK after a change completes. */
     public static void okLater(CommandContext context, CompletableFuture<Void> change) {
-        Runnable end = KeyReservations.deferEnd(context);
-        answer(context.park(0, _ -> {}), change.whenComplete((_, _) -> end.run()), ReplyWriter::ok);
+        answer(context.park(0, _ -> {}), change, ReplyWriter::ok);
     }
 
     private static void answer(ParkedCommand waiting, CompletableFuture<Void> work, Consumer<ReplyWriter> done) {

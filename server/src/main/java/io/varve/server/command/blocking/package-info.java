@@ -1,3 +1,3 @@
-/** Commands that wait: for an element of a key, for a reservation, or for an answer of the flash tier. */
+/** Commands that wait: for an element of a key, or for an answer of the flash tier. */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.command.blocking;

@@ -48,7 +48,7 @@ final class CommandGate {
      */
     boolean isOrdinary(Client client) {
         return client.authenticated() && client.user().isUnrestricted() && client.transaction() == null
-                && client.waitState().blockedClient() == null && client.waitState().barrierPlace() == null
+                && client.waitState().blockedClient() == null
                 && !client.subscriptions().expectsMessages()
                 && !monitors.isAny()
                 && !publishesEvents;

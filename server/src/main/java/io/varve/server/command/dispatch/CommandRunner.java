@@ -4,7 +4,6 @@ import io.varve.memory.CacheSession;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Key;
 import io.varve.memory.shard.ShardSet;
-import io.varve.server.blocking.BlockedClient;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Errors;
@@ -12,8 +11,7 @@ import io.varve.server.command.Handler;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.batch.Batch;
 import io.varve.server.command.batch.KeyPrefetcher;
-import io.varve.server.command.blocking.Blocking;
-import io.varve.server.command.blocking.KeyReservations;
+import io.varve.server.command.blocking.BlockedClientServer;
 import io.varve.server.command.flash.FlashKeyFetcher;
 import io.varve.server.command.flash.KeyNotResidentException;
 import io.varve.server.command.session.Client;
@@ -22,6 +20,7 @@ import io.varve.server.command.session.Transaction;
 import io.varve.server.command.spec.Arguments;
 import io.varve.server.command.spec.CommandFlag;
 import io.varve.server.command.spec.CommandSpec;
+import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
 import io.varve.server.tracking.Tracker;
@@ -51,6 +50,7 @@ final class CommandRunner {
     private final ShardWaiters shardWaiters;
     private final CommandTimes times;
     private final OomGuard oomGuard;
+    private final BlockedClientServer blockedClients;
     private final ShardSet shards;
     /** The wait of the client after its last command; null if it does not wait. */
     private @Nullable ParkedCommand parked;
@@ -59,7 +59,8 @@ final class CommandRunner {
     private boolean isMissingInOtherDatabase;
 
     CommandRunner(ServerState server, CommandTable table, CommandContext context,
-            @Nullable FlashKeyFetcher keyFetcher, ShardWaiters shardWaiters, CommandTimes times, OomGuard oomGuard) {
+            @Nullable FlashKeyFetcher keyFetcher, ShardWaiters shardWaiters, CommandTimes times, OomGuard oomGuard,
+            BlockedClientServer blockedClients) {
         this.server = server;
         this.table = table;
         this.context = context;
@@ -67,6 +68,7 @@ final class CommandRunner {
         this.shardWaiters = shardWaiters;
         this.times = times;
         this.oomGuard = oomGuard;
+        this.blockedClients = blockedClients;
         session = context.session();
         shards = new ShardSet(server.cache().shardCount());
     }
@@ -120,8 +122,8 @@ final class CommandRunner {
             return Outcome.COMPLETED;
         }
         parked = wait;
-        if (client.waitState().blockedClient() != null) {
-            // It has checked its keys: its next wake-up may fetch keys as often as any command.
+        if (client.waitState().blockedClient() != null && wait.isVisible()) {
+            // It waits for its keys, not for a shard: its next run may fetch keys as often as any command.
             batch.flashLookups().endCommand();
         }
         return wait.replies() ? Outcome.PARKED : Outcome.RETRY;
@@ -140,7 +142,8 @@ final class CommandRunner {
         int first = executed == null ? batch.firstKey(command) : 0;
         int count = executed == null ? batch.keyCount(command) : named.keyTotal();
         if (!tier.settle(named, first, count)) {
-            return !waitForMemory(batch, spec, client, reply);
+            Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
+            return true;
         }
         try {
             runLocked(batch, command, spec, client, reply, mark);
@@ -149,29 +152,14 @@ final class CommandRunner {
             if (!FlashKeyFetcher.mayFetch(named, first, count, executed == null ? 1 : executed.databases())) {
                 // The keys are demoted as fast as they are fetched: memory cannot hold all of them at a time.
                 context.discardOtherKeys();
-                return !waitForMemory(batch, spec, client, reply);
+                Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
+                return true;
             }
             parked = tier.hasRecordedKeys()
                     ? tier.fetchRecordedKeys(named)
                     : tier.fetch(named, first, isMissingInOtherDatabase ? context.keyInOtherDatabase() : null);
             return false;
         }
-        return true;
-    }
-
-    /**
-     * Refuses a command whose keys do not fit in memory, or parks it if it is a blocked client's.
-     *
-     * @return whether it waits
-     */
-    private boolean waitForMemory(Batch batch, CommandSpec spec, Client client, ReplyWriter reply) {
-        BlockedClient blocked = client.waitState().blockedClient();
-        if (blocked == null) {
-            Refusal.reply(client, spec, reply, Errors.OUT_OF_MEMORY);
-            return false;
-        }
-        batch.flashLookups().endCommand();
-        parked = Blocking.defer(server, blocked);
         return true;
     }
 
@@ -227,7 +215,7 @@ final class CommandRunner {
         int first = batch.firstKey(command);
         isMissingInOtherDatabase = false;
         if (keys == 0) {
-            runWithoutKeys(handler);
+            runWithoutKeys(batch, command, handler);
         } else if (context.usesOtherKeys()) {
             runLocking(context.allShards(), batch, command, handler);
         } else if (keys == 1) {
@@ -241,14 +229,34 @@ final class CommandRunner {
                     return;
                 }
             }
+            boolean needsMoreShards;
             try {
-                runInMemory(batch, command, handler);
+                boolean serves = mayServe();
+                needsMoreShards = serves && !coversMoves(key.shard(), batch, first);
+                if (!needsMoreShards) {
+                    runInMemory(batch, command, handler, serves);
+                }
             } finally {
                 session.unlock(key);
+            }
+            if (needsMoreShards) {
+                runLockingMany(batch, command, handler);
             }
         } else {
             runLockingMany(batch, command, handler);
         }
+    }
+
+    /** Whether the command may make keys of blocked clients ready. The shards of its keys are locked. */
+    private boolean mayServe() {
+        return context.spec().isWrite() && server.blockedKeys().isAnyWaiting();
+    }
+
+    /** Whether blocked clients may move elements of its only key into no other shard than this. */
+    private boolean coversMoves(int shard, Batch batch, int key) {
+        shards.clear();
+        shards.add(shard);
+        return blockedClients.coversMoves(shards, batch, key, 1);
     }
 
     /**
@@ -257,40 +265,27 @@ final class CommandRunner {
      * @return false if it has to run under the lock: it has done nothing
      */
     private boolean runOnSnapshot(Key key, Handler handler) {
-        if (tracker != null || keyFetcher != null || !session.openSnapshot(key)) {
-            return false;
-        }
-        // ORDER: the flag is read between copy and confirmation. So no key was reserved while the copy was the item.
-        boolean isDelayed = server.blockedKeys().isAnyDelayed();
-        if (!session.confirmSnapshot()) {
+        if (tracker != null || keyFetcher != null || !session.openSnapshot(key) || !session.confirmSnapshot()) {
             return false;
         }
         try {
-            if (!isDelayed) {
-                handler.run(context);
-            }
-            return !isDelayed;
+            handler.run(context);
+            return true;
         } finally {
             session.closeSnapshot();
         }
     }
 
-    private void runWithoutKeys(Handler handler) {
-        if (!KeyReservations.delay(context)) {
-            try {
-                handler.run(context);
-            } finally {
-                KeyReservations.end(context);
-            }
+    private void runWithoutKeys(Batch batch, int command, Handler handler) {
+        if (keyFetcher == null && context.spec().has(CommandTrait.LOCKS_ALL_SHARDS)) {
+            runLocking(context.allShards(), batch, command, handler);
+        } else {
+            handler.run(context);
         }
     }
 
-    private void runInMemory(Batch batch, int command, Handler handler) {
-        // A blocked client ignores other reservations: it takes only from keys it was woken for.
-        if (context.client().waitState().blockedClient() == null
-                && KeyReservations.delay(context, batch, command, command + 1)) {
-            return;
-        }
+    /** @param serves whether it may make keys of blocked clients ready */
+    private void runInMemory(Batch batch, int command, Handler handler, boolean serves) {
         int first = batch.firstKey(command);
         int keys = batch.keyCount(command);
         if (keyFetcher != null) {
@@ -300,7 +295,11 @@ final class CommandRunner {
             // A key that the handler itself finds missing is in another database.
             isMissingInOtherDatabase = true;
         }
-        handler.run(context);
+        if (serves) {
+            blockedClients.run(context, handler);
+        } else {
+            handler.run(context);
+        }
         if (tracker != null) {
             TrackedReads.remember(tracker, context.spec(), batch, first, keys);
         }
@@ -316,14 +315,29 @@ final class CommandRunner {
         runLocking(shards, batch, command, handler);
     }
 
+    /**
+     * Locks the shards and runs the command. If blocked clients may move its elements into further shards, locks these
+     * too: nothing has run until all of them are locked.
+     */
     private void runLocking(ShardSet locked, Batch batch, int command, Handler handler) {
-        if (!shardWaiters.lock(context, locked)) {
-            return;
-        }
-        try {
-            runInMemory(batch, command, handler);
-        } finally {
-            session.unlock(locked);
+        int first = batch.firstKey(command);
+        int keys = batch.keyCount(command);
+        boolean needsMoreShards = true;
+        while (needsMoreShards && shardWaiters.lock(context, locked)) {
+            try {
+                boolean serves = mayServe();
+                needsMoreShards = serves && !blockedClients.coversMoves(locked, batch, first, keys);
+                if (!needsMoreShards) {
+                    context.lockedShards(locked);
+                    runInMemory(batch, command, handler, serves);
+                }
+            } finally {
+                context.lockedShards(null);
+                session.unlock(locked);
+            }
+            if (needsMoreShards) {
+                blockedClients.addMoves(locked);
+            }
         }
     }
 }

@@ -13,8 +13,8 @@ import io.varve.server.command.ServerState;
 import io.varve.server.command.batch.Batch;
 import io.varve.server.command.batch.BatchArguments;
 import io.varve.server.command.batch.KeyPrefetcher;
+import io.varve.server.command.blocking.BlockedClientServer;
 import io.varve.server.command.blocking.Blocking;
-import io.varve.server.command.blocking.KeyReservations;
 import io.varve.server.command.flash.FlashKeyFetcher;
 import io.varve.server.command.session.BlockingDeadline;
 import io.varve.server.command.session.Client;
@@ -40,6 +40,7 @@ public final class Dispatcher implements AutoCloseable {
     private final CacheSession session;
     private final boolean hasFlash;
     private final TransactionRunner transactions;
+    private final BlockedClientServer blockedClients;
     private final CommandContext context;
     private final LoopCounters counters;
     private final CommandTimes times;
@@ -67,11 +68,12 @@ public final class Dispatcher implements AutoCloseable {
         deferredReplies = new DeferredReplies(server, session, oomGuard);
         publishBackpressure = new PublishBackpressure(server, session);
         ShardWaiters shardWaiters = new ShardWaiters(session, cache.shardCount(), loop);
+        blockedClients = new BlockedClientServer(server, session, keyFetcher, counters);
         transactions = new TransactionRunner(server, table, session, keyFetcher, counters, times, monitors, oomGuard,
-                shardWaiters);
+                shardWaiters, blockedClients);
         context = new CommandContext(cache, session, server, keyFetcher, transactions, counters);
         gate = new CommandGate(server, session, oomGuard, monitors);
-        runner = new CommandRunner(server, table, context, keyFetcher, shardWaiters, times, oomGuard);
+        runner = new CommandRunner(server, table, context, keyFetcher, shardWaiters, times, oomGuard, blockedClients);
         prefetcher = new KeyPrefetcher(table, session, server.argumentMemory(), () -> server.config().touchAhead());
     }
 
@@ -79,6 +81,7 @@ public final class Dispatcher implements AutoCloseable {
     @Override
     public void close() {
         transactions.close();
+        blockedClients.close();
     }
 
     public LoopCounters counters() {
@@ -246,13 +249,7 @@ public final class Dispatcher implements AutoCloseable {
             client.abort();
             return Outcome.REFUSED;
         } else {
-            // It may have waited at the barrier; it gives up its place whatever the outcome.
-            context.barrierPlace(client.waitState().takeBarrierPlace());
-            try {
-                outcome = executeChecked(batch, command, spec, client, reply, mark);
-            } finally {
-                KeyReservations.end(context);
-            }
+            outcome = executeChecked(batch, command, spec, client, reply, mark);
         }
         if (outcome.isWaiting()) {
             return outcome;
@@ -296,12 +293,12 @@ public final class Dispatcher implements AutoCloseable {
         }
         if (blocked != null) {
             // It has been answered, by its handler or in its place.
-            server.lifecycle().stopWaiting(client, false);
+            server.lifecycle().stopWaiting(client);
         }
         return outcome;
     }
 
-    /** Answers a blocked client whose wait was ended by others, or by its timeout; null if the command has to run. */
+    /** Answers a blocked client that was served, or whose wait has ended; null if the command has to run. */
     private @Nullable Outcome endWait(Batch batch, int command, @Nullable CommandSpec spec, Client client,
             ReplyWriter reply, boolean monitored) {
         BlockedClient blocked = client.waitState().blockedClient();
@@ -316,7 +313,11 @@ public final class Dispatcher implements AutoCloseable {
         if (end == null && monitored) {
             monitors.publishIfShown(batch, command, Objects.requireNonNull(spec), client);
         }
-        Blocking.replyEnd(reply, end == null ? BlockedClient.End.TIMEOUT : end);
+        if (end == null) {
+            Blocking.replyTimeout(reply);
+        } else {
+            Blocking.replyEnd(reply, Objects.requireNonNull(blocked), end);
+        }
         return Outcome.COMPLETED;
     }
 

@@ -69,10 +69,7 @@ final class ShardWaiters {
     /** Locks the shard of a key, which was held a moment ago; false if the command is to run again later. */
     boolean lock(CommandContext context, Key key) {
         int shard = key.shard();
-        if (context.client().waitState().blockedClient() != null) {
-            // The client has been called, and its key is reserved for it.
-            session.lock(key);
-        } else if (!session.lockWithin(key, maxNaps(shard), notified.contains(shard))) {
+        if (!session.lockWithin(key, maxNaps(shard), notified.contains(shard))) {
             park(context, shard);
             return false;
         }
@@ -82,10 +79,6 @@ final class ShardWaiters {
 
     /** Locks all shards of a set, or none: false if the command is to run again later. */
     boolean lock(CommandContext context, ShardSet shards) {
-        if (context.client().waitState().blockedClient() != null) {
-            session.lock(shards);
-            return true;
-        }
         int held = awaited == 0 ? -1 : firstAwaited(shards);
         if (held < 0) {
             held = session.lockWithin(shards, CacheSession.DEFAULT_NAPS, notified);

@@ -13,7 +13,7 @@ import io.varve.server.command.ServerState;
 import io.varve.server.command.Transactions;
 import io.varve.server.command.batch.Batch;
 import io.varve.server.command.batch.KeyPrefetcher;
-import io.varve.server.command.blocking.KeyReservations;
+import io.varve.server.command.blocking.BlockedClientServer;
 import io.varve.server.command.flash.FlashKeyFetcher;
 import io.varve.server.command.flash.KeyNotResidentException;
 import io.varve.server.command.session.Client;
@@ -59,12 +59,14 @@ final class TransactionRunner implements Transactions {
     private final TransactionMemory memory;
     private final ShardSet shards;
     private final ShardWaiters shardWaiters;
+    private final BlockedClientServer blockedClients;
 
     TransactionRunner(ServerState server, CommandTable table, CacheSession session,
             @Nullable FlashKeyFetcher keyFetcher, LoopCounters counters, CommandTimes times, MonitorFeed monitors,
-            OomGuard oomGuard, ShardWaiters shardWaiters) {
+            OomGuard oomGuard, ShardWaiters shardWaiters, BlockedClientServer blockedClients) {
         this.monitors = monitors;
         this.shardWaiters = shardWaiters;
+        this.blockedClients = blockedClients;
         this.oomGuard = oomGuard;
         this.server = server;
         this.table = table;
@@ -142,35 +144,29 @@ final class TransactionRunner implements Transactions {
             cache.prepareFlushes(queued.flushes());
         }
         gatherShards(queued, client.watch());
-        if (!shardWaiters.lock(exec, shards)) {
-            return false;
-        }
-        try {
-            if (queued.namesNoKey()
-                    ? KeyReservations.delayTransaction(exec)
-                    : KeyReservations.delay(exec, batch, 0, batch.commandCount())) {
-                return false;
+        while (shardWaiters.lock(exec, shards)) {
+            try {
+                boolean serves = queued.writes() && server.blockedKeys().isAnyWaiting();
+                if (!serves || blockedClients.coversMoves(shards, batch, 0, batch.keyTotal())) {
+                    runUnderLocks(exec, queued, isLast, serves);
+                    return true;
+                }
+            } finally {
+                session.unlock(shards);
             }
-            if (client.watch().isBroken(session.now())) {
-                exec.reply().nilArray();
-            } else {
-                runAsOne(exec, queued, isLast);
-            }
-            return true;
-        } finally {
-            session.unlock(shards);
+            blockedClients.addMoves(shards);
         }
+        return false;
     }
 
-    /** Runs the commands as one cause, so that blocked clients see all their changes at once. */
-    private void runAsOne(CommandContext exec, Transaction queued, boolean isLast) {
-        boolean waitedFor = server.blockedKeys().beginCause();
-        try {
+    /** @param serves whether it may make keys of blocked clients ready, which see all its changes at once */
+    private void runUnderLocks(CommandContext exec, Transaction queued, boolean isLast, boolean serves) {
+        if (exec.client().watch().isBroken(session.now())) {
+            exec.reply().nilArray();
+        } else if (serves) {
+            blockedClients.run(exec, _ -> runCommands(exec, queued, isLast));
+        } else {
             runCommands(exec, queued, isLast);
-        } finally {
-            if (waitedFor) {
-                server.blockedKeys().endCause();
-            }
         }
     }
 

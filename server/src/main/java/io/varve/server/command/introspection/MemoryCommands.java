@@ -10,7 +10,6 @@ import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.HelpText;
 import io.varve.server.command.ServerState;
-import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.resp.ReplyWriter;
 
 import static io.varve.server.command.spec.CommandFlag.READONLY;
@@ -38,7 +37,7 @@ public final class MemoryCommands {
                                 .summary("Estimates the memory of a key")
                                 .handler(MemoryCommands::usage))
                 .subcommand(
-                        report("stats", "Returns details about memory usage").traits(CommandTrait.READS_ALL_KEYS)
+                        report("stats", "Returns details about memory usage")
                                 .tips(OF_EACH_SHARD)
                                 .handler(this::stats))
                 .subcommand(report("doctor", "Returns a memory problems report").tips(OF_EACH_SHARD)

@@ -9,9 +9,7 @@ import io.varve.memory.offheap.Memory;
 import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
-import io.varve.server.command.spec.Arguments;
 import io.varve.server.command.spec.CommandTrait;
-import io.varve.server.command.text.DatabaseNumber;
 import io.varve.server.command.value.KeyLookup;
 import io.varve.server.events.KeyEvent;
 
@@ -62,12 +60,10 @@ public final class KeyCommands {
         table.add(keys("copy", -3, "6.2.0", "Copies a key's value and expiry time to another key").keys(1, 2, 1)
                 .access("RO access", "OW update").flags(WRITE, DENYOOM)
                 .complexity("O(N) where N is the size of the value")
-                .traits(CommandTrait.ALL_OR_NOTHING).targetDatabase(KeyCommands::databaseOfCopy)
+                .traits(CommandTrait.ALL_OR_NOTHING)
                 .handler(KeyCommands::copy));
         table.add(keys("move", 3, "1.0.0", "Moves a key to another database").key(1).access("RW access update")
                 .flags(WRITE, FAST)
-                .targetDatabase((words, count) -> DatabaseNumber.of(count, words.argumentAddress(2),
-                        words.argumentLength(2)))
                 .handler(KeyCommands::move));
         table.add(keys("rename", 3, "1.0.0", "Renames a key and overwrites the destination").keys(1, 2, 1)
                 .access("RW access delete", "OW update").flags(WRITE).traits(CommandTrait.ALL_OR_NOTHING)
@@ -165,18 +161,6 @@ public final class KeyCommands {
         context.events().emit(KeyEvent.COPY_TO, target);
         context.countChanges(1);
         context.reply().integer(1);
-    }
-
-    /** The target database as {@link #copy} reads it; arguments that copy rejects do not matter. */
-    private static int databaseOfCopy(Arguments words, int count) {
-        int database = -1;
-        for (int i = 3; i + 1 < words.argumentCount(); i++) {
-            if (words.argumentIs(i, "DB")) {
-                i++;
-                database = DatabaseNumber.of(count, words.argumentAddress(i), words.argumentLength(i));
-            }
-        }
-        return database;
     }
 
     private static void move(CommandContext context) {

@@ -52,17 +52,17 @@ public final class ScanCommands {
     /** Adds this family's commands. */
     public void register(CommandTable.Builder table) {
         table.add(keys("scan", -2, "2.8.0", "Iterates over the keys of the database")
-                .traits(CommandTrait.READS_ALL_KEYS, CommandTrait.WAITS_FOR_FLASH)
+                .traits(CommandTrait.WAITS_FOR_FLASH)
                 .flags(READONLY)
                 .tips("nondeterministic_output", "request_policy:special").complexity("O(1) for each call")
                 .handler(this::scan));
         table.add(keys("keys", 2, "1.0.0", "Returns all keys that match a pattern")
-                .traits(CommandTrait.READS_ALL_KEYS, CommandTrait.WAITS_FOR_FLASH)
+                .traits(CommandTrait.WAITS_FOR_FLASH)
                 .flags(READONLY)
                 .categories("@dangerous").tips("request_policy:all_shards", "nondeterministic_output_order")
                 .complexity("O(N) where N is the number of keys in the database").handler(this::keysCommand));
         table.add(keys("randomkey", 1, "1.0.0", "Returns a random key")
-                .traits(CommandTrait.READS_ALL_KEYS, CommandTrait.WAITS_FOR_FLASH)
+                .traits(CommandTrait.WAITS_FOR_FLASH)
                 .flags(READONLY)
                 .tips("request_policy:all_shards", "nondeterministic_output").handler(this::randomkey));
     }

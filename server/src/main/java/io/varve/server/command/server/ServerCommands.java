@@ -42,30 +42,30 @@ public final class ServerCommands {
 
     /** Adds this family's commands. */
     public void register(CommandTable.Builder table) {
-        table.add(describe("info").arity(-1).traits(CommandTrait.READS_ALL_KEYS).flags(LOADING, STALE)
+        table.add(describe("info").arity(-1).flags(LOADING, STALE)
                 .categories("@dangerous")
                 .tips("nondeterministic_output", "request_policy:all_shards", "response_policy:special")
                 .summary("Returns information and statistics about the server").handler(this::info));
-        table.add(describe("dbsize").arity(1).traits(CommandTrait.READS_ALL_KEYS, CommandTrait.WAITS_FOR_FLASH)
+        table.add(describe("dbsize").arity(1).traits(CommandTrait.WAITS_FOR_FLASH)
                 .flags(READONLY, FAST)
                 .categories("@keyspace")
                 .tips("request_policy:all_shards", "response_policy:agg_sum")
                 .summary("Returns the number of keys in the selected database")
                 .handler(this::dbSize));
-        table.add(describe("flushall").arity(-1).traits(CommandTrait.CHANGES_ALL_KEYS, CommandTrait.WAITS_FOR_FLASH)
+        table.add(describe("flushall").arity(-1).traits(CommandTrait.WAITS_FOR_FLASH)
                 .flags(WRITE)
                 .categories("@keyspace", "@dangerous")
                 .complexity("O(N) where N is the total number of keys in all databases")
                 .tips("request_policy:all_shards", "response_policy:all_succeeded")
                 .summary("Removes all keys from all databases")
                 .handler(context -> flush(context, true)));
-        table.add(describe("flushdb").arity(-1).traits(CommandTrait.CHANGES_ALL_KEYS, CommandTrait.WAITS_FOR_FLASH)
+        table.add(describe("flushdb").arity(-1).traits(CommandTrait.WAITS_FOR_FLASH)
                 .flags(WRITE)
                 .categories("@keyspace", "@dangerous")
                 .complexity("O(N) where N is the number of keys in the selected database")
                 .tips("request_policy:all_shards", "response_policy:all_succeeded")
                 .summary("Removes all keys from the selected database").handler(context -> flush(context, false)));
-        table.add(describe("swapdb").arity(3).traits(CommandTrait.CHANGES_ALL_KEYS, CommandTrait.WAITS_FOR_FLASH)
+        table.add(describe("swapdb").arity(3).traits(CommandTrait.LOCKS_ALL_SHARDS, CommandTrait.WAITS_FOR_FLASH)
                 .flags(WRITE, FAST)
                 .categories("@keyspace", "@dangerous")
                 .since("4.0.0")

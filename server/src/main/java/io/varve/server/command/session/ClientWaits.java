@@ -1,25 +1,23 @@
 package io.varve.server.command.session;
 
-import io.varve.server.blocking.BarrierWaiter;
 import io.varve.server.blocking.BlockedClient;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The conditions that a client waits for: the answer of a parked command, a key, a place at the barrier, or slow
- * subscribers. Single writer its event loop, many readers of the volatile fields.
+ * The conditions that a client waits for: the answer of a parked command, a key, or slow subscribers. Single writer its
+ * event loop, many readers of the volatile fields.
  */
 public final class ClientWaits {
     private volatile @Nullable ParkedCommand parked;
     private volatile @Nullable BlockedClient blocked;
     private volatile long waitingArgumentBytes;
-    private @Nullable BarrierWaiter barrierWaiter;
     private @Nullable BlockingDeadline blockingDeadline;
     private long waitsToPublishSinceMillis;
 
     /** Whether CLIENT LIST and INFO show it as waiting for a parked command. */
     public boolean waiting() {
         ParkedCommand now = parked;
-        return now != null && now.isVisible();
+        return now != null && now.isVisible() && !now.answered();
     }
 
     /** Its parked command; null if it does not wait. */
@@ -53,24 +51,6 @@ public final class ClientWaits {
     /** Argument bytes of the command that waits for keys; 0 if there is none. */
     long waitingArgumentBytes() {
         return blocked == null ? 0 : waitingArgumentBytes;
-    }
-
-    /** The place of its command at the barrier or behind a reservation; null if it has none. */
-    public @Nullable BarrierWaiter barrierPlace() {
-        return barrierWaiter;
-    }
-
-    public void barrierPlace(@Nullable BarrierWaiter value) {
-        barrierWaiter = value;
-    }
-
-    /** Removes and returns its place; null if it has none. */
-    public @Nullable BarrierWaiter takeBarrierPlace() {
-        BarrierWaiter had = barrierWaiter;
-        if (had != null) {
-            barrierWaiter = null;
-        }
-        return had;
     }
 
     /** Its unanswered command that may wait for keys; null if there is none. */

@@ -58,14 +58,13 @@ public final class ParkedCommand {
      *
      * @param timeoutMillis 0: no timeout
      * @param atTimeout runs at the timeout, before the command
-     * @param visible whether CLIENT LIST and INFO show the wait
      */
-    public static ParkedCommand delayed(long timeoutMillis, Runnable atTimeout, boolean visible) {
+    public static ParkedCommand delayed(long timeoutMillis, Runnable atTimeout) {
         ParkedCommand[] made = new ParkedCommand[1];
         made[0] = new ParkedCommand(timeoutMillis, () -> {
             atTimeout.run();
             return made[0].answer(_ -> {});
-        }, visible);
+        }, true);
         return made[0];
     }
 

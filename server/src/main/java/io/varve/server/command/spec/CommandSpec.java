@@ -57,7 +57,6 @@ public final class CommandSpec {
     private final @Nullable ChannelUse channelUse;
     private final @Nullable Secrets secrets;
     private final @Nullable OtherKeys otherKeys;
-    private final @Nullable TargetDatabase targetDatabase;
     private final byte[] nameBytes;
     /** Index in the table's counter arrays. */
     private int id = -1;
@@ -96,7 +95,6 @@ public final class CommandSpec {
                 && !flags.contains(CommandFlag.BLOCKING)
                 && !has(CommandTrait.DEBUG_ONLY) && !has(CommandTrait.PUBLISHES) && !has(CommandTrait.RUNS_IN_MULTI);
         otherKeys = builder.otherKeys;
-        targetDatabase = builder.targetDatabase;
         clockArguments = has(CommandTrait.SHARES_CLOCK) ? Integer.MAX_VALUE : clockArguments();
         readsSnapshot = has(CommandTrait.READS_SNAPSHOT);
         allOrNothing = has(CommandTrait.ALL_OR_NOTHING);
@@ -247,11 +245,6 @@ public final class CommandSpec {
         return otherKeys;
     }
 
-    /** Decides the database of its last key; null if that is always the client's. */
-    public @Nullable TargetDatabase targetDatabase() {
-        return targetDatabase;
-    }
-
     /** Whether an argument must not be shown in the slow log or to monitors. */
     public boolean isSecret(Arguments arguments, int index) {
         return secrets != null && secrets.isSecret(arguments, index);
@@ -355,16 +348,6 @@ public final class CommandSpec {
     @FunctionalInterface
     public interface OtherKeys {
         boolean areUsed(Arguments arguments);
-    }
-
-    /** Determines the database into which a command puts its last key. Immutable. */
-    @FunctionalInterface
-    public interface TargetDatabase {
-        /**
-         * @param count number of databases
-         * @return -1 if the arguments name no valid database
-         */
-        int of(Arguments arguments, int count);
     }
 
     /** Decides which arguments are secrets. Immutable. */

@@ -30,8 +30,6 @@ public enum CommandTrait {
     PUBLISHES,
     /** Runs only if {@code enable-debug-command} allows it. */
     DEBUG_ONLY,
-    /** Names no key and reads all keys. */
-    READS_ALL_KEYS,
-    /** Names no key and changes all keys. */
-    CHANGES_ALL_KEYS
+    /** Names no key, and brings other values to keys. Without flash it runs under the locks of all shards. */
+    LOCKS_ALL_SHARDS
 }

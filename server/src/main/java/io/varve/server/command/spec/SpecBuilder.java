@@ -31,7 +31,6 @@ public abstract class SpecBuilder<B extends SpecBuilder<B>> {
     ChannelUse channelUse;
     CommandSpec.@Nullable Secrets secrets;
     CommandSpec.@Nullable OtherKeys otherKeys;
-    CommandSpec.@Nullable TargetDatabase targetDatabase;
     final List<String> categories = new ArrayList<>();
     final List<String> tips = new ArrayList<>();
     String group = "generic";
@@ -140,12 +139,6 @@ public abstract class SpecBuilder<B extends SpecBuilder<B>> {
     /** Declares that the command may read keys that it does not name. */
     public B usesOtherKeys(CommandSpec.OtherKeys value) {
         otherKeys = value;
-        return self();
-    }
-
-    /** Declares that the command may put its last key into another database than the client's. */
-    public B targetDatabase(CommandSpec.TargetDatabase value) {
-        targetDatabase = value;
         return self();
     }
 

@@ -4,7 +4,6 @@ import io.varve.memory.report.MemoryCurve;
 import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
-import io.varve.server.command.spec.CommandTrait;
 
 import static io.varve.server.command.spec.CommandFlag.LOADING;
 import static io.varve.server.command.spec.CommandFlag.STALE;
@@ -28,7 +27,6 @@ public final class CurveCommands {
     /** Adds this family's commands. */
     public static void addTo(CommandTable.Builder table) {
         table.add(CommandBuilder.named("varve.mrc").arity(-1).group("server").since("0.1.0")
-                .traits(CommandTrait.READS_ALL_KEYS)
                 .categories("@dangerous")
                 .flags(LOADING, STALE).tips("nondeterministic_output")
                 .complexity("O(N) where N is the number of followed keys, at most 64,000")

@@ -8,7 +8,6 @@ import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.HelpText;
-import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.resp.ReplyWriter;
 
 import static io.varve.server.command.spec.CommandFlag.FAST;
@@ -45,7 +44,7 @@ public final class PenaltyCommands {
                         .summary("Sets the penalty class of the items that this connection writes")
                         .handler(PenaltyCommands::writeInto))
                 .subcommand(CommandBuilder.named("list").arity(2).group("server").since(SINCE).flags(LOADING, STALE)
-                        .traits(CommandTrait.READS_ALL_KEYS).categories("@dangerous").tips("nondeterministic_output")
+                        .categories("@dangerous").tips("nondeterministic_output")
                         .summary("Returns the miss penalty, use and memory of each class")
                         .handler(PenaltyCommands::list))
                 .subcommand(HelpText.describe("server", SINCE)

@@ -1,16 +1,16 @@
 package io.varve.server.command.dispatch;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
+import io.varve.memory.Cache;
+import io.varve.memory.CacheSession;
 import io.varve.memory.item.Change;
-import io.varve.memory.item.ItemType;
-import io.varve.memory.offheap.LiveRanges;
-import io.varve.server.blocking.BlockedClient;
+import io.varve.memory.item.Key;
 import io.varve.server.command.CommandHarness;
 import io.varve.server.config.ServerConfig;
-import io.varve.server.keys.HeapKey;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -75,12 +75,13 @@ class GrowthUnderPressureTest {
     }
 
     /**
-     * While memory is reclaimed for it, a key is reserved for a client: the transaction waits, although it had written
-     * an error that was rolled back.
+     * While memory is reclaimed for it, another thread locks a shard for long: the transaction waits, although it had
+     * written an error that was rolled back.
      */
     @Test
-    void aTransactionDelayedOnItsRetryIsNotLost() {
-        try (CommandHarness server = full("RPUSH list x", "SET s " + "v".repeat(1 << 20))) {
+    void aTransactionParkedOnItsRetryIsNotLost() throws Exception {
+        try (CommandHarness server = full("RPUSH list x", "SET s " + "v".repeat(1 << 20));
+                LockedShard other = new LockedShard(server.cache())) {
             for (int i = 0; i < 8000; i++) {
                 assertThat(server.run("SET", "filler" + i, PIECE)).isEqualTo("+OK\r\n");
                 if (i % 500 == 0) {
@@ -89,31 +90,68 @@ class GrowthUnderPressureTest {
                 }
             }
             server.run("TOUCH list s");
-            BlockedClient blocked = new BlockedClient(ItemType.LIST, List.of(new HeapKey(0, "q")), null, Long.MAX_VALUE,
-                    0);
-            server.blockedKeys().add(blocked);
-            boolean[] reserved = {false};
             long errors = server.errors();
             server.cache().subscribe((change, shard, sequence, database, address, length) -> {
                 // The first event is that of GET.
-                if (change == Change.EVICTED && server.errors() > errors && !reserved[0]) {
-                    reserved[0] = true;
-                    try (Arena arena = Arena.ofConfined()) {
-                        MemorySegment name = arena.allocateFrom("q");
-                        LiveRanges.add(name.address(), 1);
-                        server.blockedKeys().changed(Change.SET, shard, sequence, 0, name.address(), 1);
-                        LiveRanges.remove(name.address());
-                    }
+                if (change == Change.EVICTED && server.errors() > errors) {
+                    other.lockAnotherThan(shard);
                 }
             });
             for (String command : List.of("MULTI", "GET list", "COPY s copy", "DBSIZE")) {
                 server.run(command);
             }
-            boolean delayed = server.isDelayed("EXEC");
-            assertThat(reserved[0]).isTrue();
-            assertThat(delayed).isTrue();
-            server.blockedKeys().removeClient(blocked, false);
+            boolean parked = server.isDelayed("EXEC");
+            assertThat(other.isLocked()).isTrue();
+            assertThat(parked).isTrue();
+            other.close();
             assertThat(server.run("EXEC")).startsWith("*3\r\n-WRONGTYPE").contains("\r\n:1\r\n");
+        }
+    }
+
+    /** A shard that another thread locks once and keeps until the end. Confined to the test's thread. */
+    private static final class LockedShard implements AutoCloseable {
+        private final CacheSession session;
+        private final CountDownLatch locked = new CountDownLatch(1);
+        private final CountDownLatch end = new CountDownLatch(1);
+        private @Nullable Thread thread;
+
+        LockedShard(Cache cache) {
+            session = cache.newSession();
+        }
+
+        boolean isLocked() {
+            return locked.getCount() == 0;
+        }
+
+        void lockAnotherThan(int shard) {
+            if (thread != null) {
+                return;
+            }
+            Key key = new Key();
+            key.bind(0, 0, 0, shard == 0 ? 1 : 0, 0);
+            thread = Thread.ofPlatform().start(() -> {
+                session.lock(key);
+                locked.countDown();
+                awaitQuietly(end);
+                session.unlock(key);
+            });
+            awaitQuietly(locked);
+        }
+
+        private static void awaitQuietly(CountDownLatch latch) {
+            try {
+                assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
+            } catch (InterruptedException stopped) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        @Override
+        public void close() throws InterruptedException {
+            end.countDown();
+            if (thread != null) {
+                thread.join();
+            }
         }
     }
 
