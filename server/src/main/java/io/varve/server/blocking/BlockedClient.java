@@ -5,7 +5,6 @@ import java.util.List;
 
 import io.varve.memory.item.ItemType;
 import io.varve.server.keys.HeapKey;
-import io.varve.server.resp.ServedReply;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,7 +38,6 @@ public class BlockedClient {
     private final List<KeyQueue> queues = new ArrayList<>(1);
     private @Nullable Runnable wakeUp;
     private @Nullable End end;
-    private @Nullable ServedReply reply;
     /** Position in all queues: smaller than that of every later client. */
     private long order;
     private boolean rerunRequested;
@@ -119,18 +117,6 @@ public class BlockedClient {
 
     void end(End why) {
         end = why;
-    }
-
-    /** Sets the reply of a served client. Called by {@link PopRunner#pop}. */
-    public void reply(ServedReply value) {
-        reply = value;
-    }
-
-    /** Removes and returns the reply of a served client; null if there is none. On its event loop, after its wait. */
-    public @Nullable ServedReply takeReply() {
-        ServedReply taken = reply;
-        reply = null;
-        return taken;
     }
 
     /** Whether the client is to run its command again. */

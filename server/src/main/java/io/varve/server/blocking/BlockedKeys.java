@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Blocked clients are <em>served</em> before the command that made their keys ready unlocks its shards. So no other
  * client sees the element in between, as in Redis, which serves them before the next command. The command's thread
  * collects the awaited keys that it changes ({@link #collect}) and then runs the pops of their clients in order of
- * arrival ({@link #serve}). It holds the monitor meanwhile: the results of two serving threads then have one order, even
- * for clients that wait for several keys. The event loops of the clients only send the replies.
+ * arrival ({@link #serve}). It holds the monitor meanwhile: the results of two serving threads then have one order,
+ * even for clients that wait for several keys. The event loops of the clients only send the replies.
  *
  * <p>A pop that cannot run there, and a change by a thread that collects nothing, make the client <em>re-run</em> its
  * command on its event loop. It keeps its place, but others may take the element first.
@@ -156,8 +156,8 @@ public final class BlockedKeys implements ChangeListener {
     }
 
     /**
-     * Adds the shards into which blocked clients may move elements of a key, directly or over further keys. Exact if the
-     * caller has locked the key's shard and those that are added.
+     * Adds the shards into which blocked clients may move elements of a key, directly or over further keys. Exact if
+     * the caller has locked the key's shard and those that are added.
      */
     public void addReachable(Key key, ShardSet shards) {
         if (moveTargets.mightMoveFrom(key)) {

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * The awaited keys that a command or transaction has changed, in the order of their first changes. Confined to the
  * thread that runs the command.
  *
- * <p>Keys are served in rounds, as in Redis: a key that becomes ready by a served move follows in the next round, unless
- * the present round has yet to reach it.
+ * <p>Keys are served in rounds, as in Redis: a key that becomes ready by a served move follows in the next round,
+ * unless the present round has yet to reach it.
  */
 public final class ReadyKeys {
     private LinkedHashSet<KeyQueue> round = new LinkedHashSet<>();

@@ -101,7 +101,7 @@ public final class ClientLifecycle {
         client.waitState().blockedClient(null);
         blockedKeys.remove(blocked);
         argumentMemory.release(blocked.heapBytes());
-        return blocked.takeReply();
+        return client.waitState().takeServedReply();
     }
 
     /** Stops tracking for the client. On its event loop. */

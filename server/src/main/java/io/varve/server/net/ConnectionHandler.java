@@ -132,9 +132,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     }
 
     /**
-     * Ends the connection: only commands of the current turn still run, and the client waits for nothing any more, since
-     * the close may take a while. An encrypted connection sends a close notification first, to a client that may not
-     * read.
+     * Ends the connection: only commands of the current turn still run, and the client waits for nothing any more,
+     * since the close may take a while. An encrypted connection sends a close notification first, to a client that may
+     * not read.
      */
     private void endAndClose() {
         closed = true;

@@ -56,6 +56,8 @@ public final class ServedReply {
 
     /** Drops the reply. */
     public void release() {
-        pieces.forEach(ByteBuf::release);
+        for (ByteBuf piece : pieces) {
+            piece.release();
+        }
     }
 }

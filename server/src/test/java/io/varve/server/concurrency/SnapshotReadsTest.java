@@ -28,8 +28,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests which commands read without a lock, and that a key that changes in the meantime is read under its lock. Confined
- * to the test's thread.
+ * Tests which commands read without a lock, and that a key that changes in the meantime is read under its lock.
+ * Confined to the test's thread.
  */
 @Timeout(60)
 class SnapshotReadsTest extends BlockedClients {

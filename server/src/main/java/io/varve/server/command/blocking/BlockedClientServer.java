@@ -36,8 +36,8 @@ import org.slf4j.LoggerFactory;
  * Runs commands that make keys of blocked clients ready, and then the pops of these clients, before the shards are
  * unlocked. Confined to its event loop.
  *
- * <p>A pop runs on a context of its own, whose batch has two keys and no arguments, because the arguments of the blocked
- * command belong to another event loop. Its reply, in the client's protocol, goes to that loop.
+ * <p>A pop runs on a context of its own, whose batch has two keys and no arguments, because the arguments of the
+ * blocked command belong to another event loop. Its reply, in the client's protocol, goes to that loop.
  */
 public final class BlockedClientServer implements PopRunner, AutoCloseable {
     /** Clients that wait for a key with a longer name re-run their commands. */
@@ -186,11 +186,11 @@ public final class BlockedClientServer implements PopRunner, AutoCloseable {
         return switch (taken) {
             case MISSING, WRONG_TYPE -> Result.NOTHING;
             case SOME, LAST -> {
-                command.reply(ServedReply.of(reply));
+                client.waitState().servedReply(ServedReply.of(reply));
                 yield taken == Taken.SOME ? Result.SERVED : Result.SERVED_LAST;
             }
             case REFUSED -> {
-                command.reply(ServedReply.error(reply.lastError()));
+                client.waitState().servedReply(ServedReply.error(reply.lastError()));
                 reply.rollback(0);
                 yield Result.SERVED;
             }

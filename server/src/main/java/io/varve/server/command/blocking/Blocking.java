@@ -236,13 +236,13 @@ public final class Blocking {
 
     private static void replyEnd(CommandContext context, BlockedClient blockedClient) {
         BlockedClient.End end = context.server().blockedKeys().endReason(blockedClient);
-        replyEnd(context.reply(), blockedClient, java.util.Objects.requireNonNull(end));
+        replyEnd(context.reply(), context.client(), java.util.Objects.requireNonNull(end));
     }
 
     /** Replies to a client whose wait has ended. */
-    public static void replyEnd(ReplyWriter reply, BlockedClient blockedClient, BlockedClient.End end) {
+    public static void replyEnd(ReplyWriter reply, Client client, BlockedClient.End end) {
         switch (end) {
-            case SERVED -> java.util.Objects.requireNonNull(blockedClient.takeReply()).writeTo(reply);
+            case SERVED -> java.util.Objects.requireNonNull(client.waitState().takeServedReply()).writeTo(reply);
             case TIMEOUT -> replyTimeout(reply);
             case ERROR -> reply.error(UNBLOCKED);
         }

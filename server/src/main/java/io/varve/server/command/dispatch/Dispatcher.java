@@ -316,7 +316,7 @@ public final class Dispatcher implements AutoCloseable {
         if (end == null) {
             Blocking.replyTimeout(reply);
         } else {
-            Blocking.replyEnd(reply, Objects.requireNonNull(blocked), end);
+            Blocking.replyEnd(reply, client, end);
         }
         return Outcome.COMPLETED;
     }

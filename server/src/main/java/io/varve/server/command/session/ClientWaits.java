@@ -1,6 +1,7 @@
 package io.varve.server.command.session;
 
 import io.varve.server.blocking.BlockedClient;
+import io.varve.server.resp.ServedReply;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +12,7 @@ public final class ClientWaits {
     private volatile @Nullable ParkedCommand parked;
     private volatile @Nullable BlockedClient blocked;
     private volatile long waitingArgumentBytes;
+    private @Nullable ServedReply servedReply;
     private @Nullable BlockingDeadline blockingDeadline;
     private long waitsToPublishSinceMillis;
 
@@ -46,6 +48,21 @@ public final class ClientWaits {
     public void block(BlockedClient value, long argumentBytes) {
         waitingArgumentBytes = argumentBytes;
         blocked = value;
+    }
+
+    /**
+     * Sets the reply to its wait for keys. Called by the thread that has served it, under the lock of {@link
+     * io.varve.server.blocking.BlockedKeys}.
+     */
+    public void servedReply(ServedReply value) {
+        servedReply = value;
+    }
+
+    /** Removes and returns the reply to its wait for keys, which has ended; null if it has not been served. */
+    public @Nullable ServedReply takeServedReply() {
+        ServedReply served = servedReply;
+        servedReply = null;
+        return served;
     }
 
     /** Argument bytes of the command that waits for keys; 0 if there is none. */
