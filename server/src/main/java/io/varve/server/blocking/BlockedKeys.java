@@ -186,10 +186,18 @@ public final class BlockedKeys implements ChangeListener {
     }
 
     private synchronized void serveAll(ReadyKeys ready, PopRunner pops) {
-        for (KeyQueue queue = ready.poll(); queue != null; queue = ready.poll()) {
-            if (pops.open(queue.key())) {
-                serve(queue, pops);
-            } else {
+        KeyQueue queue = ready.poll();
+        try {
+            for (; queue != null; queue = ready.poll()) {
+                if (pops.open(queue.key())) {
+                    serve(queue, pops);
+                } else {
+                    queue.clients().forEach(BlockedKeys::requestRerun);
+                }
+            }
+        } finally {
+            // Something has gone wrong: the clients that are left find out for themselves what there is for them.
+            for (; queue != null; queue = ready.poll()) {
                 queue.clients().forEach(BlockedKeys::requestRerun);
             }
         }

@@ -24,6 +24,7 @@ import io.varve.server.command.session.Transaction;
 import io.varve.server.command.spec.CommandSpec;
 import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.resp.ReplyWriter;
+import io.varve.server.resp.ServedReply;
 import io.varve.server.resp.Shortage;
 import io.varve.server.tracking.Tracker;
 import org.jspecify.annotations.Nullable;
@@ -293,7 +294,13 @@ public final class Dispatcher implements AutoCloseable {
         }
         if (blocked != null) {
             // It has been answered, by its handler or in its place.
-            server.lifecycle().stopWaiting(client);
+            ServedReply served = server.lifecycle().endWait(client);
+            if (served != null) {
+                // Another thread has served it while its re-run was being refused: an element that was taken is sent.
+                reply.rollback(mark);
+                served.writeTo(reply);
+                return Outcome.COMPLETED;
+            }
         }
         return outcome;
     }
