@@ -36,6 +36,7 @@ public final class BlockedKeys implements ChangeListener {
     private final Map<HeapKey, KeyQueue> queues = new HashMap<>();
     private final MoveTargets moveTargets;
     /** Where the thread's command collects ready keys, while it runs. */
+    @SuppressWarnings("ThreadLocalUsage") // each server has its own
     private final ThreadLocal<@Nullable ReadyKeys> collecting = new ThreadLocal<>();
     private volatile boolean anyWaiting;
     /** Position of the most recently added client. */

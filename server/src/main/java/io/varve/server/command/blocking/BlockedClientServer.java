@@ -7,7 +7,6 @@ import io.varve.memory.CacheSession;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
-import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.shard.ShardSet;
 import io.varve.server.admin.LoopCounters;
