@@ -210,6 +210,7 @@ public final class CommandHarness implements AutoCloseable {
 
     @Override
     public void close() {
+        dispatcher.close();
         reply.close();
         batch.clear();
         cache.close();
