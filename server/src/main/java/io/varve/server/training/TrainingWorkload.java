@@ -207,7 +207,7 @@ public final class TrainingWorkload {
         commands.send(1, "ACL DELUSER trainer");
     }
 
-    /** What monitoring tools ask for. */
+    /** Commands that monitoring tools send. */
     private void reports() throws IOException {
         commands.send(rarely, "DBSIZE", "TIME", "ROLE", "LASTSAVE", "SLOWLOG GET", "LATENCY LATEST", "COMMAND INFO get",
                 "COMMAND COUNT", "CONFIG GET maxmemory", "CONFIG GET save");

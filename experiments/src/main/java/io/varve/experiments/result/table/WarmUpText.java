@@ -43,7 +43,7 @@ public final class WarmUpText {
         return SECOND + second;
     }
 
-    /** What the check of a test says. */
+    /** The text of the check of a test. */
     public static String check(String test, String baseline) {
         return test + " after a start: throughput, share of " + baseline + "'s";
     }

@@ -115,7 +115,7 @@ public final class BlockedClientServer implements PopRunner, AutoCloseable {
         try {
             handler.run(command);
         } finally {
-            // Whatever stopped the command, it may have changed keys before.
+            // A command that fails may have changed keys before.
             serve(command);
         }
     }
