@@ -24,7 +24,8 @@ import io.varve.memory.Cache;
  * So it never runs ahead of the workers, which have little time for it while clients send requests. After each slice
  * the walk rests for a multiple of the slice's duration. On cores that workers and event loops share, the system would
  * otherwise give a loading thread as much time as a serving one. If others need the cores, a slice takes longer, and so
- * does the rest. The load ends when the cache has no free memory for more.
+ * does the rest. A slice is loaded again if another thread held one of its shards. The load ends when the cache has no
+ * free memory for more.
  */
 final class ClassPreload {
     private static final System.Logger LOG = System.getLogger(ClassPreload.class.getName());
@@ -36,6 +37,8 @@ final class ClassPreload {
     private static final long MAX_PAUSE_MILLIS = 1000;
     private static final long PAUSE_AFTER_FAILURE_MILLIS = 100;
     private static final int MAX_FAILURES = 5;
+    /** A thread that still holds a shard at the last attempt does long work: its keys stay on flash. */
+    private static final int MAX_ATTEMPTS = 5;
     private static final byte[] BEGINNING = {};
     private static final int NONE = -1;
 
@@ -55,6 +58,8 @@ final class ClassPreload {
     private byte[] from = BEGINNING;
     /** Number of consecutive failed slices. */
     private int failures;
+    /** Number of attempts to load the slice. */
+    private int attempts;
     private volatile boolean isLoading;
 
     /** @param requests receives the requests for the keys to read */
@@ -97,6 +102,7 @@ final class ClassPreload {
         loaded = isLoading ? waiting.remove() : NONE;
         from = BEGINNING;
         failures = 0;
+        attempts = 0;
         if (isLoading) {
             epochs = cache.epochs().ofDatabases();
             step();
@@ -149,16 +155,23 @@ final class ClassPreload {
     /** Called when all outcomes of a slice are known. */
     private void sliceFetched(Fetch fetch, List<byte[]> keys) {
         boolean isFull = false;
+        boolean isContended = false;
         for (int i = 0; i < fetch.size(); i++) {
             isFull |= fetch.outcome(i) == Fetch.Outcome.NO_SPACE;
+            isContended |= fetch.outcome(i) == Fetch.Outcome.CONTENDED;
         }
-        if (keys.size() < KEYS_AT_ONCE || isFull) {
+        attempts++;
+        if (isContended && !isFull && attempts < MAX_ATTEMPTS) {
+            // Its loaded keys are no longer on flash.
+            step();
+        } else if (keys.size() < KEYS_AT_ONCE || isFull) {
             next();
         } else {
             byte[] last = keys.getLast();
             // The position after the last key.
             from = Arrays.copyOf(last, last.length + 1);
             failures = 0;
+            attempts = 0;
             step();
         }
     }

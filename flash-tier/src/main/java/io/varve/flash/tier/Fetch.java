@@ -19,11 +19,10 @@ public final class Fetch {
         ABSENT,
         /** The key is on flash, and memory has no space for it. */
         NO_SPACE,
-        /**
-         * The key was not requested, and stays on flash, if it is there: it is not of the class that is preloaded, or
-         * its shard was contended.
-         */
+        /** The key was not requested, and stays on flash: it is not of the class that is preloaded, or unreadable. */
         OTHER,
+        /** The key was not requested, and stays on flash: another thread held its shard for long. */
+        CONTENDED,
         /** Flash failed. Its content is invalidated, so the database is or will be in another epoch. */
         UNKNOWN
     }

@@ -376,7 +376,7 @@ final class FlashWorker {
     private boolean isLoaded(Found found, ResidencyFilter residency) {
         bind(found.keyFetch().requestedKey());
         if (!session.lockWithin(key, CacheSession.DEFAULT_NAPS, false)) {
-            found.keyFetch().outcome(Outcome.OTHER);
+            found.keyFetch().outcome(Outcome.CONTENDED);
             return false;
         }
         if (!isBack(found, residency)) {

@@ -297,11 +297,11 @@ class ClassPreloadTest {
             // Flushed items are counted until they are reclaimed.
             await(() -> fixture.tier.stats().items() == 2L * KEYS);
             FlashTierStats before = fixture.tier.stats();
-            store.hold(woken(0).getBytes(UTF_8));
+            HeldStore.Hold held = store.hold(woken(0).getBytes(UTF_8));
             fixture.tier.load(WOKEN);
-            store.awaitHeld();
+            store.await(held);
             fixture.whileHeld(0, woken(0), () -> {
-                store.releaseAll();
+                held.release();
                 await(() -> !fixture.tier.stats().loading());
             });
             FlashTierStats stats = fixture.tier.stats();
@@ -318,6 +318,32 @@ class ClassPreloadTest {
         }
     }
 
+    /** A command has one of the shards for a moment only: what belongs there is loaded by a second attempt. */
+    @Test
+    void contendedSliceIsLoadedAgain() throws InterruptedException {
+        HeldStore store = new HeldStore(device);
+        try (TierFixture fixture = new TierFixture(directory, _ -> store, AMPLE, TierFixture.BOOT, this::watched)) {
+            fillAndPushDown(fixture);
+            HeldStore.Hold first = store.hold(woken(0).getBytes(UTF_8));
+            fixture.tier.load(WOKEN);
+            store.await(first);
+            HeldStore.Hold second = store.hold(woken(0).getBytes(UTF_8));
+            fixture.whileHeld(0, woken(0), () -> {
+                first.release();
+                try {
+                    store.await(second);
+                } catch (InterruptedException ended) {
+                    throw new IllegalStateException(ended);
+                }
+            });
+            second.release();
+            await(() -> !fixture.tier.stats().loading());
+            assertThat(fixture.tier.stats().loaded()).isEqualTo(KEYS);
+            assertThat(fixture.classInMemory(0, woken(0))).isEqualTo(WOKEN);
+            assertThat(fixture.problems()).isEmpty();
+        }
+    }
+
     /** A lane has read a key that it loads when its database is emptied, or exchanged with another. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
@@ -325,11 +351,11 @@ class ClassPreloadTest {
         HeldStore store = new HeldStore(device);
         try (TierFixture fixture = new TierFixture(directory, _ -> store, AMPLE, TierFixture.BOOT, this::watched)) {
             fillAndPushDown(fixture);
-            store.hold(woken(0).getBytes(UTF_8));
+            HeldStore.Hold held = store.hold(woken(0).getBytes(UTF_8));
             fixture.tier.load(WOKEN);
-            store.awaitHeld();
+            store.await(held);
             TierFixture.join(exchanged ? fixture.tier.swap(0, 2) : fixture.tier.flush(0));
-            store.releaseAll();
+            held.release();
             await(() -> !fixture.tier.stats().loading());
             for (int i = 0; i < KEYS; i++) {
                 assertThat(fixture.get(0, woken(i))).as("item %d", i).isNull();

@@ -12,33 +12,55 @@ import io.varve.flash.store.FlashStore;
 import io.varve.flash.store.KeyCursor;
 import org.jspecify.annotations.Nullable;
 
-/** A store that blocks each reader of a key until the test releases it. Many threads. */
+/** A store that blocks a reader of a key until the test releases it. Many threads. */
 final class HeldStore implements FlashStore {
     private final CrashingStore device;
-    private final CountDownLatch reached = new CountDownLatch(1);
-    private final CountDownLatch released = new CountDownLatch(1);
     private final AtomicLong puts = new AtomicLong();
-    private volatile byte @Nullable [] held;
+    private volatile @Nullable Hold hold;
 
     HeldStore(CrashingStore device) {
         this.device = device;
     }
 
-    /** The next reader of this key is blocked after its read. */
-    void hold(byte[] key) {
-        held = key;
+    /** Blocks readers of one key after their read. Thread-safe. */
+    static final class Hold {
+        private final byte[] key;
+        private final CountDownLatch reached = new CountDownLatch(1);
+        private final CountDownLatch released = new CountDownLatch(1);
+
+        private Hold(byte[] key) {
+            this.key = key;
+        }
+
+        private void block() {
+            reached.countDown();
+            try {
+                if (!released.await(1, TimeUnit.MINUTES)) {
+                    throw new IllegalStateException("Nobody lets go");
+                }
+            } catch (InterruptedException ended) {
+                throw new IllegalStateException(ended);
+            }
+        }
+
+        void release() {
+            released.countDown();
+        }
+    }
+
+    /** Has readers of this key blocked after their read, in place of those of the key before. */
+    Hold hold(byte[] key) {
+        Hold next = new Hold(key);
+        hold = next;
+        return next;
     }
 
     /** Waits until a reader is blocked; no other is from then on. */
-    void awaitHeld() throws InterruptedException {
-        if (!reached.await(1, TimeUnit.MINUTES)) {
+    void await(Hold awaited) throws InterruptedException {
+        if (!awaited.reached.await(1, TimeUnit.MINUTES)) {
             throw new IllegalStateException("Nobody has read the key");
         }
-        held = null;
-    }
-
-    void releaseAll() {
-        released.countDown();
+        hold = null;
     }
 
     /** How many records were written. */
@@ -49,16 +71,9 @@ final class HeldStore implements FlashStore {
     @Override
     public byte @Nullable [] get(byte[] key) {
         byte[] found = device.get(key);
-        byte[] holding = held;
-        if (holding != null && Arrays.equals(ItemKey.keyOf(key), holding)) {
-            reached.countDown();
-            try {
-                if (!released.await(1, TimeUnit.MINUTES)) {
-                    throw new IllegalStateException("Nobody lets go");
-                }
-            } catch (InterruptedException ended) {
-                throw new IllegalStateException(ended);
-            }
+        Hold present = hold;
+        if (present != null && Arrays.equals(ItemKey.keyOf(key), present.key)) {
+            present.block();
         }
         return found;
     }

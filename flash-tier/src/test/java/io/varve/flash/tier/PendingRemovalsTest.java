@@ -36,14 +36,14 @@ class PendingRemovalsTest {
     @Test
     void victimChosenDuringReadIsNotPromoted() throws InterruptedException {
         HeldStore store = new HeldStore(device);
+        HeldStore.Hold held = store.hold("key".getBytes(StandardCharsets.UTF_8));
         try (TierFixture fixture = new TierFixture(directory, _ -> store, FEW)) {
             fixture.set(0, "key", "old");
             fixture.demoteOthers(2, "other ");
             fixture.settle();
             assertThat(fixture.mightContain(0, "key")).isTrue();
-            store.hold("key".getBytes(StandardCharsets.UTF_8));
             CompletableFuture<List<Fetch.Outcome>> requested = fixture.fetch(0, "key", 1);
-            store.awaitHeld();
+            store.await(held);
             // The other lane writes half of it.
             long enough = store.puts() + 2 * MAX_ITEMS;
             for (int i = 0; i < 5 * MAX_ITEMS; i++) {
@@ -55,16 +55,16 @@ class PendingRemovalsTest {
                 Thread.onSpinWait();
             }
             if (fixture.mightContain(0, "key")) {
-                store.releaseAll();
+                held.release();
             }
             fixture.set(0, "key", "new");
             assertThat(fixture.get(0, "key")).isEqualTo("new");
             assertThat(fixture.delete(0, "key")).isTrue();
-            store.releaseAll();
+            held.release();
             assertThat(TierFixture.join(requested)).hasSize(1);
             assertThat(fixture.get(0, "key")).as("deleted").isNull();
         } finally {
-            store.releaseAll();
+            held.release();
         }
     }
 

@@ -40,7 +40,7 @@ class SoakIT {
     private static final long GROWTH_BYTES = 32 * MB;
     private static final int END_SECONDS = 300;
     /** On a slow machine it takes up to so many times as long, until everything has happened that is to be shown. */
-    private static final int PATIENCE = 4;
+    private static final int PATIENCE = 20;
 
     /**
      * A sample of every second or so. Immutable.
