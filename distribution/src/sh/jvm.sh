@@ -142,20 +142,18 @@ between() { # MIN NUMBER MAX: prints the number, clamped to the bounds
 #
 # If the memory limit is below 1 GiB, the parts shrink with it, and further options save memory:
 #   MemLimit                bounds the compiler's memory for one method, which peaks while the server warms up
-#   ArchiveRelocationMode   maps the start cache at its preferred address, so that its pages are not copied
 #   TieredStopAtLevel       below 192 MiB: no optimizing compiler
 #
 # io.varve.server.config.MemoryPlan reads the sizes from the JVM and computes the maximum of maxmemory.
-size_jvm() { # sets heap, first_heap, direct, code (MB) and small_jvm, the options for small memory
+size_jvm() { # sets heap, direct, code (MB) and small_jvm, the options for small memory
     find_memory_limit
     mb=$((memory_limit / 1048576))
     small_jvm=
-    heap=96 first_heap=32 direct=64 code=48
+    heap=96 direct=64 code=48
     [ "$mb" -lt 1024 ] || return 0
     heap=$(between 32 $((mb / 8)) 96)
-    first_heap=$((heap / 4))
     direct=$(between 8 $((mb / 16)) 64)
-    small_jvm="-XX:MinHeapFreeRatio=20 -XX:MaxHeapFreeRatio=50 -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0"
+    small_jvm="-XX:MinHeapFreeRatio=20 -XX:MaxHeapFreeRatio=50"
     if [ "$mb" -lt 192 ]; then
         code=12
         small_jvm="$small_jvm -XX:TieredStopAtLevel=1 -XX:CICompilerCount=1"
@@ -167,6 +165,8 @@ size_jvm() { # sets heap, first_heap, direct, code (MB) and small_jvm, the optio
 }
 
 # Options that need a reason:
+#   Xms                      The first heap of 32 MB kept 9 MB resident that nothing used after the start (decision 10).
+#   ArchiveRelocationMode    Maps the start cache at its preferred address: otherwise the JVM copies each of its pages.
 #   SweeperThreshold         The JIT's output during warm-up must not trigger a full collection, which takes some 20 ms.
 #                            With this threshold a collection starts when the code cache is 90 % full.
 #   TrimNativeHeapInterval   Without it, the C library keeps 10 MB or more that the JIT's threads freed (decision 14).
@@ -180,8 +180,9 @@ serve_from() { # MODULE JVM-OPTIONS... MAIN ARGUMENTS...
     size_jvm
     [ "$memory_limit" = $unlimited ] || small_jvm="$small_jvm -Dvarve.memory.limit=$memory_limit"
     VARVE_JAVA_OPTS="-XX:CompileCommand=quiet -XX:CompileCommand=dontinline,*Commands.*(Lio/varve/server/command/CommandContext;)V \
--Xms${first_heap}m -Xmx${heap}m -XX:MaxDirectMemorySize=${direct}m -XX:MaxMetaspaceSize=48m -XX:ReservedCodeCacheSize=${code}m $small_jvm \
--XX:SweeperThreshold=100 -XX:MaxInlineLevel=30 -XX:TrimNativeHeapInterval=2000 -XX:+UseSerialGC -XX:+UseCondCardMark -XX:+ExitOnOutOfMemoryError -XX:-UsePerfData -Dio.netty.leakDetection.level=disabled \
+-Xms8m -Xmx${heap}m -XX:MaxDirectMemorySize=${direct}m -XX:MaxMetaspaceSize=48m -XX:ReservedCodeCacheSize=${code}m $small_jvm \
+-XX:SweeperThreshold=100 -XX:MaxInlineLevel=30 -XX:TrimNativeHeapInterval=2000 -XX:+UseSerialGC -XX:+UseCondCardMark -XX:+ExitOnOutOfMemoryError -XX:-UsePerfData \
+-XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0 -Dio.netty.leakDetection.level=disabled \
 -Xlog:disable -Xlog:all=error:stderr ${VARVE_JAVA_OPTS:-}"
     java_exec "$@"
 }

@@ -165,12 +165,11 @@ final class LauncherMemoryIT {
         file("sys/fs/cgroup/memory.max", Long.toString(limit * MB));
         List<String> options = options();
         assertThat(options).contains("-Xmx" + heap + "m",
-                "-Xms" + (heap == 96 ? limit < 1024 ? 24 : 32 : heap / 4) + "m",
+                "-Xms8m", "-XX:ArchiveRelocationMode=0",
                 "-XX:MaxDirectMemorySize=" + direct + "m", "-XX:ReservedCodeCacheSize=" + code + "m",
                 "-XX:MaxMetaspaceSize=48m", "-Dvarve.home=" + folder.resolve("a house").toRealPath());
         assertThat(options.contains("-XX:TieredStopAtLevel=1")).isEqualTo(limit < 192);
         assertThat(options.contains("-XX:CompileCommand=MemLimit,*.*,8m~stop"))
                 .isEqualTo(limit >= 192 && limit < 1024);
-        assertThat(options.contains("-XX:ArchiveRelocationMode=0")).isEqualTo(limit < 1024);
     }
 }

@@ -44,7 +44,7 @@ final class SoakServer {
     static List<String> commandLine(List<String> launcher) {
         List<String> command = new ArrayList<>(launcher);
         command.replaceAll(word -> word.equals(MAIN) ? SoakServer.class.getName() : word);
-        command.replaceAll(word -> word.equals("-Xms32m") ? "-Xms96m" : word);
+        command.replaceAll(word -> word.equals("-Xms8m") ? "-Xms96m" : word);
         command.addAll(command.indexOf("-cp"),
                 List.of("-ea", "-XX:+AlwaysPreTouch", "-Dio.netty.leakDetection.level=paranoid"));
         return command;

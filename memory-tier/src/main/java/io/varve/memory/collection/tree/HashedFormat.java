@@ -86,6 +86,7 @@ public final class HashedFormat extends LeafFormat {
 
     @Override
     void seek(long leaf, Element sought, TreePath path) {
+        path.touched = NodeLayout.touch(leaf);
         int count = NodeLayout.count(leaf);
         long bound = sought.behindEqual ? sought.order + 1 : sought.order;
         int index = 0;

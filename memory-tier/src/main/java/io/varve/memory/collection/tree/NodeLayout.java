@@ -26,6 +26,7 @@ public final class NodeLayout {
     /** The offset of the entries. */
     public static final int HEADER_BYTES = FORWARD + Integer.BYTES;
 
+    private static final int LINE_BYTES = 64;
     private static final int COUNT_MASK = (1 << Short.SIZE) - 1;
 
     private NodeLayout() {}
@@ -73,6 +74,21 @@ public final class NodeLayout {
 
     public static void forward(long node, int copy) {
         Memory.putInt(node + FORWARD, copy);
+    }
+
+    /**
+     * Reads each cache line of a node, so that their misses overlap. A search that decodes one entry after the other
+     * would have the misses one after the other.
+     *
+     * @return a sum of what was read, which the caller stores, so that the compiler keeps the reads
+     */
+    static int touch(long node) {
+        int used = used(node);
+        int sum = 0;
+        for (int offset = LINE_BYTES; offset < used; offset += LINE_BYTES) {
+            sum += Memory.getByte(node + offset);
+        }
+        return sum;
     }
 
     /** Initializes a node without entries; its tree's id must already be set. */

@@ -61,6 +61,7 @@ public final class ScoredFormat extends LeafFormat {
 
     @Override
     void seek(long leaf, Element sought, TreePath path) {
+        path.touched = NodeLayout.touch(leaf);
         int count = NodeLayout.count(leaf);
         long order = sought.order;
         int index = 0;

@@ -24,6 +24,8 @@ public final class TreePath {
     public int offset;
     /** The number of elements before, or {@link #UNKNOWN}: {@link CountedTree#rank} then counts them. */
     long rank;
+    /** The sink of {@link NodeLayout#touch}. */
+    int touched;
 
     /** The offsets of one leaf's entries, for steps backwards. */
     private final int[] offsets = new int[LeafFormat.MAX_ENTRIES + 1];
