@@ -13,11 +13,18 @@ public abstract sealed class HashedTree extends CollectionTree permits SetTree, 
     final HashedFormat format;
     final Element element = new Element();
     private final MemberSearch search;
+    private final MembersAhead ahead;
 
     HashedTree(ItemType type, int maxTrees, HashedFormat format) {
         super(type, maxTrees, new CountedTree(format));
         this.format = format;
         search = new MemberSearch(tree, format, path);
+        ahead = new MembersAhead(tree);
+    }
+
+    /** Reads ahead of searches for several members. */
+    public final MembersAhead ahead() {
+        return ahead;
     }
 
     /** Moves to a member, or a field; false, and at the end, if it is missing. */

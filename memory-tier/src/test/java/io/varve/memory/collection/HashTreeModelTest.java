@@ -52,6 +52,9 @@ class HashTreeModelTest {
             fixture.space.refuseAfter(fixture.random.nextInt(4));
             set.space.refuseAfter(fixture.random.nextInt(4));
         }
+        if (fixture.random.nextInt(4) == 0) {
+            lookAhead(fixture, names);
+        }
         String name = name(fixture, names);
         try {
             write(fixture, grows, name);
@@ -61,6 +64,17 @@ class HashTreeModelTest {
         set.space.refuseNothing();
         fixture.space.refuseNothing();
         follow(set, name);
+    }
+
+    /** Only reads: each address is verified, and the writes that follow agree with the model. */
+    private static void lookAhead(TreeFixture<HashTree> fixture, int names) {
+        MembersAhead ahead = fixture.tree.ahead();
+        int members = fixture.random.nextInt(MembersAhead.MAX_MEMBERS + 5);
+        for (int i = 0; i < members; i++) {
+            String name = name(fixture, names);
+            assertThat(ahead.add(fixture.argument(name), name.length())).isEqualTo(i < MembersAhead.MAX_MEMBERS);
+        }
+        ahead.touch();
     }
 
     private static String name(TreeFixture<HashTree> fixture, int names) {

@@ -4,10 +4,12 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
+import io.varve.memory.collection.HashedTree;
 import io.varve.memory.item.Key;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.command.batch.Batch;
+import io.varve.server.command.batch.MemberPrefetcher;
 import io.varve.server.command.spec.Arguments;
 import io.varve.server.command.spec.CommandSpec;
 import io.varve.server.resp.DoubleReader;
@@ -49,6 +51,16 @@ public abstract sealed class CallArguments implements Arguments permits CommandC
     /** The batch that holds the command. */
     final Batch batch() {
         return batch;
+    }
+
+    /**
+     * Prefetches the members of a large collection that this command, and those after it in the batch, will search.
+     *
+     * @param first the argument of the first member
+     * @param step the arguments from one member to the next
+     */
+    public final void prefetchMembers(HashedTree tree, int first, int step) {
+        MemberPrefetcher.prefetch(batch, command, tree, first, step);
     }
 
     @Override

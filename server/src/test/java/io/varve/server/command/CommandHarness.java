@@ -168,6 +168,16 @@ public final class CommandHarness implements AutoCloseable {
         }
     }
 
+    /** Runs commands in one batch, as those of a pipeline, and answers the bytes of their replies. */
+    public String runBatch(List<String[]> commands) {
+        begin();
+        for (String[] command : commands) {
+            add(command);
+        }
+        execute();
+        return text(takeReply());
+    }
+
     /** The batch as it is before its first command runs. */
     public Batch prepare() {
         dispatcher.prepare(batch, client);

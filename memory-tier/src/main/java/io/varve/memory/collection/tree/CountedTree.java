@@ -1,5 +1,7 @@
 package io.varve.memory.collection.tree;
 
+import java.util.Arrays;
+
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.offheap.Memory;
 
@@ -59,6 +61,8 @@ public final class CountedTree {
     private int maxChildren;
     /** Whether nodes get their full target size at once. */
     private boolean manyWrites;
+    /** The sink of what {@link #touch} reads, so that the compiler keeps the reads. */
+    private int touched;
 
     public CountedTree(LeafFormat format) {
         this(format, NOBODY);
@@ -183,6 +187,35 @@ public final class CountedTree {
         } else {
             format.seek(space.address(node), sought, path);
         }
+    }
+
+    /**
+     * Reads the nodes on the way to several elements of a tree with {@linkplain LeafFormat#hasEvenOrder even order}:
+     * one level after the other, so that the cache misses of a level overlap.
+     *
+     * @param nodes space for as many nodes; its content is undefined before and afterwards
+     */
+    public void touch(long[] orders, int[] nodes, int elements) {
+        int root = root();
+        if (root == NodeSpace.NONE) {
+            return;
+        }
+        Arrays.fill(nodes, 0, elements, root);
+        int sum = 0;
+        for (int level = height(); level > 0; level--) {
+            for (int i = 0; i < elements; i++) {
+                long inner = space.address(nodes[i]);
+                nodes[i] = InnerLayout.child(inner, InnerLayout.lastBelowOfEven(inner, orders[i]));
+            }
+            // A search of a node branches on what it reads. Without branches more of the reads overlap.
+            for (int i = 0; i < elements; i++) {
+                sum += NodeLayout.used(space.address(nodes[i]));
+            }
+        }
+        for (int i = 0; i < elements; i++) {
+            sum += NodeLayout.touch(space.address(nodes[i]));
+        }
+        touched = sum;
     }
 
     /** The number of elements before a path. */

@@ -73,7 +73,7 @@ public final class HashCommands {
             return;
         }
         HashValue hash = HashValue.of(context);
-        if (hash.openForWriting(context.keyAt(0)) == Found.WRONG_TYPE) {
+        if (hash.openForFields(true, 2) == Found.WRONG_TYPE) {
             return;
         }
         long created;
@@ -99,7 +99,7 @@ public final class HashCommands {
 
     private static void setnx(CommandContext context) {
         HashValue hash = HashValue.of(context);
-        if (hash.openForWriting(context.keyAt(0)) == Found.WRONG_TYPE) {
+        if (hash.openForFields(true, 2) == Found.WRONG_TYPE) {
             return;
         }
         boolean there = hash.findArgument(2);
@@ -113,7 +113,7 @@ public final class HashCommands {
 
     private static void del(CommandContext context) {
         HashValue hash = HashValue.of(context);
-        if (hash.openForWriting(context.keyAt(0)) != Found.WRONG_TYPE) {
+        if (hash.openForFields(true, 1) != Found.WRONG_TYPE) {
             long removed = hash.removeArguments(2);
             if (removed > 0) {
                 hash.emitRemoval();
@@ -129,7 +129,7 @@ public final class HashCommands {
         }
         long delta = context.longValue();
         HashValue hash = HashValue.of(context);
-        if (hash.openForWriting(context.keyAt(0)) == Found.WRONG_TYPE) {
+        if (hash.openForFields(true, 2) == Found.WRONG_TYPE) {
             return;
         }
         long old = 0;
@@ -165,7 +165,7 @@ public final class HashCommands {
             return;
         }
         HashValue hash = HashValue.of(context);
-        if (hash.openForWriting(context.keyAt(0)) == Found.WRONG_TYPE) {
+        if (hash.openForFields(true, 2) == Found.WRONG_TYPE) {
             return;
         }
         boolean there = hash.findArgument(2);
@@ -194,21 +194,21 @@ public final class HashCommands {
 
     private static void get(CommandContext context) {
         HashValue hash = HashValue.of(context);
-        if (hash.open(context.keyAt(0)) != Found.WRONG_TYPE) {
+        if (hash.openForFields(false, 1) != Found.WRONG_TYPE) {
             replyValue(context, hash, 2);
         }
     }
 
     private static void exists(CommandContext context) {
         HashValue hash = HashValue.of(context);
-        if (hash.open(context.keyAt(0)) != Found.WRONG_TYPE) {
+        if (hash.openForFields(false, 1) != Found.WRONG_TYPE) {
             context.reply().integer(hash.findArgument(2) ? 1 : 0);
         }
     }
 
     private static void strlen(CommandContext context) {
         HashValue hash = HashValue.of(context);
-        if (hash.open(context.keyAt(0)) != Found.WRONG_TYPE) {
+        if (hash.openForFields(false, 1) != Found.WRONG_TYPE) {
             context.reply().integer(hash.findArgument(2) ? hash.valueLength() : 0);
         }
     }
@@ -223,7 +223,7 @@ public final class HashCommands {
 
     private static void mget(CommandContext context) {
         HashValue hash = HashValue.of(context);
-        if (hash.open(context.keyAt(0)) == Found.WRONG_TYPE) {
+        if (hash.openForFields(false, 1) == Found.WRONG_TYPE) {
             return;
         }
         context.reply().array(context.argumentCount() - 2);

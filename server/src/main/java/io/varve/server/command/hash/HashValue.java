@@ -114,6 +114,21 @@ public final class HashValue implements Pickable {
         return opened(at, KeyLookup.findForWriting(context, at, item, ItemType.HASH));
     }
 
+    /**
+     * Opens the command's key to search for the fields in the arguments from 2 on; replies the error if it has another
+     * type.
+     *
+     * @param step the arguments from one field to the next
+     */
+    Found openForFields(boolean isWrite, int step) {
+        Key at = context.keyAt(0);
+        Found found = isWrite ? openForWriting(at) : open(at);
+        if (isTree) {
+            context.prefetchMembers(tree, 2, step);
+        }
+        return found;
+    }
+
     /** Reopens a key that is known to hold a hash. Does not count as an access. */
     public void openAgain(Key at) {
         boolean found = context.session().peek(at, item);

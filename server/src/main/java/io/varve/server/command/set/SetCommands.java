@@ -51,7 +51,7 @@ public final class SetCommands {
 
     private static void add(CommandContext context) {
         SetValue set = Sets.of(context).first();
-        if (set.openForWriting(context, context.keyAt(0)) != Found.WRONG_TYPE) {
+        if (set.openForMembers(context, true) != Found.WRONG_TYPE) {
             long added = set.addArguments(2);
             if (added > 0) {
                 context.events().emit(KeyEvent.SADD, context.keyAt(0));
@@ -63,7 +63,7 @@ public final class SetCommands {
 
     private static void rem(CommandContext context) {
         SetValue set = Sets.of(context).first();
-        if (set.openForWriting(context, context.keyAt(0)) != Found.WRONG_TYPE) {
+        if (set.openForMembers(context, true) != Found.WRONG_TYPE) {
             int removed = set.removeArguments(2);
             if (removed > 0) {
                 context.events().emitRemoval(KeyEvent.SREM, context.keyAt(0), set.size() == 0);
@@ -82,14 +82,14 @@ public final class SetCommands {
 
     private static void ismember(CommandContext context) {
         SetValue set = Sets.of(context).first();
-        if (set.open(context, context.keyAt(0)) != Found.WRONG_TYPE) {
+        if (set.openForMembers(context, false) != Found.WRONG_TYPE) {
             replyWhetherMember(context, set, 2);
         }
     }
 
     private static void mismember(CommandContext context) {
         SetValue set = Sets.of(context).first();
-        if (set.open(context, context.keyAt(0)) == Found.WRONG_TYPE) {
+        if (set.openForMembers(context, false) == Found.WRONG_TYPE) {
             return;
         }
         context.reply().array(context.argumentCount() - 2);

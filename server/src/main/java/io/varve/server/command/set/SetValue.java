@@ -58,6 +58,16 @@ public final class SetValue extends SetView {
         return opened(command, at, KeyLookup.findForWriting(command, at, item, ItemType.SET));
     }
 
+    /** Opens a key to search for the members in the arguments from 2 on; replies the error if it has another type. */
+    Found openForMembers(CommandContext command, boolean isWrite) {
+        Key at = command.keyAt(0);
+        Found found = isWrite ? openForWriting(command, at) : open(command, at);
+        if (isTree()) {
+            command.prefetchMembers(tree, 2, 1);
+        }
+        return found;
+    }
+
     private Found opened(CommandContext command, Key at, Found found) {
         context = command;
         key = at;
