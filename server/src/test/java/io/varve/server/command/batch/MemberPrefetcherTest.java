@@ -54,7 +54,7 @@ class MemberPrefetcherTest {
                 commands.add(command(random, name, random.nextInt(10) == 0 ? key + "'" : key));
             }
             if (random.nextInt(200) == 0) {
-                commands.add(new String[]{"DEL", key});
+                commands.add(new String[] {"DEL", key});
             }
         }
         return commands;
