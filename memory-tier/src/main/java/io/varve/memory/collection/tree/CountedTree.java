@@ -201,7 +201,7 @@ public final class CountedTree {
             return;
         }
         Arrays.fill(nodes, 0, elements, root);
-        int sum = 0;
+        int sum = touched;
         for (int level = height(); level > 0; level--) {
             for (int i = 0; i < elements; i++) {
                 long inner = space.address(nodes[i]);
