@@ -165,8 +165,8 @@ size_jvm() { # sets heap, direct, code (MB) and small_jvm, the options for small
 }
 
 # Options that need a reason:
-#   Xms                      The first heap of 32 MB kept 9 MB resident that nothing used after the start (decision 10).
-#   ArchiveRelocationMode    Maps the start cache at its preferred address: otherwise the JVM copies each of its pages.
+#   Xms                      The first heap of 32 MB kept 8 MB resident that nothing used after the start (decision 10).
+#   ArchiveRelocationMode    Maps the start cache at its preferred address: otherwise 20 MB of it become private pages.
 #   SweeperThreshold         The JIT's output during warm-up must not trigger a full collection, which takes some 20 ms.
 #                            With this threshold a collection starts when the code cache is 90 % full.
 #   TrimNativeHeapInterval   Without it, the C library keeps 10 MB or more that the JIT's threads freed (decision 14).

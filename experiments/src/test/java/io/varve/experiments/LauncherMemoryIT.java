@@ -165,9 +165,10 @@ final class LauncherMemoryIT {
         file("sys/fs/cgroup/memory.max", Long.toString(limit * MB));
         List<String> options = options();
         assertThat(options).contains("-Xmx" + heap + "m",
-                "-Xms8m", "-XX:ArchiveRelocationMode=0",
+                "-Xms8m",
                 "-XX:MaxDirectMemorySize=" + direct + "m", "-XX:ReservedCodeCacheSize=" + code + "m",
                 "-XX:MaxMetaspaceSize=48m", "-Dvarve.home=" + folder.resolve("a house").toRealPath());
+        assertThat(options).containsSubsequence("-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0");
         assertThat(options.contains("-XX:TieredStopAtLevel=1")).isEqualTo(limit < 192);
         assertThat(options.contains("-XX:CompileCommand=MemLimit,*.*,8m~stop"))
                 .isEqualTo(limit >= 192 && limit < 1024);

@@ -24,8 +24,8 @@ import io.varve.memory.Cache;
  * So it never runs ahead of the workers, which have little time for it while clients send requests. After each slice
  * the walk rests for a multiple of the slice's duration. On cores that workers and event loops share, the system would
  * otherwise give a loading thread as much time as a serving one. If others need the cores, a slice takes longer, and so
- * does the rest. A slice is loaded again if another thread held one of its shards. The load ends when the cache has no
- * free memory for more.
+ * does the rest. A slice is loaded up to five times if other threads hold shards of its keys. The load ends when the
+ * cache has no free memory for more.
  */
 final class ClassPreload {
     private static final System.Logger LOG = System.getLogger(ClassPreload.class.getName());
@@ -58,7 +58,7 @@ final class ClassPreload {
     private byte[] from = BEGINNING;
     /** Number of consecutive failed slices. */
     private int failures;
-    /** Number of attempts to load the slice. */
+    /** Number of attempts to load what begins at {@link #from}. */
     private int attempts;
     private volatile boolean isLoading;
 

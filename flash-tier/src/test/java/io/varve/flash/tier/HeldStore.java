@@ -48,14 +48,14 @@ final class HeldStore implements FlashStore {
         }
     }
 
-    /** Has readers of this key blocked after their read, in place of those of the key before. */
+    /** Blocks readers of this key after their read, instead of those of the previous key. */
     Hold hold(byte[] key) {
         Hold next = new Hold(key);
         hold = next;
         return next;
     }
 
-    /** Waits until a reader is blocked; no other is from then on. */
+    /** Waits until a reader is blocked, and blocks no further ones. */
     void await(Hold awaited) throws InterruptedException {
         if (!awaited.reached.await(1, TimeUnit.MINUTES)) {
             throw new IllegalStateException("Nobody has read the key");

@@ -27,6 +27,8 @@ public final class NodeLayout {
     public static final int HEADER_BYTES = FORWARD + Integer.BYTES;
 
     private static final int LINE_BYTES = 64;
+    /** A node is larger only if it has one large entry, of which a search reads the head. */
+    private static final int MAX_TOUCHED_BYTES = 1024;
     private static final int COUNT_MASK = (1 << Short.SIZE) - 1;
 
     private NodeLayout() {}
@@ -77,15 +79,15 @@ public final class NodeLayout {
     }
 
     /**
-     * Reads each cache line of a node, so that their misses overlap. A search that decodes one entry after the other
+     * Reads each cache line of a node, up to a kilobyte, so that their misses overlap. A search that decodes one entry after the other
      * would have the misses one after the other.
      *
      * @return a sum of what was read, which the caller stores, so that the compiler keeps the reads
      */
     static int touch(long node) {
-        int used = used(node);
+        int end = Math.min(used(node), MAX_TOUCHED_BYTES);
         int sum = 0;
-        for (int offset = LINE_BYTES; offset < used; offset += LINE_BYTES) {
+        for (int offset = LINE_BYTES; offset < end; offset += LINE_BYTES) {
             sum += Memory.getByte(node + offset);
         }
         return sum;

@@ -9,6 +9,9 @@ import io.varve.memory.collection.MembersAhead;
  * methods only.
  */
 public final class MemberPrefetcher {
+    /** A search hashes its member again: for a longer one this costs more than the overlap of misses saves. */
+    private static final int MAX_MEMBER_BYTES = 128;
+
     private MemberPrefetcher() {}
 
     /**
@@ -34,7 +37,8 @@ public final class MemberPrefetcher {
         for (int i = command; i < end && hasSpace; i++) {
             int begin = batch.firstArgument(i);
             for (int member = first; member < batch.argumentCount(i) && hasSpace; member += step) {
-                hasSpace = ahead.add(batch.address(begin + member), batch.length(begin + member));
+                int length = batch.length(begin + member);
+                hasSpace = length > MAX_MEMBER_BYTES || ahead.add(batch.address(begin + member), length);
             }
         }
         ahead.touch();

@@ -103,7 +103,7 @@ public final class PendingFetch {
                 }
                 case NO_SPACE ->
                     fits &= index >= 0 && (index < firstKey || index >= firstKey + keyCount);
-                case PROMOTED, UNKNOWN, OTHER -> {
+                case PROMOTED, UNKNOWN, OTHER, CONTENDED -> {
                     // The key is in memory, or was; or the database has another epoch. The command looks the key up
                     // again. (A fetched key never has another class.)
                 }

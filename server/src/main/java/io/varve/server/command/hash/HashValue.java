@@ -123,7 +123,7 @@ public final class HashValue implements Pickable {
     Found openForFields(boolean isWrite, int step) {
         Key at = context.keyAt(0);
         Found found = isWrite ? openForWriting(at) : open(at);
-        if (isTree) {
+        if (isTree && context.server().config().touchAhead()) {
             context.prefetchMembers(tree, 2, step);
         }
         return found;

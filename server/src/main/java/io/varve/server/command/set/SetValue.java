@@ -62,7 +62,7 @@ public final class SetValue extends SetView {
     Found openForMembers(CommandContext command, boolean isWrite) {
         Key at = command.keyAt(0);
         Found found = isWrite ? openForWriting(command, at) : open(command, at);
-        if (isTree()) {
+        if (isTree() && command.server().config().touchAhead()) {
             command.prefetchMembers(tree, 2, 1);
         }
         return found;

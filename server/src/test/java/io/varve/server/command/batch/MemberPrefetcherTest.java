@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Compares the replies of batches with those of single commands, for which nothing is prefetched. Confined to the
- * test's thread.
+ * Compares the replies of batches with those of single commands, for which no other command's members are prefetched.
+ * Confined to the test's thread.
  */
 class MemberPrefetcherTest {
     private static final int BATCHES = 400;
@@ -36,7 +36,7 @@ class MemberPrefetcherTest {
                         .isEqualTo(expected.toString());
                 large += batches.run("OBJECT", "ENCODING", "set 0").contains("hashtable") ? 1 : 0;
             }
-            assertThat(large).as("seed %d: batches that left a large set", seed).isBetween(1, BATCHES - 1);
+            assertThat(large).as("seed %d: batches that left a large set", seed).isPositive();
             assertThat(batches.cache().checkIntegrity()).isEmpty();
         }
     }
