@@ -39,7 +39,7 @@ class SoakIT {
     private static final long MAX_MEMORY_BYTES = (SECONDS < SHORT_SECONDS ? 32 : 48) * MB;
     private static final long GROWTH_BYTES = 32 * MB;
     private static final int END_SECONDS = 300;
-    /** On a slow machine it takes longer by up to so many seconds, until everything has happened that is to be shown. */
+    /** On a slow machine it takes up to so many seconds longer, until all that is to be shown has happened. */
     private static final int EXTRA_SECONDS = 120;
 
     /**

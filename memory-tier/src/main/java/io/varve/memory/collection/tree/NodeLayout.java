@@ -79,8 +79,8 @@ public final class NodeLayout {
     }
 
     /**
-     * Reads each cache line of a node, up to a kilobyte, so that their misses overlap. A search that decodes one entry after the other
-     * would have the misses one after the other.
+     * Reads each cache line of a node, up to a kilobyte, so that their misses overlap. A search that decodes one entry
+     * after the other would have the misses one after the other.
      *
      * @return a sum of what was read, which the caller stores, so that the compiler keeps the reads
      */
