@@ -162,7 +162,7 @@ final class ClassPreload {
         }
         attempts++;
         if (isContended && !isFull && attempts < MAX_ATTEMPTS) {
-            // Its loaded keys are no longer on flash.
+            // The keys that this attempt has loaded have left the store.
             step();
         } else if (keys.size() < KEYS_AT_ONCE || isFull) {
             next();

@@ -7,7 +7,7 @@ import io.varve.memory.collection.tree.CountedTree;
  * each search would wait for its own. Confined to the owner of a tree object, which holds the lock of the item's shard.
  */
 public final class MembersAhead {
-    /** The most members that are read together: more would displace each other from the nearest cache. */
+    /** The most members that are read together: so many leaves of a kilobyte fit into a second-level cache. */
     public static final int MAX_MEMBERS = 64;
 
     private final CountedTree tree;
