@@ -91,6 +91,33 @@ class LiveRangesTest {
         }
     }
 
+    /** Pages are remembered once they were found live: what is removed or hidden later must be forgotten. */
+    @Test
+    void pagesOfRemovedRangesAreRefused() {
+        for (long length : new long[] {10_000, 1 << 20, 1L << 32}) {
+            LiveRanges.add(START, length);
+            long last = START + length - 8;
+            for (int round = 0; round < 2; round++) {
+                LiveRanges.check(START, 8);
+                LiveRanges.check(START + length / 2, 8);
+                LiveRanges.check(last, 8);
+                refused(last, 9);
+            }
+            LiveRanges.remove(START);
+            refused(START, 8);
+            refused(START + length / 2, 8);
+            refused(last, 8);
+        }
+        LiveRanges.add(START + 5_000, 10_000);
+        LiveRanges.check(START + 14_000, 8);
+        LiveRanges.add(START, 8_000);
+        refused(START + 14_000, 8);
+        LiveRanges.check(START + 7_000, 8);
+        LiveRanges.add(START + 1_000, 100);
+        refused(START + 7_000, 8);
+        LiveRanges.remove(START + 1_000);
+    }
+
     /** A live range stays live to its reader while others come and go around it; an invalid one is refused. */
     @Test
     void rangesOfOtherThreadsDoNotInterfere() throws Exception {
