@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.concurrent.locks.StampedLock;
 
 /**
- * The native ranges that may be accessed, for the checked mode of {@link Memory}. Guarded by its lock, apart from the pages that are
- * known to be live; empty and unused when the mode is off. A check allocates nothing, so a test in checked mode can
+ * The native ranges that may be accessed, for the checked mode of {@link Memory}. Written under its lock and read
+ * optimistically; empty and unused when the mode is off. A check allocates nothing, so a test in checked mode can
  * measure the allocations of the code under test.
  *
  * <p>A caller that passes in memory of others (a network buffer, an arena of a test) registers it with {@link #add}.
@@ -18,7 +18,8 @@ public final class LiveRanges {
 
     private static final StampedLock LOCK = new StampedLock();
     /**
-     * Starts and ends alternating, ordered by start: {@code 2 * count} of them are in use.
+     * Starts and ends alternating, ordered by start: {@code 2 * count} of them are in use. A reader without the lock
+     * may see any mixture.
      */
     private static long[] bounds = new long[2 * MIN_RANGES];
     private static int count;
@@ -84,13 +85,17 @@ public final class LiveRanges {
         if (length == 0) {
             return;
         }
-        long stamp = LOCK.readLock();
+        long stamp = LOCK.tryOptimisticRead();
+        long page = address >>> PAGE_BITS;
+        if (stamp != 0 && holds(address, length) && !holds(page << PAGE_BITS, 1 << PAGE_BITS) && LOCK.validate(stamp)) {
+            return;
+        }
+        stamp = LOCK.readLock();
         try {
             if (!holds(address, length)) {
                 throw new IndexOutOfBoundsException("No live range holds " + length + " bytes at 0x"
                         + Long.toHexString(address));
             }
-            long page = address >>> PAGE_BITS;
             if (holds(page << PAGE_BITS, 1 << PAGE_BITS)) {
                 knownPages[index(page)] = page;
             }
@@ -116,8 +121,9 @@ public final class LiveRanges {
     }
 
     private static boolean holds(long address, long length) {
-        int at = floor(bounds, count, address);
-        return at >= 0 && length >= 0 && length <= bounds[2 * at + 1] - address;
+        long[] now = bounds;
+        int at = floor(now, Math.min(count, now.length / 2), address);
+        return at >= 0 && length >= 0 && length <= now[2 * at + 1] - address;
     }
 
     private static void put(long start, long end) {
