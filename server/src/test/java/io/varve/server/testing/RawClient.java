@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * <p>A reply is read parsed ({@link #read}) or as its raw bytes ({@link #reply}); text stands for bytes, in ISO 8859-1.
  */
 public final class RawClient implements AutoCloseable {
-    private static final int TIMEOUT_MILLIS = 20_000;
+    private static final int TIMEOUT_MILLIS = 60_000;
     private static final int PIPELINE = 100;
     private static final byte[] LINE_END = {'\r', '\n'};
 

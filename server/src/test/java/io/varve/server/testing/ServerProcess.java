@@ -3,6 +3,7 @@ package io.varve.server.testing;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,8 +13,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-
-import io.varve.testing.TestBudget;
 
 /** A server in its own process, with the launcher script's JVM options. Confined to the test's thread. */
 public final class ServerProcess implements AutoCloseable {
@@ -26,7 +25,8 @@ public final class ServerProcess implements AutoCloseable {
     private static final Pattern SIZES = Pattern.compile("\\n    (heap=\\d+ .*)\\n");
     private static final Pattern PORT = Pattern.compile("port (\\d+)");
 
-    private static final String C1_ONLY = "-XX:TieredStopAtLevel=1";
+    /** When methods are compiled, and what is inlined: options of the test's JVM that its servers share. */
+    private static final Pattern COMPILER = Pattern.compile("-XX:(Tier.*|.*Inline.*)");
 
     private final Process process;
     private final int port;
@@ -60,7 +60,14 @@ public final class ServerProcess implements AutoCloseable {
 
     /** The command line of a server that compiles as in production, for a test of its whole memory. */
     public static List<String> withC2(List<String> commandLine) {
-        return commandLine.stream().filter(word -> !word.equals(C1_ONLY)).toList();
+        List<String> testOptions = compilerOptions();
+        return commandLine.stream().filter(word -> !testOptions.contains(word)).toList();
+    }
+
+    private static List<String> compilerOptions() {
+        return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(COMPILER.asMatchPredicate())
+                .toList();
     }
 
     /** The command line of a server with these arguments. */
@@ -79,10 +86,7 @@ public final class ServerProcess implements AutoCloseable {
             serve = serve.replace("${" + named[0] + "}", named[1]);
         }
         command.addAll(List.of(serve.trim().split("\\s+")));
-        if (!TestBudget.isNightly()) {
-            // Most processes of the gate live for some seconds, of which C2 would take half.
-            command.add(C1_ONLY);
-        }
+        command.addAll(compilerOptions());
         command.add("-cp");
         command.add(System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
         command.add("io.varve.server.Main");
