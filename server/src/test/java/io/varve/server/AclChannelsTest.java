@@ -138,6 +138,18 @@ class AclChannelsTest {
         assertThat(client.readToEnd()).isEqualTo("+OK\r\n");
     }
 
+    /** The event of SET comes after the change of rules, and before the connection closes. */
+    @Test
+    void aClientThatRevokesItsOwnChannelsGetsNoMessageThereafter() throws IOException {
+        user("u", "on nopass +@all ~* &*");
+        expect(admin, "CONFIG SET notify-keyspace-events KEA", "+OK");
+        RawClient client = login("u");
+        assertThat(client.command("HELLO", "3")).startsWith("%7");
+        expect(client, "SUBSCRIBE __keyspace@0__:k", ">3 $9 subscribe $16 __keyspace@0__:k :1");
+        client.send("MULTI\r\nACL SETUSER u resetchannels\r\nSET k v\r\nEXEC\r\n");
+        assertThat(client.readToEnd()).isEqualTo("+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n+OK\r\n+OK\r\n");
+    }
+
     @Test
     void addedRulesDisconnectNoClient() throws IOException {
         user("u", "on nopass +@all resetchannels &a");

@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.RawReply;
 import io.varve.server.testing.ServerExtension;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -28,7 +29,7 @@ import static org.awaitility.Awaitility.await;
  */
 class AclConcurrencyTest {
     private static final int CLIENTS = 4;
-    private static final int CHANGES = 400;
+    private static final int CHANGES = TestBudget.ofInt("varve.acl.changes", 400, 12_000);
     private static final String NO_KEY = "NOPERM No permissions to access a key";
 
     @RegisterExtension

@@ -5,6 +5,7 @@ import java.util.List;
 
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
+import io.varve.server.acl.User;
 import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
@@ -110,9 +111,11 @@ public final class PubSubCommands {
         context.mayHaveChanged(true);
         // The client must not get earlier events.
         context.events().publish();
+        User before = context.client().user();
         listen(context, scope);
-        // ORDER: pairs with ListenedChannels.disconnectBeyond. The rules may have changed since their check.
-        if (ListenedChannels.areNamedBeyond(context, scope)) {
+        // ORDER: pairs with ListenedChannels.disconnectBeyond. The rules may have changed since their check, perhaps
+        // twice: then they permit the names again, but messages of the time between may be waiting.
+        if (context.client().user() != before || ListenedChannels.areNamedBeyond(context, scope)) {
             context.client().closeAfterReply();
         }
     }
