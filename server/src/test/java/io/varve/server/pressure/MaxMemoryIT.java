@@ -27,7 +27,7 @@ class MaxMemoryIT {
 
     @Test
     void withoutEvictionOnlyWritesAreRefused() throws IOException {
-        try (ServerProcess server = ServerProcess.start(ServerProcess::withC2, "--maxmemory", "32mb");
+        try (ServerProcess server = ServerProcess.start(ServerProcess::compilingAsInProduction, "--maxmemory", "32mb");
                 RawClient client = new RawClient(server.port())) {
             String value = "v".repeat(1000);
             int stored = fill(client, value);
@@ -50,7 +50,8 @@ class MaxMemoryIT {
 
     @Test
     void aLimitBelowWhatIsHeldIsReached() throws IOException {
-        try (ServerProcess server = ServerProcess.start(ServerProcess::withC2, "--maxmemory", "32mb", "--shards", "4");
+        try (ServerProcess server = ServerProcess.start(ServerProcess::compilingAsInProduction, "--maxmemory", "32mb",
+                "--shards", "4");
                 RawClient client = new RawClient(server.port())) {
             String value = "v".repeat(1000);
             int stored = fill(client, value);
@@ -84,7 +85,7 @@ class MaxMemoryIT {
     @ParameterizedTest
     @MethodSource("policies")
     void withEvictionWritesNeverStop(String policy) throws IOException {
-        try (ServerProcess server = ServerProcess.start(ServerProcess::withC2, "--maxmemory", "32mb",
+        try (ServerProcess server = ServerProcess.start(ServerProcess::compilingAsInProduction, "--maxmemory", "32mb",
                 "--maxmemory-policy", policy);
                 RawClient client = new RawClient(server.port())) {
             byte[] value = "v".repeat(500).getBytes(StandardCharsets.US_ASCII);
@@ -116,7 +117,7 @@ class MaxMemoryIT {
     @Test
     void aMillionSmallKeysFit64MegabytesAndTheHeapDoesNotGrowWithThem() throws IOException {
         int count = 1_000_000;
-        try (ServerProcess server = ServerProcess.start(ServerProcess::withC2, "--maxmemory", "64mb");
+        try (ServerProcess server = ServerProcess.start(ServerProcess::compilingAsInProduction, "--maxmemory", "64mb");
                 RawClient client = new RawClient(server.port())) {
             for (int i = 0; i < count; i += PIPELINE) {
                 for (int j = i; j < i + PIPELINE; j++) {

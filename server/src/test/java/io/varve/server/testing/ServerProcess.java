@@ -59,7 +59,7 @@ public final class ServerProcess implements AutoCloseable {
     }
 
     /** The command line of a server that compiles as in production, for a test of its whole memory. */
-    public static List<String> withC2(List<String> commandLine) {
+    public static List<String> compilingAsInProduction(List<String> commandLine) {
         List<String> testOptions = compilerOptions();
         return commandLine.stream().filter(word -> !testOptions.contains(word)).toList();
     }

@@ -19,8 +19,9 @@ import io.varve.server.pubsub.Subscriptions;
  *
  * <p>ORDER: an ACL change replaces the rules first, and then searches for subscribers that the rules forbid. A client
  * subscribes first, and then checks its rules again. So one of both checks finds every subscription that is concurrent
- * with an ACL change. Rules are replaced, never changed: other rules than before show that any number of changes has
- * happened meanwhile. The client is then disconnected, perhaps without need.
+ * with an ACL change. Each change makes a new {@link User}. If the client's is not the one of before the subscription,
+ * it may have messages of a time without permission, even if the rules permit the names again. So it is disconnected,
+ * perhaps without need.
  */
 public final class ListenedChannels {
     private ListenedChannels() {}
