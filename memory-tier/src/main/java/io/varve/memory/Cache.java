@@ -5,6 +5,7 @@ import java.util.function.LongUnaryOperator;
 
 import io.varve.memory.config.CacheConfig;
 import io.varve.memory.item.ChangeListener;
+import io.varve.memory.item.ItemCapture;
 import io.varve.memory.item.SecondaryTier;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.report.CacheStats;
@@ -63,6 +64,14 @@ public interface Cache extends AutoCloseable {
 
     /** The number of items of a logical database that have an expiry time. */
     long expiringSize(int database);
+
+    /**
+     * Begins a scan of all items as they are at this moment, for a snapshot. Items in the secondary tier are no part of
+     * it.
+     *
+     * @throws IllegalStateException if another scan is open
+     */
+    PointInTimeScan scanAtOneMoment(ItemCapture target);
 
     /** Empties one logical database at once; {@link #maintain} frees the memory in slices. */
     void flush(int database);

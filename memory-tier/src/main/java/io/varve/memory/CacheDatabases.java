@@ -7,6 +7,7 @@ import java.util.function.LongUnaryOperator;
 
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemCapture;
 import io.varve.memory.item.Key;
 import io.varve.memory.maintenance.LazyFree;
 import io.varve.memory.offheap.Memory;
@@ -15,6 +16,7 @@ import io.varve.memory.report.Epochs;
 import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.context.Databases;
 import io.varve.memory.shard.context.ShardContext;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Operations on whole logical databases: sizes, flushes, swaps and epochs. Thread-safe: it locks the shards, all of
@@ -26,6 +28,8 @@ final class CacheDatabases {
     private final ShardRouter router;
     private final LazyFree lazyFree;
     private final int databaseCount;
+    /** The scan that a flush aborts. Guarded by the locks of all shards. */
+    private @Nullable ShardedPointInTimeScan scan;
 
     CacheDatabases(ShardContext context, Shard[] shards, ShardRouter router, LazyFree lazyFree) {
         this.context = context;
@@ -104,11 +108,48 @@ final class CacheDatabases {
     private boolean detach(int database) {
         if (!holdsAny(database)) {
             context.databases.renew(database);
-        } else if (!context.databases.detach(database)) {
+        } else if (!isDetached(database)) {
             return false;
         }
         context.notifyFlushed(database);
         return true;
+    }
+
+    /** @return false if too few physical databases are free */
+    private boolean isDetached(int database) {
+        int physical = context.databases.physical(database);
+        if (!context.databases.detach(database)) {
+            return false;
+        }
+        if (scan != null) {
+            scan.detached(physical);
+        }
+        return true;
+    }
+
+    /** See {@link Cache#scanAtOneMoment}. */
+    PointInTimeScan scanAtOneMoment(ItemCapture target) {
+        ShardedPointInTimeScan[] begun = new ShardedPointInTimeScan[1];
+        boolean isOnly = underAllLocks(() -> {
+            if (scan != null) {
+                return false;
+            }
+            scan = new ShardedPointInTimeScan(shards, context, target, this::scanClosed);
+            begun[0] = scan;
+            return true;
+        });
+        if (!isOnly) {
+            throw new IllegalStateException("another point-in-time scan is open");
+        }
+        return begun[0];
+    }
+
+    private void scanClosed() {
+        boolean closed = underAllLocks(() -> {
+            scan = null;
+            return true;
+        });
+        assert closed;
     }
 
     /** See {@link Cache#flushAll}. */
@@ -134,7 +175,8 @@ final class CacheDatabases {
         }
         for (int i = 0; i < databaseCount; i++) {
             if (holdsAny(i)) {
-                context.databases.detach(i);
+                boolean detached = isDetached(i);
+                assert detached : "enough were free";
             } else {
                 context.databases.renew(i);
             }

@@ -176,23 +176,23 @@ public interface CacheSession {
 
     /**
      * Copies a key's item without its shard's lock, if it is small and nobody holds the lock. The copy may be a mixture
-     * of two items until {@link #confirmSnapshot} has accepted it.
+     * of two items until {@link #confirmOptimisticRead} has accepted it.
      *
-     * @return false if the key has to be read under the lock; no snapshot is open then
+     * @return false if the key has to be read under the lock; no optimistic read is open then
      */
-    boolean openSnapshot(Key key);
+    boolean beginOptimisticRead(Key key);
 
     /**
-     * Checks that nobody has held the lock since {@link #openSnapshot}. So the copy is the item as it is now, and
-     * whatever the caller has read in between was true at the same moment. Until {@link #closeSnapshot}, {@link #find}
+     * Checks that nobody has held the lock since {@link #beginOptimisticRead}. So the copy is the item as it is now, and
+     * whatever the caller has read in between was true at the same moment. Until {@link #endOptimisticRead}, {@link #find}
      * and {@link #peek} of this key return the copy; no method may be called that needs the lock.
      *
-     * @return false if the key has to be read under the lock; no snapshot is open then
+     * @return false if the key has to be read under the lock; no optimistic read is open then
      */
-    boolean confirmSnapshot();
+    boolean confirmOptimisticRead();
 
-    /** Ends the use of the snapshot. Renews the access clock of an item that {@link #find} has returned. */
-    void closeSnapshot();
+    /** Ends the optimistic read. Renews the access clock of an item that {@link #find} has returned. */
+    void endOptimisticRead();
 
     /** Saves the hit and miss counters of the set's shards, which are locked. */
     void note(ShardSet shards, HitMissSnapshot snapshot);

@@ -9,6 +9,7 @@ import io.varve.memory.expiry.DueCount;
 import io.varve.memory.index.KeyHash;
 import io.varve.memory.index.vector.TagScanners;
 import io.varve.memory.item.ChangeListener;
+import io.varve.memory.item.ItemCapture;
 import io.varve.memory.item.SecondaryTier;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.learning.CurveLearning;
@@ -215,6 +216,11 @@ public final class InMemoryCache implements Cache {
     @Override
     public long expiringSize(int database) {
         return databases.expiringSize(database);
+    }
+
+    @Override
+    public PointInTimeScan scanAtOneMoment(ItemCapture target) {
+        return databases.scanAtOneMoment(target);
     }
 
     @Override

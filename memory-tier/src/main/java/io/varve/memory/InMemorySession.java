@@ -18,9 +18,9 @@ import io.varve.memory.offheap.Regions;
 import io.varve.memory.report.HitMissSnapshot;
 import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.segment.LargeRun;
+import io.varve.memory.shard.OptimisticReader;
 import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardSet;
-import io.varve.memory.shard.SnapshotReader;
 import io.varve.memory.shard.context.Databases;
 import io.varve.memory.shard.context.PenaltyTracking;
 import io.varve.memory.shard.context.ShardContext;
@@ -39,10 +39,10 @@ final class InMemorySession implements CacheSession {
     private final LinePrefetcher prefetcher;
     private final KeyspaceScan keyspaceScan;
     /** Reads without a lock; null until the first, because most sessions never do, or if memory is refused. */
-    private @Nullable SnapshotReader snapshots;
-    /** Whether a snapshot is open, and whether closing it renews the item's access clock. */
-    private boolean isSnapshotOpen;
-    private boolean touchesSnapshot;
+    private @Nullable OptimisticReader optimisticReader;
+    /** Whether an optimistic read is open, and whether its end renews the item's access clock. */
+    private boolean isReadingOptimistically;
+    private boolean touchesReadItem;
     private long nowMillis;
     private boolean touching = true;
     private boolean notifying = true;
@@ -256,59 +256,59 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
-    public boolean openSnapshot(Key key) {
-        assert !isSnapshotOpen : "a snapshot is open";
+    public boolean beginOptimisticRead(Key key) {
+        assert !isReadingOptimistically : "an optimistic read is open";
         // A policy that counts accesses has to write each of them to the item.
         if (accesses.isRecording() || context.tracking() != null || context.evictionPolicy().countsAccesses()) {
             return false;
         }
-        SnapshotReader reader = snapshots == null ? newSnapshots() : snapshots;
-        isSnapshotOpen = reader != null && reader.copy(shards[key.shard()], key);
-        return isSnapshotOpen;
+        OptimisticReader reader = optimisticReader == null ? newOptimisticReader() : optimisticReader;
+        isReadingOptimistically = reader != null && reader.copy(shards[key.shard()], key);
+        return isReadingOptimistically;
     }
 
     /** Creates the reader; null if the system refuses its memory. */
-    private @Nullable SnapshotReader newSnapshots() {
+    private @Nullable OptimisticReader newOptimisticReader() {
         long buffer = context.regions.allocate(Regions.MIN_BYTES);
         if (buffer != 0) {
-            snapshots = new SnapshotReader(context, buffer);
+            optimisticReader = new OptimisticReader(context, buffer);
         }
-        return snapshots;
+        return optimisticReader;
     }
 
     @Override
-    public boolean confirmSnapshot() {
-        SnapshotReader reader = snapshot();
+    public boolean confirmOptimisticRead() {
+        OptimisticReader reader = reader();
         // The event of a miss has its place among the key's other events only under the lock.
-        isSnapshotOpen = reader.confirm(nowMillis)
+        isReadingOptimistically = reader.confirm(nowMillis)
                 && (reader.isFound() || !notifying || context.listeners().length == 0);
-        return isSnapshotOpen;
+        return isReadingOptimistically;
     }
 
-    private SnapshotReader snapshot() {
-        assert isSnapshotOpen : "no snapshot is open";
-        return Objects.requireNonNull(snapshots);
+    private OptimisticReader reader() {
+        assert isReadingOptimistically : "no optimistic read is open";
+        return Objects.requireNonNull(optimisticReader);
     }
 
     @Override
-    public void closeSnapshot() {
-        if (touchesSnapshot) {
-            touchesSnapshot = false;
-            snapshot().touch(nowMillis);
+    public void endOptimisticRead() {
+        if (touchesReadItem) {
+            touchesReadItem = false;
+            reader().touch(nowMillis);
         }
-        isSnapshotOpen = false;
+        isReadingOptimistically = false;
     }
 
-    private boolean findInSnapshot(Key key, Item item) {
-        boolean found = snapshot().find(key, item);
-        touchesSnapshot |= found && touching;
+    private boolean findInCopy(Key key, Item item) {
+        boolean found = reader().find(key, item);
+        touchesReadItem |= found && touching;
         return found;
     }
 
     @Override
     public boolean find(Key key, Item item) {
-        if (isSnapshotOpen) {
-            return findInSnapshot(key, item);
+        if (isReadingOptimistically) {
+            return findInCopy(key, item);
         }
         Shard shard = shards[key.shard()];
         boolean found = shard.find(key, item, nowMillis, touching, awaitingFills);
@@ -337,8 +337,9 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public boolean findForWriting(Key key, Item item) {
-        assert !isSnapshotOpen : "a snapshot is for reading";
+        assert !isReadingOptimistically : "an optimistic read changes nothing";
         Shard shard = shards[key.shard()];
+        shard.aboutToChange(key);
         boolean found = shard.findForWriting(key, item, nowMillis, touching);
         if (found && touching) {
             shard.penalties().writtenInPlace(item);
@@ -349,8 +350,8 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public boolean peek(Key key, Item item) {
-        if (isSnapshotOpen) {
-            return snapshot().peek(key, item);
+        if (isReadingOptimistically) {
+            return reader().peek(key, item);
         }
         return shards[key.shard()].peek(key, item, nowMillis);
     }
@@ -383,6 +384,7 @@ final class InMemorySession implements CacheSession {
     @Override
     public void put(Key key, Item item, ItemType type, int encoding, int valueLength, int capacity,
             long expireAtMillis) {
+        shards[key.shard()].aboutToChange(key);
         Shard shard = shards[key.shard()];
         shard.put(key, item, type, encoding, valueLength, capacity, expireAtMillis, hint, nowMillis, notifying);
         accesses.made(shard, key, item, nowMillis);
@@ -390,6 +392,7 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public void set(Key key, ItemType type, int encoding, long valueAddress, int valueLength, long expireAtMillis) {
+        shards[key.shard()].aboutToChange(key);
         Shard shard = shards[key.shard()];
         long written = shard.set(key, type, encoding, valueAddress, valueLength, expireAtMillis, hint, nowMillis);
         accesses.made(shard, key, written, valueLength, nowMillis);
@@ -398,6 +401,7 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public void putRun(Key key, Item item, ValueRun run, int encoding, long expireAtMillis) {
+        shards[key.shard()].aboutToChange(key);
         Shard shard = shards[key.shard()];
         shard.largeValues().put(key, item, (LargeRun) run, encoding, expireAtMillis, hint, nowMillis);
         accesses.made(shard, key, item, nowMillis);
@@ -423,21 +427,25 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public void resize(Key key, Item item, int encoding, int valueLength, int capacity) {
+        shards[key.shard()].aboutToChange(key);
         shards[key.shard()].resize(key, item, encoding, valueLength, capacity, nowMillis);
     }
 
     @Override
     public void encoding(Key key, Item item, int encoding) {
+        shards[key.shard()].aboutToChange(key);
         shards[key.shard()].encoding(item, encoding);
     }
 
     @Override
     public void changed(Key key, Change change) {
+        assert shards[key.shard()].isCaptured(key) : "a change that no point-in-time scan has seen coming";
         shards[key.shard()].changed(change, key.database(), key.address(), key.length());
     }
 
     @Override
     public boolean delete(Key key) {
+        shards[key.shard()].aboutToChange(key);
         boolean deleted = shards[key.shard()].delete(key, nowMillis);
         if (!deleted) {
             accesses.deletedAbsent(key, nowMillis);
@@ -447,6 +455,7 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public void expire(Key key, Item item, long expireAtMillis) {
+        shards[key.shard()].aboutToChange(key);
         Shard shard = shards[key.shard()];
         shard.keyExpiry().expire(key, item, expireAtMillis, nowMillis);
         accesses.expires(key, item, expireAtMillis, nowMillis);
@@ -456,11 +465,13 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public void keepFieldTimes(Key key, Item item, long earliestMillis) {
+        shards[key.shard()].aboutToChange(key);
         shards[key.shard()].collections().keepFieldTimes(key, item, earliestMillis, nowMillis);
     }
 
     @Override
     public void forgetFieldTimes(Key key, Item item) {
+        shards[key.shard()].aboutToChange(key);
         shards[key.shard()].collections().forgetFieldTimes(key, item, nowMillis);
     }
 
@@ -471,12 +482,13 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public void open(Key key, Item item, CollectionTree tree) {
-        assert !isSnapshotOpen : "a snapshot has no trees";
+        assert !isReadingOptimistically : "an optimistic read has no trees";
         shards[key.shard()].collections().open(item, tree, nowMillis);
     }
 
     @Override
     public void makeTree(Key key, Item item, CollectionTree tree, long expireAtMillis, TreeFiller filler) {
+        shards[key.shard()].aboutToChange(key);
         Shard shard = shards[key.shard()];
         shard.collections().make(key, item, tree, expireAtMillis, filler, hint, nowMillis);
         accesses.made(shard, key, item, nowMillis);
@@ -484,6 +496,8 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public void moveTree(Key from, Item item, Key to, Item written, long expireAtMillis) {
+        shards[from.shard()].aboutToChange(from);
+        shards[to.shard()].aboutToChange(to);
         Shard shard = shards[to.shard()];
         if (from.shard() == to.shard()) {
             shard.collections().move(from, item, to, written, expireAtMillis, hint, nowMillis);
@@ -497,6 +511,8 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public boolean moveRun(Key from, Item item, Key to, Item written) {
+        shards[from.shard()].aboutToChange(from);
+        shards[to.shard()].aboutToChange(to);
         Shard target = shards[to.shard()];
         if (!shards[from.shard()].largeValues().move(from, item, target, to, written, hint, nowMillis, notifying)) {
             return false;
@@ -508,6 +524,7 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public void copyTree(Key from, Item item, Key to, Item written, long expireAtMillis) {
+        shards[to.shard()].aboutToChange(to);
         Shard shard = shards[to.shard()];
         shard.collections().copy(shards[from.shard()].collections(), item, to, written, expireAtMillis, hint,
                 nowMillis);

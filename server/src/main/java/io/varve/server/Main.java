@@ -65,6 +65,7 @@ public final class Main {
         try (ShutdownHook hook = ShutdownHook.register();
                 VarveServer server = VarveServer.start(config);
                 PidFile _ = PidFile.write(config.pidFile())) {
+            hook.waitWhile(server::isSaving);
             Supervisor supervisor = Supervisor.of(config.text("supervised"), System.getenv());
             banner(config, server, out);
             supervisor.ready();

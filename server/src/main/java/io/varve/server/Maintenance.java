@@ -114,6 +114,7 @@ final class Maintenance implements AutoCloseable {
         if (now - sampledNanos >= SAMPLE_NANOS) {
             sampledNanos = now;
             server.telemetry().report().sample(now);
+            server.snapshots().saveIfDue();
             server.telemetry().hiccups().follow(server.config().latencyThresholdMillis() > 0);
         }
         if (now - checkedNanos >= CHECK_NANOS) {

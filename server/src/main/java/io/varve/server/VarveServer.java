@@ -12,11 +12,13 @@ import io.varve.server.admin.metrics.Health;
 import io.varve.server.admin.metrics.Metrics;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerState;
+import io.varve.server.command.persistence.SnapshotLoader;
 import io.varve.server.command.registry.CommandFamilies;
 import io.varve.server.config.IgnoredSettings;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.config.Settings;
 import io.varve.server.net.NetworkServer;
+import io.varve.server.persistence.Snapshots;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,16 +33,19 @@ public final class VarveServer implements AutoCloseable {
     private final Tiers tiers;
     private final NetworkServer network;
     private final Maintenance maintenance;
+    private final Snapshots snapshots;
     private final @Nullable MetricsServer metrics;
     private final Health health;
     private final CountDownLatch shutdown;
     private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile boolean saving;
 
-    private VarveServer(Tiers tiers, NetworkServer network, Maintenance maintenance, @Nullable MetricsServer metrics,
-            Health health, CountDownLatch shutdown) {
+    private VarveServer(Tiers tiers, NetworkServer network, Maintenance maintenance, Snapshots snapshots,
+            @Nullable MetricsServer metrics, Health health, CountDownLatch shutdown) {
         this.tiers = tiers;
         this.network = network;
         this.maintenance = maintenance;
+        this.snapshots = snapshots;
         this.metrics = metrics;
         this.health = health;
         this.shutdown = shutdown;
@@ -77,11 +82,12 @@ public final class VarveServer implements AutoCloseable {
             warnOfInert(server);
             warnOfClients(server);
             CommandTable table = CommandFamilies.table(server);
+            SnapshotLoader.loadAtStart(server);
             metrics = startMetrics(server, health);
             NetworkServer network = NetworkServer.start(server, table);
             health.listening();
-            return new VarveServer(tiers, network, Maintenance.start(cache, network, server), metrics, health,
-                    shutdown);
+            return new VarveServer(tiers, network, Maintenance.start(cache, network, server), server.snapshots(),
+                    metrics, health, shutdown);
         } catch (IOException | RuntimeException failed) {
             if (metrics != null) {
                 metrics.close();
@@ -151,12 +157,23 @@ public final class VarveServer implements AutoCloseable {
         shutdown.await();
     }
 
-    /** Stops listening, closes the connections, stops maintenance and releases the memory. */
+    /** Whether {@link #close} is saving a snapshot, which may take long. */
+    public boolean isSaving() {
+        return saving;
+    }
+
+    /** Stops listening, closes the connections, saves if the settings say so, and releases the memory. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
             health.stopping();
-            network.close();
+            saving = true;
+            try {
+                network.close();
+                snapshots.close();
+            } finally {
+                saving = false;
+            }
             maintenance.close();
             if (metrics != null) {
                 metrics.close();

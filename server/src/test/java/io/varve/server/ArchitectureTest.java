@@ -25,8 +25,9 @@ final class ArchitectureTest {
             Map.entry("bitmap", Set.of("string")), Map.entry("connection", Set.of()),
             Map.entry("dump", Set.of("hash", "key", "list", "set", "sortedset")),
             Map.entry("geo", Set.of("sortedset")), Map.entry("hash", Set.of()), Map.entry("hyperloglog", Set.of()),
-            Map.entry("introspection", Set.of("hash", "set", "sortedset")), Map.entry("key", Set.of()),
-            Map.entry("list", Set.of()), Map.entry("pubsub", Set.of()), Map.entry("server", Set.of()),
+            Map.entry("introspection", Set.of("hash", "persistence", "set", "sortedset")),
+            Map.entry("key", Set.of()), Map.entry("list", Set.of()), Map.entry("persistence", Set.of("dump")),
+            Map.entry("pubsub", Set.of()), Map.entry("server", Set.of()),
             Map.entry("set", Set.of()), Map.entry("sort", Set.of("hash", "list", "set", "sortedset")),
             Map.entry("sortedset", Set.of("set")), Map.entry("string", Set.of()), Map.entry("transaction", Set.of()),
             Map.entry("varve", Set.of()));
@@ -96,6 +97,14 @@ final class ArchitectureTest {
         for (String other : List.of("acl", "admin", "blocking", "command", "config", "keys", "net", "pubsub",
                 "system")) {
             forbid("rdb", other);
+        }
+    }
+
+    @Test
+    void snapshotFiles_dependOnTheirFormatOnly() {
+        for (String other : List.of("acl", "admin", "blocking", "command", "config", "keys", "net", "pubsub", "resp",
+                "system")) {
+            forbid("persistence", other);
         }
     }
 

@@ -117,20 +117,20 @@ class IgnoredSettingsTest {
 
     @Test
     void aMissingDirectoryIsLoggedOnce() throws IOException {
-        ServerConfig config = CONFIG.with("dir", "/no/such/directory");
+        ServerConfig config = CONFIG.with("dir", "/no/such/directory").with("enable-protected-configs", "yes");
         try (VarveServer server = servers.start(config); RawClient client = new RawClient(server.port())) {
             assertThat(client.command("CONFIG", "SET", "hz", "20")).isEqualTo("+OK\r\n");
             assertThat(client.command("CONFIG", "SET", "dir", "/nor/this")).isEqualTo("-ERR CONFIG SET failed (possibly"
                     + " related to argument 'dir') - No such file or directory\r\n");
         }
         assertThat(logged()).containsExactly(
-                "dir /no/such/directory does not exist: the server continues, because it stores nothing there");
+                "dir /no/such/directory does not exist: the server continues, but cannot save snapshots there");
     }
 
     @Test
     void aServerThatIsEmbeddedRefusesWhatWouldChangeWhatDataMeansToo() {
-        assertThatThrownBy(() -> servers.start(CONFIG.with("appendonly", "yes").with("save", "1 1")))
-                .isInstanceOf(ConfigException.class).hasMessageContaining("save 1 1: expected")
+        assertThatThrownBy(() -> servers.start(CONFIG.with("appendonly", "yes").with("import-mode", "yes")))
+                .isInstanceOf(ConfigException.class).hasMessageContaining("import-mode yes: expected")
                 .hasMessageContaining("appendonly yes: expected no");
     }
 }

@@ -6,6 +6,7 @@ import io.varve.memory.index.Index;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemCapture;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
@@ -19,6 +20,7 @@ import io.varve.memory.shard.item.ShardChanges;
 import io.varve.memory.shard.item.ShardItems;
 import io.varve.memory.shard.item.TimedHashes;
 import io.varve.memory.shard.learning.ShardPenalties;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The unit of ownership: a part of the key space with its index, its segments and its expiry. Guarded by {@link #lock};
@@ -59,6 +61,8 @@ public final class Shard {
     private final ShardDemotion demotion;
     private long hits;
     private long misses;
+    /** What a point-in-time scan has left to visit; null if there is none. */
+    private @Nullable ShardCapture capture;
 
     public Shard(int number, ShardContext context, int maxOpenSegments, double growLoad, ExpireAlgorithm algorithm,
             int expireBaseMillis, int expireBuckets) {
@@ -268,6 +272,35 @@ public final class Shard {
     /** The expiry time of the key of the item at an address, or {@link Item#NEVER}. */
     public static long expireAtMillis(long address) {
         return TimedHashes.expireAtMillis(address);
+    }
+
+    // --- point-in-time scan
+
+    /** Passes the items to the target before they change, or as {@link ShardCapture#visitNext} is called. */
+    public void beginCapture(ItemCapture target, long nowMillis) {
+        capture = new ShardCapture(items, context, target, nowMillis);
+    }
+
+    /** What the scan has left to visit; null if there is no scan, or nothing left. */
+    public @Nullable ShardCapture capture() {
+        return capture;
+    }
+
+    /** Whether no scan needs the present state of a key. */
+    public boolean isCaptured(Key key) {
+        return capture == null || capture.isVisited(key);
+    }
+
+    public void endCapture() {
+        capture = null;
+    }
+
+    /** Must precede the first change of a key's item by a command. */
+    public void aboutToChange(Key key) {
+        ShardCapture present = capture;
+        if (present != null) {
+            present.aboutToChange(key);
+        }
     }
 
     // --- writes

@@ -3,6 +3,7 @@ package io.varve.server.admin;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 import io.varve.flash.tier.FlashTier;
@@ -14,6 +15,7 @@ import io.varve.server.admin.latency.OperationRate;
 import io.varve.server.config.Decimals;
 import io.varve.server.config.MachineMemory;
 import io.varve.server.config.MemoryUnits;
+import io.varve.server.persistence.SnapshotStatus;
 import io.varve.server.system.Supervisor;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
@@ -196,14 +198,23 @@ public final class InfoReport {
     }
 
     private void persistence(InfoSection out) {
+        SnapshotStatus snapshots = source.snapshots();
+        long total = snapshots.totalKeys();
         out.head("Persistence").field("loading", 0).field("async_loading", 0).field("current_cow_peak", 0)
-                .field("current_cow_size", 0).field("current_cow_size_age", 0).field("current_fork_perc", "0.00")
-                .field("current_save_keys_processed", 0).field("current_save_keys_total", 0)
-                .field("rdb_changes_since_last_save", source.changesSinceSave()).field("rdb_bgsave_in_progress", 0)
-                .field("rdb_last_save_time", source.lastSaveSeconds()).field("rdb_last_bgsave_status", "ok")
-                .field("rdb_last_bgsave_time_sec", -1).field("rdb_current_bgsave_time_sec", -1)
-                .field("rdb_saves", 0).field("rdb_last_cow_size", 0).field("rdb_last_load_keys_expired", 0)
-                .field("rdb_last_load_keys_loaded", 0).field("aof_enabled", 0).field("aof_rewrite_in_progress", 0)
+                .field("current_cow_size", 0).field("current_cow_size_age", 0)
+                .field("current_fork_perc",
+                        String.format(Locale.ROOT, "%.2f", total == 0 ? 0 : 100.0 * snapshots.keys() / total))
+                .field("current_save_keys_processed", snapshots.keys()).field("current_save_keys_total", total)
+                .field("rdb_changes_since_last_save", source.changesSinceSave())
+                .field("rdb_bgsave_in_progress", snapshots.isSaving() ? 1 : 0)
+                .field("rdb_last_save_time", snapshots.lastSaveSeconds())
+                .field("rdb_last_bgsave_status", snapshots.hasFailed() ? "err" : "ok")
+                .field("rdb_last_bgsave_time_sec", snapshots.lastSeconds())
+                .field("rdb_current_bgsave_time_sec", snapshots.currentSeconds())
+                .field("rdb_saves", snapshots.saves()).field("rdb_last_cow_size", 0)
+                .field("rdb_last_load_keys_expired", snapshots.expiredKeys())
+                .field("rdb_last_load_keys_loaded", snapshots.loadedKeys()).field("aof_enabled", 0)
+                .field("aof_rewrite_in_progress", 0)
                 .field("aof_rewrite_scheduled", 0).field("aof_last_rewrite_time_sec", -1)
                 .field("aof_current_rewrite_time_sec", -1).field("aof_last_bgrewrite_status", "ok")
                 .field("aof_rewrites", 0).field("aof_last_write_status", "ok").field("aof_last_cow_size", 0)

@@ -8,6 +8,7 @@ import io.varve.server.acl.Denial;
 import io.varve.server.admin.latency.HiccupMeter;
 import io.varve.server.admin.latency.SlowLog;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.persistence.SnapshotStatus;
 import org.jspecify.annotations.Nullable;
 
 /** The figures that INFO is made of. Any thread may call it; the server's context implements it. */
@@ -87,7 +88,8 @@ public interface InfoSource {
 
     String transport();
 
-    long lastSaveSeconds();
+    /** Snapshots that were saved and loaded. */
+    SnapshotStatus snapshots();
 
     String redisVersion();
 

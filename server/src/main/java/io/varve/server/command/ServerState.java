@@ -2,6 +2,7 @@ package io.varve.server.command;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
@@ -17,6 +18,7 @@ import io.varve.server.command.session.Clients;
 import io.varve.server.command.text.GlobPattern;
 import io.varve.server.config.ConfigException;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.persistence.Snapshots;
 import io.varve.server.resp.RequestHeapBudget;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +42,7 @@ public final class ServerState {
     private volatile boolean activeExpire = true;
     private volatile CommandTable commands = CommandTable.builder().build();
     private volatile AccessControl access;
+    private volatile @Nullable Snapshots snapshots;
 
     /** @param shutdown requests the end of the process, with the reason; returns at once */
     public ServerState(Cache cache, ServerConfig config, Ticker ticker, Consumer<String> shutdown) {
@@ -165,6 +168,16 @@ public final class ServerState {
     /** Requests the end of the process; returns at once. */
     public void shutdown(String reason) {
         shutdown.accept(reason);
+    }
+
+    /** The saver of snapshots; set with the commands. */
+    public Snapshots snapshots() {
+        return Objects.requireNonNull(snapshots);
+    }
+
+    /** See {@link #snapshots()}. */
+    public void snapshots(Snapshots saver) {
+        snapshots = saver;
     }
 
     /** All commands; set once the table is complete, before the first connection. */

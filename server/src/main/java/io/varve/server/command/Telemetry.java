@@ -24,6 +24,7 @@ import io.varve.server.admin.latency.LatencyMonitor;
 import io.varve.server.admin.latency.SlowLog;
 import io.varve.server.command.spec.CommandSpec;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.persistence.SnapshotStatus;
 import io.varve.server.pubsub.SubscriptionType;
 import io.varve.server.system.TimeSlice;
 import org.jspecify.annotations.Nullable;
@@ -51,8 +52,7 @@ public final class Telemetry implements InfoSource {
     private final long startedNanos;
     private final String runId;
     private final InfoReport report;
-    private volatile long changesAtSave;
-    private volatile long lastSaveSeconds;
+    private final SnapshotStatus snapshots;
     private volatile int port;
     private volatile List<String> listeners = List.of();
     private volatile String transport = "";
@@ -70,7 +70,7 @@ public final class Telemetry implements InfoSource {
         hiccups = new HiccupMeter(new TimeSlice(config.get().number("io-thread-slice-us")));
         startedMillis = ticker.wallMillis();
         startedNanos = ticker.nanoTime();
-        lastSaveSeconds = startedMillis / 1000;
+        snapshots = new SnapshotStatus(startedMillis / 1000);
         byte[] id = new byte[RUN_ID_BYTES];
         new SecureRandom().nextBytes(id);
         runId = HexFormat.of().formatHex(id);
@@ -209,22 +209,17 @@ public final class Telemetry implements InfoSource {
     }
 
     @Override
-    public long lastSaveSeconds() {
-        return lastSaveSeconds;
-    }
-
-    /** Records the time of a SAVE, and the change count. */
-    public void saved() {
-        lastSaveSeconds = ticker.wallMillis() / 1000;
-        changesAtSave = changes();
+    public SnapshotStatus snapshots() {
+        return snapshots;
     }
 
     @Override
     public long changesSinceSave() {
-        return changes() - changesAtSave;
+        return snapshots.changesSinceSave(changes());
     }
 
-    private long changes() {
+    /** Changes of the data since the start, as Redis counts them. */
+    public long changes() {
         return loops.stream().mapToLong(LoopCounters::changes).sum();
     }
 

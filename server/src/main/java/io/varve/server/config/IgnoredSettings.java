@@ -52,7 +52,7 @@ public final class IgnoredSettings {
     /** Warns once if the directory {@code dir} does not exist. */
     public void warnOfDirectory(ServerConfig config) {
         if (!config.hasDirectory() && logged.add("dir")) {
-            LOG.warn("dir {} does not exist: the server continues, because it stores nothing there",
+            LOG.warn("dir {} does not exist: the server continues, but cannot save snapshots there",
                     config.text("dir"));
         }
     }

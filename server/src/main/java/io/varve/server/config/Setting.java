@@ -26,6 +26,8 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
     public enum Trait {
         /** CONFIG SET cannot change it. */
         FIXED,
+        /** CONFIG SET changes it only if {@code enable-protected-configs} allows it: it names a place for files. */
+        PROTECTED,
         /** It is only accepted and shown, for files and clients that contain it. */
         WITHOUT_EFFECT,
         /** A pattern of CONFIG GET does not match it. */
@@ -71,6 +73,11 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
     /** Whether CONFIG SET may change it. */
     public boolean changeable() {
         return !traits.contains(Trait.FIXED);
+    }
+
+    /** Whether CONFIG SET needs {@code enable-protected-configs} to change it. */
+    public boolean isProtected() {
+        return traits.contains(Trait.PROTECTED);
     }
 
     /** Whether it is only accepted and shown, for files and clients that contain it. */

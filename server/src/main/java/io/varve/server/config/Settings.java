@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 public final class Settings {
     static final long MAX = Long.MAX_VALUE;
     private static final Set<Trait> CHANGEABLE = Set.of();
+    private static final Set<Trait> PROTECTED = Set.of(Trait.PROTECTED);
     private static final Set<Trait> FIXED = Set.of(Trait.FIXED);
 
     private static final Map<String, Setting> ALL = new LinkedHashMap<>();
@@ -35,6 +36,7 @@ public final class Settings {
         access();
         tls();
         memory();
+        snapshots();
         ours();
         flash();
         observation();
@@ -68,6 +70,7 @@ public final class Settings {
         bool("protected-mode", "yes", CHANGEABLE);
         // Redis's default is no. Local clients may inspect a cache; DEBUG SLEEP stops only its event loop.
         choice("enable-debug-command", "local", FIXED, List.of("no", "yes", "local"));
+        choice("enable-protected-configs", "no", FIXED, List.of("no", "yes", "local"));
         memory("proto-max-bulk-len", "536870912", 1 << 20, Integer.MAX_VALUE, CHANGEABLE);
         memory("client-query-buffer-limit", "1073741824", 1 << 20, MAX, CHANGEABLE);
         add(new Setting("client-output-buffer-limit", Kind.BUFFER_LIMITS,
@@ -75,7 +78,16 @@ public final class Settings {
                 null));
         integer("databases", "16", 1, 16, FIXED);
         add(new Setting("dir", Kind.DIRECTORY, Path.of("").toAbsolutePath().normalize().toString(), 0, 0, List.of(),
-                CHANGEABLE, null));
+                PROTECTED, null));
+    }
+
+    /** Snapshots. */
+    private static void snapshots() {
+        // Redis's default saves every minute to every hour. A cache is usually not meant to survive its process.
+        add(new Setting("save", Kind.SAVE, "", 0, 0, List.of(), CHANGEABLE, null));
+        text("dbfilename", "dump.rdb", PROTECTED);
+        bool("rdbchecksum", "yes", FIXED);
+        bool("rdbcompression", "yes", CHANGEABLE);
     }
 
     /** Access control. */

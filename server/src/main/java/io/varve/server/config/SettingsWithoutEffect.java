@@ -17,7 +17,6 @@ import io.varve.server.config.Setting.Trait;
  */
 final class SettingsWithoutEffect {
     private static final String LINES = """
-            save save ""
             appendonly bool no
             daemonize bool no fixed
             cluster-enabled bool no fixed
@@ -62,8 +61,6 @@ final class SettingsWithoutEffect {
             no-appendfsync-on-rewrite bool no
             rdb-del-sync-files bool no
             rdb-save-incremental-fsync bool yes
-            rdbchecksum bool yes fixed
-            rdbcompression bool yes
             repl-disable-tcp-nodelay bool no
             repl-diskless-sync bool yes
             repl-mptcp bool no fixed
@@ -84,7 +81,6 @@ final class SettingsWithoutEffect {
             cluster-config-save-behavior choice sync sync,best-effort
             cluster-preferred-endpoint-type choice ip ip,hostname,unknown-endpoint
             enable-module-command choice no no,yes,local fixed
-            enable-protected-configs choice no no,yes,local fixed
             log-format choice legacy legacy,logfmt,json
             log-timestamp-format choice legacy legacy,iso8601,milliseconds
             oom-score-adj choice no no,yes,relative,absolute
@@ -107,7 +103,6 @@ final class SettingsWithoutEffect {
             cluster-announce-human-nodename text ""
             cluster-announce-ip text ""
             cluster-config-file text nodes.conf fixed
-            dbfilename text dump.rdb
             debug-context text "" hidden
             hash-seed text "" fixed hidden
             ignore-warnings text ""
@@ -227,7 +222,6 @@ final class SettingsWithoutEffect {
             case "number" -> Kind.INTEGER;
             case "memory" -> Kind.MEMORY;
             case "share" -> Kind.MEMORY_OR_PERCENT;
-            case "save" -> Kind.SAVE;
             default -> throw new IllegalStateException(words.toString());
         };
         boolean ranged = kind == Kind.INTEGER || kind == Kind.MEMORY;

@@ -19,9 +19,9 @@ final class UnsupportedValues {
      */
     static @Nullable String reason(Setting setting, String value, String supervised) {
         return switch (setting.name()) {
-            case "save" -> value.isEmpty()
+            case "dbfilename" -> isFileName(value)
                     ? null
-                    : "expected \"\": Varve writes no snapshots, so a restart loses all data; save \"\" accepts this";
+                    : "expected the name of a file in the folder dir, without a path";
             case "appendonly" -> value.equals(NO)
                     ? null
                     : "expected no: Varve writes no append-only file, so a restart loses all data; appendonly no"
@@ -47,6 +47,11 @@ final class UnsupportedValues {
                     : "expected no: Varve always expires and evicts keys";
             default -> null;
         };
+    }
+
+    private static boolean isFileName(String value) {
+        return !value.isEmpty() && !value.equals(".") && !value.equals("..") && value.indexOf('/') < 0
+                && value.indexOf('\0') < 0;
     }
 
     private static boolean isSupervised(String setting) {

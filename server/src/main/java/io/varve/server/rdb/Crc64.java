@@ -3,13 +3,13 @@ package io.varve.server.rdb;
 import io.varve.memory.offheap.Memory;
 
 /**
- * The checksum of payloads: CRC-64 with the Jones polynomial, reflected, initial value zero. Immutable: static methods
+ * The checksum of payloads and RDB files: CRC-64 with the Jones polynomial, reflected, initial value zero. Immutable: static methods
  * only.
  *
  * <p>It processes eight bytes at a time: table {@code i} holds the remainder of a byte followed by {@code i} zero
  * bytes.
  */
-final class Crc64 {
+public final class Crc64 {
     private static final long POLYNOMIAL = Long.reverse(0xAD93D23594C935A9L);
     private static final long[][] TABLES = tables();
 
@@ -34,7 +34,12 @@ final class Crc64 {
     }
 
     static long of(long address, long length) {
-        long crc = 0;
+        return update(0, address, length);
+    }
+
+    /** The checksum of bytes that follow others. */
+    public static long update(long before, long address, long length) {
+        long crc = before;
         long at = address;
         long end = address + length;
         for (; end - at >= Long.BYTES; at += Long.BYTES) {

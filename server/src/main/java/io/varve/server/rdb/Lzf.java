@@ -3,7 +3,7 @@ package io.varve.server.rdb;
 import io.varve.memory.offheap.Memory;
 
 /**
- * Decompresses LZF. Immutable: static methods only.
+ * Decompresses LZF; {@link LzfPacker} compresses. Immutable: static methods only.
  *
  * <p>A control byte below 32 is the count of literal bytes that follow, minus one. Any other control byte refers back
  * to bytes that are already decompressed. Its upper three bits are the count minus two; if all three are set, a further

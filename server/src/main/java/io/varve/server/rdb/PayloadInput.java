@@ -96,6 +96,15 @@ final class PayloadInput {
         };
     }
 
+    /** A number of 64 bits that is stored as a length, and may be larger than one. */
+    long readUnsigned() {
+        if (peekByte() == 0x81) {
+            skip(1);
+            return Long.reverseBytes(readLong());
+        }
+        return readLength();
+    }
+
     private long readLongLength(int first) {
         require(first == 0x80 || first == 0x81);
         long length = first == 0x80
@@ -125,10 +134,81 @@ final class PayloadInput {
         }
     }
 
+    /** Moves behind a string. */
+    void skipText() {
+        int first = peekByte();
+        if (first >>> 6 < 3) {
+            skip(readLength());
+            return;
+        }
+        skip(1);
+        switch (first & 0x3F) {
+            case 0 -> skip(1);
+            case 1 -> skip(Short.BYTES);
+            case 2 -> skip(Integer.BYTES);
+            case 3 -> {
+                long packed = readLength();
+                readLength();
+                skip(packed);
+            }
+            default -> throw new CorruptPayloadException();
+        }
+    }
+
+    /** Moves behind a value of a type. */
+    void skipValue(int type) {
+        switch (type) {
+            case PayloadLayout.STRING, PayloadLayout.HASH_ZIPMAP, PayloadLayout.LIST_ZIPLIST,
+                    PayloadLayout.SET_INTEGERS, PayloadLayout.SORTED_SET_ZIPLIST, PayloadLayout.HASH_ZIPLIST,
+                    PayloadLayout.HASH_LISTPACK, PayloadLayout.SORTED_SET_LISTPACK, PayloadLayout.SET_LISTPACK,
+                    PayloadLayout.HASH_TIMED_LISTPACK_EARLY ->
+                skipText();
+            case PayloadLayout.HASH_TIMED_LISTPACK -> {
+                skip(Long.BYTES);
+                skipText();
+            }
+            case PayloadLayout.HASH_TIMED -> {
+                skip(Long.BYTES);
+                skipElements(type, readLength());
+            }
+            case PayloadLayout.LIST, PayloadLayout.SET, PayloadLayout.SORTED_SET, PayloadLayout.HASH,
+                    PayloadLayout.SORTED_SET_2, PayloadLayout.LIST_OF_ZIPLISTS, PayloadLayout.LIST_OF_LISTPACKS,
+                    PayloadLayout.HASH_TIMED_EARLY, PayloadLayout.HASH_TIMED_VALKEY ->
+                skipElements(type, readLength());
+            default -> throw new CorruptPayloadException();
+        }
+    }
+
+    private void skipElements(int type, long count) {
+        for (long i = 0; i < count; i++) {
+            if (type == PayloadLayout.HASH_TIMED || type == PayloadLayout.HASH_TIMED_EARLY
+                    || type == PayloadLayout.LIST_OF_LISTPACKS) {
+                readLength();
+            }
+            skipText();
+            switch (type) {
+                case PayloadLayout.SORTED_SET -> {
+                    int length = readByte();
+                    skip(length >= PayloadLayout.FIRST_SCORE_CODE ? 0 : length);
+                }
+                case PayloadLayout.SORTED_SET_2 -> skip(Long.BYTES);
+                case PayloadLayout.HASH, PayloadLayout.HASH_TIMED, PayloadLayout.HASH_TIMED_EARLY -> skipText();
+                case PayloadLayout.HASH_TIMED_VALKEY -> {
+                    skipText();
+                    skip(Long.BYTES);
+                }
+                default -> {
+                    // The text is the whole element.
+                }
+            }
+        }
+    }
+
     private void unpack() {
         long packed = readLength();
         long length = readLength();
-        require(packed <= left() && length <= LONGEST_TEXT && length <= packed * Lzf.MAX_EXPANSION);
+        require(packed <= left() && packed <= LONGEST_TEXT && length <= LONGEST_TEXT
+                && length <= packed * Lzf.MAX_EXPANSION);
         textLength = (int) length;
         text = memory.take(textLength);
         Lzf.unpack(skip(packed), (int) packed, text, textLength);

@@ -51,8 +51,16 @@ final class PayloadLayout {
     static final int HASH_TIMED = 24;
     /** A hash that begins with the earliest expiry time; the times in the listpack are absolute. */
     static final int HASH_TIMED_LISTPACK = 25;
+    /**
+     * A hash as Valkey's own RDB files have it: each field and value is followed by an expiry time, or -1. No byte of a
+     * payload or file has this value.
+     */
+    static final int HASH_TIMED_VALKEY = 0x100;
     /** Maximum expiry time of a field. */
     static final long LATEST_TIME = (1L << 48) - 1;
+
+    /** In the old form of scores, lengths from here on are codes: not a number, positive and negative infinity. */
+    static final int FIRST_SCORE_CODE = 253;
 
     /** A list node that is one element, or a listpack. */
     static final int NODE_PLAIN = 1;

@@ -15,7 +15,7 @@ import io.varve.server.resp.Numbers;
 public final class PayloadReader {
     private static final int NEGATIVE_INFINITE = 255;
     private static final int INFINITE = 254;
-    private static final int NOT_A_NUMBER = 253;
+    private static final int NOT_A_NUMBER = PayloadLayout.FIRST_SCORE_CODE;
 
     private final PayloadInput input;
     /** Input within a packed form. */
@@ -51,8 +51,30 @@ public final class PayloadReader {
      * @throws CorruptPayloadException if it is malformed, or of an unknown type
      */
     public void read(long payload, int length, ValueSink sink) {
-        input.begin(payload, (long) length - PayloadLayout.FOOTER_BYTES);
-        int type = input.readByte();
+        PayloadInput.require(length > PayloadLayout.FOOTER_BYTES);
+        readValue(Memory.getByte(payload) & 0xFF, payload + 1, (long) length - PayloadLayout.FOOTER_BYTES - 1, sink);
+    }
+
+    /** Reads a text of an RDB file. @return its length; it begins at {@link #text} */
+    public int readText(long address, long length) {
+        input.begin(address, length);
+        input.readText();
+        return input.textLength();
+    }
+
+    /** The address of the text that was read last. */
+    public long text() {
+        return input.text();
+    }
+
+    /**
+     * Reads a value of an RDB file.
+     *
+     * @param type as {@link RdbReader#type} gives it
+     * @throws CorruptPayloadException if it is malformed, or of an unknown type
+     */
+    public void readValue(int type, long address, long length, ValueSink sink) {
+        input.begin(address, length);
         switch (type) {
             case PayloadLayout.STRING -> {
                 sink.begin(Kind.STRING);
@@ -75,7 +97,7 @@ public final class PayloadReader {
             case PayloadLayout.HASH, PayloadLayout.HASH_ZIPMAP, PayloadLayout.HASH_ZIPLIST,
                     PayloadLayout.HASH_LISTPACK, PayloadLayout.HASH_TIMED_EARLY,
                     PayloadLayout.HASH_TIMED_LISTPACK_EARLY, PayloadLayout.HASH_TIMED,
-                    PayloadLayout.HASH_TIMED_LISTPACK -> {
+                    PayloadLayout.HASH_TIMED_LISTPACK, PayloadLayout.HASH_TIMED_VALKEY -> {
                 sink.begin(Kind.HASH);
                 readHash(type, sink);
             }
@@ -216,6 +238,7 @@ public final class PayloadReader {
             }
             case PayloadLayout.HASH_TIMED -> readFields(true, readEarliest() - 1, sink);
             case PayloadLayout.HASH_TIMED_EARLY -> readFields(true, 0, sink);
+            case PayloadLayout.HASH_TIMED_VALKEY -> readValkeyFields(sink);
             default -> readFields(false, 0, sink);
         }
     }
@@ -239,6 +262,18 @@ public final class PayloadReader {
             int length = input.textLength();
             input.readText();
             sink.field(field, length, input.text(), input.textLength(), time);
+        }
+    }
+
+    private void readValkeyFields(ValueSink sink) {
+        long count = input.readLength();
+        for (long i = 0; i < count; i++) {
+            input.readText();
+            long field = input.text();
+            int length = input.textLength();
+            input.readText();
+            long stored = input.readLong();
+            sink.field(field, length, input.text(), input.textLength(), stored == -1 ? Item.NEVER : time(stored));
         }
     }
 

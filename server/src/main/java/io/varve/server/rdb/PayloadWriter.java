@@ -1,12 +1,17 @@
 package io.varve.server.rdb;
 
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+
 import io.varve.memory.item.Item;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.resp.DoubleText;
 import io.varve.server.resp.Numbers;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a payload of DUMP, in version 10, or 12 for a hash whose fields have times. Confined to its user; reused.
+ * Writes a payload of DUMP, in version 10, or 12 for a hash whose fields have times; or, with a {@link Drain}, the
+ * entries of an RDB file. Confined to its user; reused.
  *
  * <pre>
  *  string -> text -> end
@@ -16,6 +21,8 @@ import io.varve.server.resp.Numbers;
  *  integers -> integer … -> end
  *  packedHash, packedSortedSet -> beginPacked -> entry, scoreEntry … -> endPacked -> end
  * </pre>
+ *
+ * <p>In a file, {@link #entry} precedes each value and nothing follows it.
  */
 public final class PayloadWriter {
     /** A listpack in a list is closed at this size. */
@@ -26,7 +33,28 @@ public final class PayloadWriter {
     private static final int WIDE_LENGTH = 0x80;
     private static final int WIDE_LENGTH_BYTES = 1 + Integer.BYTES;
 
+    /** Takes the bytes of a file. Confined to its user. */
+    @FunctionalInterface
+    public interface Drain {
+        /** Takes bytes, which change after the call. */
+        void take(long address, long length);
+    }
+
+    /** A file's bytes are drained when there are this many. */
+    private static final int DRAINED_BYTES = 64 << 10;
+    /** Shorter texts are not compressed, as in Redis. */
+    private static final int MIN_COMPRESSED_BYTES = 20;
+    /** Longer texts are not compressed: a command may wait meanwhile. */
+    private static final int MAX_COMPRESSED_BYTES = 64 << 10;
+    private static final int COMPRESSED = 0xC3;
+    private static final int MAX_HEAD_BYTES = 2 * (1 + Long.BYTES) + 1;
+
     private final GrowingMemory memory;
+    private final @Nullable Drain drain;
+    private final LzfPacker packer = new LzfPacker();
+    private boolean compresses;
+    /** Whether bytes behind the current ones are set later, so that nothing can be drained. */
+    private boolean isPatching;
     private long base;
     private static final int STEP_BYTES = 256;
 
@@ -42,17 +70,130 @@ public final class PayloadWriter {
     private int version;
     private long earliestTime;
 
+    /** A writer of payloads. */
     public PayloadWriter(GrowingMemory memory) {
         this.memory = memory;
+        drain = null;
     }
+
+    /**
+     * A writer of a file's entries.
+     *
+     * @param memory grows to some 64 KB, or a little more than the largest packed value
+     */
+    public PayloadWriter(GrowingMemory memory, Drain drain) {
+        this.memory = memory;
+        this.drain = drain;
+    }
+
+    // --- files
+
+    /** Whether texts and packed values are compressed by LZF where that saves memory. */
+    public void compresses(boolean compress) {
+        compresses = compress;
+    }
+
+    /**
+     * Writes the head of a file.
+     *
+     * @param version 10, or 12 if it will hold a hash whose fields have times
+     */
+    public void head(int version) {
+        for (byte letter : (RdbFileLayout.MAGIC + "00" + version).getBytes(StandardCharsets.US_ASCII)) {
+            putByte(letter);
+        }
+    }
+
+    /** The version of a file. */
+    public static int version(boolean hasTimedHashes) {
+        return hasTimedHashes ? PayloadLayout.TIMED_VERSION : PayloadLayout.VERSION;
+    }
+
+    public void auxiliary(String name, String value) {
+        putByte(RdbFileLayout.AUXILIARY);
+        ascii(name);
+        ascii(value);
+    }
+
+    private void ascii(String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
+        putLength(bytes.length);
+        for (byte each : bytes) {
+            putByte(each);
+        }
+    }
+
+    public void selectDatabase(int database) {
+        putByte(RdbFileLayout.SELECT_DATABASE);
+        putLength(database);
+    }
+
+    /** Announces the numbers of keys of the selected database. */
+    public void sizes(long keys, long expiring) {
+        putByte(RdbFileLayout.RESIZE_DATABASE);
+        putLength(keys);
+        putLength(expiring);
+    }
+
+    /**
+     * Announces the key of the next value.
+     *
+     * @param expireAtMillis the key's expiry time, ms since the epoch, or {@link Item#NEVER}
+     * @param idleSeconds seconds since its last access; -1 if unknown
+     * @param frequency its logarithmic access count, 0 to 255; -1 if unknown
+     */
+    public void entry(long key, int keyLength, long expireAtMillis, long idleSeconds, int frequency) {
+        if (expireAtMillis != Item.NEVER) {
+            putByte(RdbFileLayout.EXPIRE_MILLIS);
+            putLong(expireAtMillis);
+        }
+        if (idleSeconds >= 0) {
+            putByte(RdbFileLayout.IDLE);
+            putLength(idleSeconds);
+        }
+        if (frequency >= 0) {
+            putByte(RdbFileLayout.FREQUENCY);
+            putByte(frequency);
+        }
+        keyAddress = key;
+        this.keyLength = keyLength;
+    }
+
+    /** Ends the entries; the checksum follows, {@link Crc64} of all bytes so far or zero, eight bytes. */
+    public void endEntries() {
+        putByte(RdbFileLayout.END);
+        drainAll();
+    }
+
+    /** Drains everything that was written. */
+    public void drainAll() {
+        long length = at;
+        at = 0;
+        Objects.requireNonNull(drain).take(base, length);
+    }
+
+    private void drainIfFull() {
+        if (drain != null && !isPatching && at >= DRAINED_BYTES) {
+            drainAll();
+        }
+    }
+
+    private long keyAddress;
+    private int keyLength;
 
     // --- types
 
     private void begin(int type) {
         version = PayloadLayout.VERSION;
-        at = 0;
-        capacity = 0;
+        if (drain == null) {
+            at = 0;
+            capacity = 0;
+            putByte(type);
+            return;
+        }
+        drainIfFull();
         putByte(type);
+        text(keyAddress, keyLength);
     }
 
     public void string() {
@@ -63,11 +204,24 @@ public final class PayloadWriter {
         begin(PayloadLayout.LIST_OF_LISTPACKS);
         nodesAt = at;
         nodes = 0;
+        isPatching = true;
         putWideLength(0);
+    }
+
+    /** Begins a list of texts: the old form, which needs no memory for the whole list. For files. */
+    public void plainList(long count) {
+        begin(PayloadLayout.LIST);
+        putLength(count);
+    }
+
+    /** Whether this writes a file. */
+    public boolean isFile() {
+        return drain != null;
     }
 
     public void endList() {
         putBigEndian(base + nodesAt + 1, nodes);
+        isPatching = false;
     }
 
     public void set(long count) {
@@ -144,8 +298,35 @@ public final class PayloadWriter {
                 return;
             }
         }
+        if (compresses && length > MIN_COMPRESSED_BYTES && length <= MAX_COMPRESSED_BYTES
+                && putCompressed(address, length)) {
+            drainIfFull();
+            return;
+        }
         putLength(length);
+        if (drain != null && !isPatching && length > DRAINED_BYTES) {
+            drainAll();
+            drain.take(address, length);
+            return;
+        }
         putBytes(address, length);
+        drainIfFull();
+    }
+
+    /** @return false, with nothing written, if the compressed form is hardly shorter */
+    private boolean putCompressed(long address, int length) {
+        require(MAX_HEAD_BYTES + (long) length);
+        int packed = packer.pack(address, length, base + at + MAX_HEAD_BYTES);
+        if (packed == 0) {
+            return false;
+        }
+        long from = base + at + MAX_HEAD_BYTES;
+        putByte(COMPRESSED);
+        putLength(packed);
+        putLength(length);
+        Memory.copy(from, base + at, packed);
+        at += packed;
+        return true;
     }
 
     private void putNumber(int value) {
@@ -172,6 +353,7 @@ public final class PayloadWriter {
     public void beginPacked() {
         packedAt = at;
         entries = 0;
+        isPatching = true;
         putWideLength(0);
         putInt(0);
         putShort(0);
@@ -184,6 +366,22 @@ public final class PayloadWriter {
         putBigEndian(base + packedAt + 1, length);
         Memory.putInt(base + listpack, length);
         Memory.putShort(base + listpack + Integer.BYTES, (short) Math.min(entries, Listpack.UNCOUNTED));
+        isPatching = false;
+        if (compresses && length > MIN_COMPRESSED_BYTES && length <= MAX_COMPRESSED_BYTES) {
+            compress(listpack, length);
+        }
+    }
+
+    /** Replaces the listpack that was written last by its compressed form, if that is shorter. */
+    private void compress(long listpack, int length) {
+        long packedFrom = packedAt;
+        long end = at;
+        require(MAX_HEAD_BYTES + (long) length);
+        if (putCompressed(base + listpack, length)) {
+            long written = at - end;
+            Memory.copy(base + end, base + packedFrom, written);
+            at = packedFrom + written;
+        }
     }
 
     /** Writes a list element to a listpack that has space for it. */

@@ -2,6 +2,7 @@ package io.varve.server.system;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -23,6 +24,7 @@ public final class ShutdownHook implements AutoCloseable {
     private final Thread thread = new Thread(this::end, "varve-shutdown");
     private @Nullable Thread waiting;
     private boolean signalled;
+    private volatile BooleanSupplier isBusy = () -> false;
 
     private ShutdownHook() {}
 
@@ -30,6 +32,11 @@ public final class ShutdownHook implements AutoCloseable {
         ShutdownHook hook = new ShutdownHook();
         Runtime.getRuntime().addShutdownHook(hook.thread);
         return hook;
+    }
+
+    /** The process is not ended while this says so: data is being saved. */
+    public void waitWhile(BooleanSupplier busy) {
+        isBusy = busy;
     }
 
     /** The event that the main thread waits for. */
@@ -66,7 +73,14 @@ public final class ShutdownHook implements AutoCloseable {
             }
         }
         try {
-            if (!closed.await(DRAIN_SECONDS, TimeUnit.SECONDS)) {
+            boolean ended;
+            boolean busy;
+            do {
+                busy = isBusy.getAsBoolean();
+                ended = closed.await(DRAIN_SECONDS, TimeUnit.SECONDS);
+                // After the save there is the whole time again.
+            } while (!ended && (busy || isBusy.getAsBoolean()));
+            if (!ended) {
                 LOG.warn("The shutdown did not finish within {} s", DRAIN_SECONDS);
             }
         } catch (InterruptedException givenUp) {

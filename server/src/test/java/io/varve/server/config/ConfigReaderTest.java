@@ -104,7 +104,8 @@ class ConfigReaderTest {
         Path inner = Files.write(folder.resolve("inner.conf"), List.of("timeout 1", "tcp-keepalive x"));
         Path file = Files.write(folder.resolve("varve.conf"), List.of("appendonly yes", "port 70000", "hz 10",
                 "nosuch a b", "save 900 1", "requirepass \"tell-nobody", "include " + inner, "save 300 10",
-                "user a", "user a", "slaveof 10.0.0.1 6379", "requirepass tell-nobody more", "loadmodule x.so",
+                "dbfilename a/b", "user a", "user a", "slaveof 10.0.0.1 6379", "requirepass tell-nobody more",
+                "loadmodule x.so",
                 "include " + folder + "/nosuch.conf", "maxclients", "databases 32", "logfile \"a\\x00b\"",
                 "timeout \"1\\n2\""));
         assertThatThrownBy(() -> ConfigReader.read(List.of(file.toString(), "--hz", "0", "--daemonize", "yes",
@@ -116,17 +117,16 @@ class ConfigReaderTest {
                         file + ":4: nosuch a b: there is no such setting; serve --help lists them",
                         file + ":6: unbalanced quotes: requirepass (hidden)",
                         inner + ":2: tcp-keepalive x: expected a number from 0 to 2147483647",
-                        file + ":8: save 900 1 300 10: expected \"\": Varve writes no snapshots, so a restart loses"
-                                + " all data; save \"\" accepts this",
-                        file + ":10: user a: is defined twice",
-                        file + ":11: slaveof 10.0.0.1 6379: expected \"\": Varve does not replicate, so this server"
+                        file + ":9: dbfilename a/b: expected the name of a file in the folder dir, without a path",
+                        file + ":11: user a: is defined twice",
+                        file + ":12: slaveof 10.0.0.1 6379: expected \"\": Varve does not replicate, so this server"
                                 + " would serve its own data; remove the line",
-                        file + ":12: requirepass (hidden): takes one value: any text",
-                        file + ":13: loadmodule x.so: Varve has no modules: remove the line",
-                        file + ":14: configuration file " + folder
+                        file + ":13: requirepass (hidden): takes one value: any text",
+                        file + ":14: loadmodule x.so: Varve has no modules: remove the line",
+                        file + ":15: configuration file " + folder
                                 + "/nosuch.conf cannot be read: there is no such file",
-                        file + ":15: maxclients: needs a value: a number from 1 to 4294967295",
-                        file + ":16: databases 32: expected a number from 1 to 16: an item stores a 5-bit database"
+                        file + ":16: maxclients: needs a value: a number from 1 to 4294967295",
+                        file + ":17: databases 32: expected a number from 1 to 16: an item stores a 5-bit database"
                                 + " number, and FLUSHDB needs a second number for each database",
                         file + ":17: logfile a?b: expected a file name",
                         file + ":18: timeout 1?2: expected a number from 0 to 2147483647",
@@ -138,7 +138,7 @@ class ConfigReaderTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"appendonly yes|appendonly no", "save 3600 1|save \"\"",
+    @CsvSource(delimiter = '|', value = {"appendonly yes|appendonly no", "dbfilename a/b|dbfilename b",
             "daemonize yes|daemonize no", "cluster-enabled yes|cluster-enabled no",
             "slaveof 127.0.0.1 1|replicaof no one", "min-slaves-to-write 1|min-replicas-to-write 0",
             "import-mode yes|import-mode no"})

@@ -59,7 +59,7 @@ class DumpDifferentialTest {
     }
 
     /** Other ways of Redis to write the same. */
-    private static void vary(RawClient redis, SplittableRandom random) throws IOException {
+    static void vary(RawClient redis, SplittableRandom random) throws IOException {
         redis.call("CONFIG", "SET", "rdbcompression", random.nextInt(4) == 0 ? "no" : "yes");
         redis.call("CONFIG", "SET", "list-compress-depth", Integer.toString(random.nextInt(3)));
         redis.call("CONFIG", "SET", "list-max-listpack-size", random.nextBoolean() ? "-2" : "5");
@@ -103,7 +103,7 @@ class DumpDifferentialTest {
     // --- values
 
     /** @param huge whether it has very many elements, or very long ones */
-    private static List<List<String>> commands(SplittableRandom random, boolean huge) {
+    static List<List<String>> commands(SplittableRandom random, boolean huge) {
         List<List<String>> commands = new ArrayList<>();
         int type = random.nextInt(6);
         if (type == 5) {

@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 import io.varve.server.acl.AclRulesFuzzTest;
 import io.varve.server.config.ConfigFuzzTest;
 import io.varve.server.rdb.PayloadFuzzTest;
+import io.varve.server.rdb.RdbFuzzTest;
 import io.varve.server.resp.RequestDecoderFuzzTest;
 
 /**
@@ -41,7 +42,8 @@ public final class JazzerRun {
     }
 
     static List<FuzzCase> cases() {
-        return List.of(RequestDecoderFuzzTest.fuzzCase(), PayloadFuzzTest.fuzzCase(), AclRulesFuzzTest.fuzzCase(),
+        return List.of(RequestDecoderFuzzTest.fuzzCase(), PayloadFuzzTest.fuzzCase(), RdbFuzzTest.fuzzCase(),
+                AclRulesFuzzTest.fuzzCase(),
                 ConfigFuzzTest.fuzzCase());
     }
 

@@ -3,6 +3,7 @@ package io.varve.server.testing;
 import java.io.File;
 import java.io.IOException;
 import java.net.ServerSocket;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import redis.embedded.core.ExecutableProvider;
@@ -30,6 +31,11 @@ public final class ReferenceRedis implements AutoCloseable {
     }
 
     public static ReferenceRedis start() throws IOException, InterruptedException {
+        return startWith();
+    }
+
+    /** @param options more command-line options */
+    public static ReferenceRedis startWith(String... options) throws IOException, InterruptedException {
         File onPath = System.getProperty("varve.reference", "").equals("embedded") ? null : onPath();
         String executable = onPath != null
                 ? onPath.getPath()
@@ -37,7 +43,7 @@ public final class ReferenceRedis implements AutoCloseable {
         String origin = onPath != null ? "on PATH" : "of embedded-redis";
         for (int tries = 1;; tries++) {
             int port = freePort();
-            Process process = start(executable, port);
+            Process process = start(executable, port, options);
             try {
                 return new ReferenceRedis(process, port, awaitVersion(process, port), origin);
             } catch (IOException | RuntimeException failed) {
@@ -49,7 +55,7 @@ public final class ReferenceRedis implements AutoCloseable {
         }
     }
 
-    private static Process start(String executable, int port) throws IOException {
+    private static Process start(String executable, int port, String... options) throws IOException {
         // A file of its own: Redis would load the dump.rdb that a test of SAVE or another process has left.
         File dump = new File(System.getProperty("java.io.tmpdir"),
                 "varve-" + ProcessHandle.current().pid() + "-" + port + ".rdb");
@@ -57,6 +63,7 @@ public final class ReferenceRedis implements AutoCloseable {
         ProcessBuilder builder = new ProcessBuilder(executable, "--port", Integer.toString(port), "--save", "",
                 "--appendonly", "no", "--bind", "127.0.0.1", "--dir", dump.getParent(), "--dbfilename", dump.getName())
                 .redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD);
+        builder.command().addAll(List.of(options));
         // SORT ALPHA goes by the locale.
         builder.environment().put("LC_ALL", "C");
         return builder.start();

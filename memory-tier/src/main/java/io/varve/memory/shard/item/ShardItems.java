@@ -503,7 +503,7 @@ public final class ShardItems {
         penalties.release();
     }
 
-    /** Needs no lock if the caller validates what it reads, as {@code SnapshotReader} does. */
+    /** Needs no lock if the caller validates what it reads, as {@code OptimisticReader} does. */
     public @Nullable Index indexOrNull(int physical) {
         return indexes[physical];
     }

@@ -41,6 +41,11 @@ public final class ShardNodes implements NodeSpace {
         targetBytes = Math.min(TARGET_BYTES, context.largeThresholdBytes / TARGET_PART_OF_LARGE);
     }
 
+    /** The time of the following writes. */
+    public long now() {
+        return nowMillis;
+    }
+
     /** Sets the time of the following writes. */
     public void now(long millis) {
         nowMillis = millis;

@@ -39,12 +39,13 @@ public final class BitmapCommands {
         table.add(bitmap("setbit", 4, "2.2.0", "Sets or clears a bit of a string").key(1).access("RW access update")
                 .flags(WRITE, DENYOOM).handler(BitmapCommands::setbit));
         table.add(bitmap("getbit", 3, "2.2.0", "Returns a bit of a string").key(1).access("RO access")
-                .traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST).handler(BitmapCommands::getbit));
+                .traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY, FAST).handler(BitmapCommands::getbit));
         table.add(bitmap("bitcount", -2, "2.6.0", "Counts the set bits of a string").key(1).access("RO access")
-                .traits(CommandTrait.READS_SNAPSHOT).flags(READONLY).complexity("O(N) where N is the number of bytes")
+                .traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY)
+                .complexity("O(N) where N is the number of bytes")
                 .handler(BitmapCommands::bitcount));
         table.add(bitmap("bitpos", -3, "2.8.7", "Finds the first set or clear bit of a string").key(1)
-                .access("RO access").traits(CommandTrait.READS_SNAPSHOT).flags(READONLY)
+                .access("RO access").traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY)
                 .complexity("O(N) where N is the number of bytes")
                 .handler(BitmapCommands::bitpos));
         BitfieldCommands.addTo(table);

@@ -220,7 +220,7 @@ final class CommandRunner {
             runLocking(context.allShards(), batch, command, handler);
         } else if (keys == 1) {
             Key key = batch.key(first);
-            if (context.spec().readsSnapshot() && runOnSnapshot(key, handler)) {
+            if (context.spec().readsOptimistically() && runOptimistically(key, handler)) {
                 return;
             }
             if (!session.tryLock(key)) {
@@ -264,15 +264,16 @@ final class CommandRunner {
      *
      * @return false if it has to run under the lock: it has done nothing
      */
-    private boolean runOnSnapshot(Key key, Handler handler) {
-        if (tracker != null || keyFetcher != null || !session.openSnapshot(key) || !session.confirmSnapshot()) {
+    private boolean runOptimistically(Key key, Handler handler) {
+        if (tracker != null || keyFetcher != null || !session.beginOptimisticRead(key)
+                || !session.confirmOptimisticRead()) {
             return false;
         }
         try {
             handler.run(context);
             return true;
         } finally {
-            session.closeSnapshot();
+            session.endOptimisticRead();
         }
     }
 

@@ -7,13 +7,6 @@ import io.varve.memory.item.Key;
 import io.varve.memory.item.ValueRun;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandScratch;
-import io.varve.server.command.hash.HashValue;
-import io.varve.server.command.list.ListValue;
-import io.varve.server.command.list.Lists;
-import io.varve.server.command.set.SetValue;
-import io.varve.server.command.set.Sets;
-import io.varve.server.command.sortedset.SortedSetValue;
-import io.varve.server.command.sortedset.SortedSets;
 import io.varve.server.command.value.WorkMemory;
 import io.varve.server.rdb.PayloadWriter;
 import org.jspecify.annotations.Nullable;
@@ -73,116 +66,11 @@ final class DumpWriter {
             // Reserved in one step, so that a shortage shows at once and memory is freed for the retry.
             require(expected);
         }
-        switch (item.type()) {
-            case STRING -> {
-                command.session().find(key, item);
-                writer.string();
-                writer.text(item.valueAddress(), item.valueLength());
-            }
-            case LIST -> writeList(command, key);
-            case SET -> writeSet(command, key);
-            case SORTED_SET -> writeSortedSet(command, key);
-            case HASH -> writeHash(command, key);
-            case STREAM -> throw new IllegalStateException("Streams are not supported");
-        }
+        ValueWriter.write(command, key, item, writer);
     }
 
     void release() {
         memory.release();
         context = null;
-    }
-
-    private void writeList(CommandContext command, Key key) {
-        ListValue list = Lists.of(command).first();
-        list.find(key);
-        writer.list();
-        list.seek(0);
-        do {
-            writer.element(list.elementAddress(), list.elementLength());
-        } while (list.next());
-        writer.endElements();
-    }
-
-    private void writeSet(CommandContext command, Key key) {
-        SetValue set = Sets.of(command).first();
-        set.open(command, key);
-        if (set.hasIntegers()) {
-            int count = Math.toIntExact(set.size());
-            set.seek(count - 1L);
-            long greatest = set.number();
-            set.first();
-            writer.integers(count, set.number(), greatest);
-            for (boolean more = set.first(); more; more = set.next()) {
-                writer.integer(set.number());
-            }
-            return;
-        }
-        writer.set(set.size());
-        for (boolean more = set.first(); more; more = set.next()) {
-            writer.text(set.memberAddress(), set.memberLength());
-        }
-    }
-
-    private void writeSortedSet(CommandContext command, Key key) {
-        SortedSetValue set = SortedSets.of(command).set();
-        set.open(command, key);
-        boolean packed = set.isListpack();
-        if (packed) {
-            writer.packedSortedSet();
-            writer.beginPacked();
-        } else {
-            writer.sortedSet(set.size());
-        }
-        for (boolean more = set.seek(0); more; more = set.next()) {
-            if (packed) {
-                writer.entry(set.memberAddress(), set.memberLength());
-                writer.scoreEntry(set.score());
-            } else {
-                writer.text(set.memberAddress(), set.memberLength());
-                writer.score(set.score());
-            }
-        }
-        if (packed) {
-            writer.endPacked();
-        }
-    }
-
-    /** Uses one format for every size, because it requires no order of the fields. */
-    private void writeTimedHash(HashValue hash, long earliest) {
-        writer.timedHash(hash.size(), earliest);
-        for (boolean more = hash.first(); more; more = hash.next()) {
-            writer.time(hash.time());
-            writer.text(hash.fieldAddress(), hash.fieldLength());
-            writer.text(hash.valueAddress(), hash.valueLength());
-        }
-    }
-
-    private void writeHash(CommandContext command, Key key) {
-        HashValue hash = HashValue.of(command);
-        hash.open(key);
-        long earliest = hash.earliestTime();
-        if (earliest != Item.NEVER) {
-            writeTimedHash(hash, earliest);
-            return;
-        }
-        boolean packed = hash.isListpack();
-        if (packed) {
-            writer.packedHash();
-            writer.beginPacked();
-        } else {
-            writer.hash(hash.size());
-        }
-        for (boolean more = hash.first(); more; more = hash.next()) {
-            if (packed) {
-                writer.entry(hash.fieldAddress(), hash.fieldLength());
-                writer.entry(hash.valueAddress(), hash.valueLength());
-            } else {
-                writer.text(hash.fieldAddress(), hash.fieldLength());
-                writer.text(hash.valueAddress(), hash.valueLength());
-            }
-        }
-        if (packed) {
-            writer.endPacked();
-        }
     }
 }

@@ -29,10 +29,11 @@ import io.varve.server.resp.Numbers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the value of a RESTORE payload. Confined to its event loop; reused from command to command, each of which
- * releases the memory. It collects all elements first, and writes the key in one step only if all are valid.
+ * Reads a serialized value, of RESTORE or of an RDB file. Confined to its event loop or to the thread that loads;
+ * reused from value to value, after each of which the memory is released. It collects all elements first, and writes
+ * the key in one step only if all are valid.
  */
-final class RestoreReader implements ValueSink {
+public final class RestoreReader implements ValueSink {
     private static final CommandScratch<RestoreReader> SCRATCH = CommandScratch.madeBy(_ -> new RestoreReader());
 
     private static final int MAX_BYTES = Integer.MAX_VALUE - 16;
@@ -56,10 +57,10 @@ final class RestoreReader implements ValueSink {
     private final PayloadReader reader = new PayloadReader(this::take);
     private @Nullable CommandContext context;
     private Kind kind = Kind.STRING;
-    private int payloadBytes;
+    private long payloadBytes;
 
     /** The instance of a context. */
-    static RestoreReader of(CommandContext context) {
+    public static RestoreReader of(CommandContext context) {
         return SCRATCH.of(context);
     }
 
@@ -80,18 +81,37 @@ final class RestoreReader implements ValueSink {
         context = command;
         payloadBytes = length;
         reader.read(payload, length, this);
+        requireElements();
+    }
+
+    /**
+     * Reads a value of an RDB file.
+     *
+     * @param type as {@link io.varve.server.rdb.RdbReader#type} gives it
+     * @throws CorruptPayloadException if it is damaged
+     */
+    public void read(CommandContext command, int type, long address, long length) {
+        context = command;
+        // The file is no memory that an eviction would have to make free.
+        payloadBytes = 0;
+        reader.readValue(type, address, length, this);
+        requireElements();
+    }
+
+    private void requireElements() {
         if (elements.count() == 0) {
             corrupt();
         }
     }
 
     /** The memory to free after an allocation failed. The command releases everything it holds before it runs again. */
-    CacheFullException inAll(CacheFullException full) {
+    public CacheFullException inAll(CacheFullException full) {
         return full.inAll(2 * (full.bytes() + texts.heldBytes() + elements.heldBytes() + index.heldBytes()
                 + times.heldBytes() + value.heldBytes() + payloadBytes));
     }
 
-    void release() {
+    /** Releases the memory of the value that was read last. */
+    public void release() {
         texts.release();
         elements.release();
         index.release();
@@ -164,7 +184,7 @@ final class RestoreReader implements ValueSink {
      *
      * @throws CacheFullException if memory is full; the key is then unchanged
      */
-    void store(Key key, long expireAtMillis) {
+    public void store(Key key, long expireAtMillis) {
         CommandContext command = call();
         switch (kind) {
             case STRING -> command.session().set(key, ItemType.STRING, Encodings.STRING_BY_CONTENT,

@@ -34,23 +34,24 @@ public final class HashCommands {
         table.add(hash("hsetnx", 4, "2.0.0", "Sets a field of a hash if it does not exist")
                 .access("RW insert").flags(WRITE, DENYOOM, FAST).handler(HashCommands::setnx));
         table.add(hash("hget", 3, "2.0.0", "Returns the value of a hash field").access("RO access")
-                .traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST)
+                .traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY, FAST)
                 .handler(HashCommands::get));
         table.add(hash("hmget", -3, "2.0.0", "Returns the values of hash fields")
-                .access("RO access").traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST)
+                .access("RO access").traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY, FAST)
                 .complexity("O(N) where N is the number of fields")
                 .handler(HashCommands::mget));
         table.add(hash("hdel", -3, "2.0.0", "Deletes fields of a hash").access("RW delete").flags(WRITE, FAST)
                 .complexity("O(N) where N is the number of fields").handler(HashCommands::del));
         table.add(hash("hlen", 2, "2.0.0", "Counts the fields of a hash").access("RO")
-                .traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST)
+                .traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY, FAST)
                 .handler(HashCommands::len));
         table.add(
                 hash("hexists", 3, "2.0.0", "Determines whether a hash field exists").access("RO")
-                        .traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST)
+                        .traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY, FAST)
                         .handler(HashCommands::exists));
         table.add(hash("hstrlen", 3, "3.2.0", "Returns the length of the value of a hash field")
-                .access("RO").traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST).handler(HashCommands::strlen));
+                .access("RO").traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY, FAST)
+                .handler(HashCommands::strlen));
         table.add(hash("hincrby", 4, "2.0.0", "Increments the integer value of a hash field").access("RW access update")
                 .flags(WRITE, DENYOOM, FAST)
                 .handler(HashCommands::incrby));

@@ -21,15 +21,15 @@ final class HashWalkCommands {
 
     static void addTo(CommandTable.Builder table) {
         table.add(hash("hgetall", 2, "2.0.0", "Returns all fields and values of a hash").access("RO access")
-                .traits(CommandTrait.READS_SNAPSHOT).flags(READONLY)
+                .traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY)
                 .tips("nondeterministic_output_order").complexity("O(N) where N is the number of fields")
                 .handler(HashWalkCommands::getall));
         table.add(hash("hkeys", 2, "2.0.0", "Returns all fields of a hash").access("RO access")
-                .traits(CommandTrait.READS_SNAPSHOT).flags(READONLY)
+                .traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY)
                 .tips("nondeterministic_output_order").complexity("O(N) where N is the number of fields")
                 .handler(context -> list(context, FIELDS)));
         table.add(hash("hvals", 2, "2.0.0", "Returns all values of a hash").access("RO access")
-                .traits(CommandTrait.READS_SNAPSHOT).flags(READONLY)
+                .traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY)
                 .tips("nondeterministic_output_order").complexity("O(N) where N is the number of fields")
                 .handler(context -> list(context, VALUES)));
         table.add(hash("hscan", -3, "2.8.0", "Iterates over the fields and values of a hash").access("RO access")

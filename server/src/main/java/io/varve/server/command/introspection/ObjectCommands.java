@@ -11,6 +11,7 @@ import io.varve.server.command.CommandTable;
 import io.varve.server.command.HelpText;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.hash.HashValue;
+import io.varve.server.command.persistence.PersistenceCommands;
 import io.varve.server.command.set.SetView;
 import io.varve.server.command.set.Sets;
 import io.varve.server.command.sortedset.SortedSetValue;
@@ -41,7 +42,8 @@ public final class ObjectCommands {
     /** Adds this family's commands. */
     public void register(CommandTable.Builder table) {
         object(table);
-        table.add(CommandBuilder.named("debug").arity(-2).group("server").flags(ADMIN, NOSCRIPT, LOADING, STALE)
+        CommandBuilder debug = CommandBuilder.named("debug").arity(-2).group("server")
+                .flags(ADMIN, NOSCRIPT, LOADING, STALE)
                 .traits(CommandTrait.DEBUG_ONLY).complexity("Depends on subcommand.")
                 .summary("A container for debugging commands")
                 .subcommand(debug("sleep", 3, "Stops the connection's event loop for a time")
@@ -51,11 +53,18 @@ public final class ObjectCommands {
                 .subcommand(debug("set-active-expire", 3, "Enables or disables expiry in the background")
                         .handler(this::setActiveExpire))
                 .subcommand(debug("help", 2, "Returns helpful text about the subcommands")
-                        .handler(context -> HelpText.reply(context.reply(), "DEBUG", "OBJECT <key>",
+                        .handler(context -> HelpText.reply(context.reply(), "DEBUG", "DIGEST",
+                                "    Output a hex signature representing the current DB content.", "OBJECT <key>",
                                 "    Show low level info about `key` and associated value.",
+                                "RELOAD [option ...]",
+                                "    Save the RDB on disk and reload it back to memory. Valid <option> values:",
+                                "    * MERGE: ignored", "    * NOFLUSH: the existing database will not be removed.",
+                                "    * NOSAVE: the database will be loaded from an existing RDB file.",
                                 "SET-ACTIVE-EXPIRE <0|1>",
                                 "    Setting it to 0 disables expiring keys in background.", "SLEEP <seconds>",
-                                "    Stop the event loop for <seconds>. Decimals allowed."))));
+                                "    Stop the event loop for <seconds>. Decimals allowed.")));
+        new PersistenceCommands(server).debug(debug);
+        table.add(debug);
     }
 
     private static CommandBuilder debug(String name, int arity, String summary) {

@@ -59,7 +59,7 @@ final class ExpiryCommands {
 
     private static CommandBuilder time(String name, String since, String summary) {
         return keys(name, 2, since, summary).key(1).access("RO access")
-                .traits(CommandTrait.SHARES_CLOCK, CommandTrait.READS_SNAPSHOT)
+                .traits(CommandTrait.SHARES_CLOCK, CommandTrait.READS_OPTIMISTICALLY)
                 .flags(READONLY, FAST);
     }
 

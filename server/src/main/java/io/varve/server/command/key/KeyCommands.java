@@ -45,7 +45,7 @@ public final class KeyCommands {
                 .complexity("O(N) where N is the number of keys").handler(KeyCommands::del));
         table.add(keys("exists", -2, "1.0.0", "Counts the keys that exist").keys(1, -1, 1)
                 .traits(CommandTrait.KEYS_ON_DEMAND).access("RO")
-                .traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST)
+                .traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY, FAST)
                 .tips("request_policy:multi_shard", "response_policy:agg_sum")
                 .complexity("O(N) where N is the number of keys")
                 .handler(KeyCommands::exists));
@@ -55,7 +55,7 @@ public final class KeyCommands {
                 .complexity("O(N) where N is the number of keys").handler(KeyCommands::touch));
         table.add(
                 keys("type", 2, "1.0.0", "Returns the type of a key's value").key(1).access("RO")
-                        .traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST)
+                        .traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY, FAST)
                         .handler(KeyCommands::type));
         table.add(keys("copy", -3, "6.2.0", "Copies a key's value and expiry time to another key").keys(1, 2, 1)
                 .access("RO access", "OW update").flags(WRITE, DENYOOM)

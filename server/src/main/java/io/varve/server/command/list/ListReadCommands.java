@@ -15,14 +15,14 @@ final class ListReadCommands {
 
     static void addTo(CommandTable.Builder table) {
         table.add(list("llen", 2, "1.0.0", "Counts the elements of a list").access("RO")
-                .traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST)
+                .traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY, FAST)
                 .handler(ListReadCommands::length));
         table.add(list("lrange", 4, "1.0.0", "Returns a range of elements of a list").access("RO access")
-                .traits(CommandTrait.READS_SNAPSHOT).flags(READONLY)
+                .traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY)
                 .complexity("O(log(N)+M) where N is the length of the list and M the number of elements returned")
                 .handler(ListReadCommands::range));
         table.add(list("lindex", 3, "1.0.0", "Returns an element of a list by its index").access("RO access")
-                .traits(CommandTrait.READS_SNAPSHOT).flags(READONLY)
+                .traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY)
                 .complexity("O(log N) where N is the length of the list").handler(ListReadCommands::index));
         table.add(list("lpos", -3, "6.0.6", "Returns the indexes of matching elements of a list")
                 .access("RO access").flags(READONLY).complexity("O(N) where N is the length of the list")

@@ -17,6 +17,8 @@ import io.varve.server.command.introspection.ObjectCommands;
 import io.varve.server.command.key.KeyCommands;
 import io.varve.server.command.key.ScanCommands;
 import io.varve.server.command.list.ListCommands;
+import io.varve.server.command.persistence.PersistenceCommands;
+import io.varve.server.command.persistence.SnapshotSaver;
 import io.varve.server.command.pubsub.PubSubCommands;
 import io.varve.server.command.server.ConfigCommands;
 import io.varve.server.command.server.ServerCommands;
@@ -34,6 +36,7 @@ public final class CommandFamilies {
 
     /** Builds the table of all commands for one server. */
     public static CommandTable table(ServerState server) {
+        server.snapshots(new SnapshotSaver(server));
         CommandTable.Builder table = CommandTable.builder();
         StringCommands.addTo(table);
         KeyCommands.addTo(table);
@@ -54,6 +57,7 @@ public final class CommandFamilies {
         new AclCommands(server).register(table);
         new ClientCommands(server).register(table);
         new ServerCommands(server).register(table);
+        new PersistenceCommands(server).register(table);
         new ConfigCommands(server).register(table);
         new ObjectCommands(server).register(table);
         new MemoryCommands(server).register(table);

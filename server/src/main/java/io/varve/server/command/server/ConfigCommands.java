@@ -141,6 +141,10 @@ public final class ConfigCommands {
                 fail(context, context.argumentString(i), "can't set immutable config");
                 return;
             }
+            if (setting.isProtected() && !mayChangeProtected(context)) {
+                fail(context, context.argumentString(i), "can't set protected config");
+                return;
+            }
             requested.put(setting.name(), name);
             try {
                 if (!seen.add(name)) {
@@ -162,6 +166,14 @@ public final class ConfigCommands {
             }
         }
         apply(context, changed, requested);
+    }
+
+    private boolean mayChangeProtected(CommandContext context) {
+        return switch (server.config().text("enable-protected-configs")) {
+            case "yes" -> true;
+            case "local" -> context.client().isLocal();
+            default -> false;
+        };
     }
 
     private static boolean isSecret(Arguments arguments, int index) {

@@ -12,6 +12,7 @@ import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.blocking.DeferredFlashReplies;
+import io.varve.server.command.session.Client;
 import io.varve.server.command.session.ParkedCommand;
 import io.varve.server.command.spec.CommandTrait;
 
@@ -20,13 +21,12 @@ import static io.varve.server.command.spec.CommandFlag.ALLOW_BUSY;
 import static io.varve.server.command.spec.CommandFlag.FAST;
 import static io.varve.server.command.spec.CommandFlag.LOADING;
 import static io.varve.server.command.spec.CommandFlag.NOSCRIPT;
-import static io.varve.server.command.spec.CommandFlag.NO_ASYNC_LOADING;
 import static io.varve.server.command.spec.CommandFlag.NO_MULTI;
 import static io.varve.server.command.spec.CommandFlag.READONLY;
 import static io.varve.server.command.spec.CommandFlag.STALE;
 import static io.varve.server.command.spec.CommandFlag.WRITE;
 
-/** Commands on the whole server: INFO, DBSIZE, FLUSHALL, SWAPDB, SHUTDOWN, and persistence commands. Immutable. */
+/** Commands on the whole server: INFO, DBSIZE, FLUSHALL, SWAPDB, SHUTDOWN and others. Immutable. */
 public final class ServerCommands {
     private static final int MAX_INFO_ARGUMENTS = 256;
 
@@ -73,29 +73,17 @@ public final class ServerCommands {
                 .summary("Swaps two databases").handler(this::swapDb));
         table.add(describe("time").arity(1).flags(LOADING, STALE, FAST).since("2.6.0").tips("nondeterministic_output")
                 .summary("Returns the server's time in seconds and microseconds").handler(ServerCommands::time));
-        persistence(table);
+        shutdown(table);
         ReplicationCommands.addTo(table);
         ClusterCommands.addTo(table);
         ScriptingCommands.addTo(table);
     }
 
-    private void persistence(CommandTable.Builder table) {
+    private void shutdown(CommandTable.Builder table) {
         table.add(describe("shutdown").arity(-1)
                 .flags(ADMIN, NOSCRIPT, LOADING, STALE, NO_MULTI, ALLOW_BUSY)
                 .complexity("O(N) when saving, where N is the total number of keys in all databases, otherwise O(1)")
                 .summary("Stops the server").handler(this::shutdown));
-        table.add(describe("save").arity(1).flags(ADMIN, NOSCRIPT, NO_ASYNC_LOADING, NO_MULTI)
-                .complexity("O(N) where N is the total number of keys in all databases")
-                .summary("Succeeds without saving: Varve has no snapshots").handler(context -> {
-                    server.telemetry().saved();
-                    context.reply().ok();
-                }));
-        table.add(describe("bgsave").arity(-1).flags(ADMIN, NOSCRIPT, NO_ASYNC_LOADING)
-                .summary("Succeeds without saving: Varve has no snapshots")
-                .handler(this::backgroundSave));
-        table.add(describe("lastsave").arity(1).flags(LOADING, STALE, FAST).categories("@admin", "@dangerous")
-                .tips("nondeterministic_output").summary("Returns the Unix timestamp of the last successful save")
-                .handler(context -> context.reply().integer(server.telemetry().lastSaveSeconds())));
     }
 
     private static CommandBuilder describe(String name) {
@@ -199,6 +187,7 @@ public final class ServerCommands {
         boolean noSave = false;
         boolean abort = false;
         boolean other = false;
+        boolean force = false;
         for (int i = 1; i < context.argumentCount(); i++) {
             if (context.argumentIs(i, "SAVE")) {
                 save = true;
@@ -206,6 +195,7 @@ public final class ServerCommands {
                 noSave = true;
             } else if (context.argumentIs(i, "NOW") || context.argumentIs(i, "FORCE")) {
                 other = true;
+                force |= context.argumentIs(i, "FORCE");
             } else if (context.argumentIs(i, "ABORT")) {
                 abort = true;
             } else {
@@ -217,18 +207,34 @@ public final class ServerCommands {
             context.syntaxError();
         } else if (abort) {
             context.reply().error("ERR No shutdown in progress.");
+        } else if (save || !noSave && server.snapshots().savesAtShutdown()) {
+            saveAndShutDown(context, force);
         } else {
-            context.client().closeAfterReply();
-            server.shutdown("SHUTDOWN from " + context.client().address());
+            shutDown(context.client(), false);
         }
     }
 
-    private void backgroundSave(CommandContext context) {
-        if (context.argumentCount() > 2 || context.argumentCount() == 2 && !context.argumentIs(1, "SCHEDULE")) {
-            context.syntaxError();
-            return;
-        }
-        server.telemetry().saved();
-        context.reply().simple("Background saving started");
+    private void shutDown(Client client, boolean saves) {
+        server.snapshots().atShutdown(saves);
+        client.closeAfterReply();
+        server.shutdown("SHUTDOWN from " + client.address());
+    }
+
+    /**
+     * Saves first, so that the server continues if that fails. What clients change meanwhile is saved when they are
+     * disconnected.
+     *
+     * @param force whether to end the process even if the save fails
+     */
+    private void saveAndShutDown(CommandContext context, boolean force) {
+        Client client = context.client();
+        ParkedCommand waiting = context.park(0, _ -> {});
+        server.snapshots().request(failure -> waiting.answer(reply -> {
+            if (failure == null || force) {
+                shutDown(client, failure == null);
+            } else {
+                reply.error("ERR Errors trying to SHUTDOWN. Check logs.");
+            }
+        }));
     }
 }

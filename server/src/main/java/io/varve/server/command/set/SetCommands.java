@@ -30,12 +30,12 @@ public final class SetCommands {
         table.add(set("srem", -3, "1.0.0", "Removes members of a set").key(1).access("RW delete").flags(WRITE, FAST)
                 .complexity("O(N) where N is the number of members given").handler(SetCommands::rem));
         table.add(set("scard", 2, "1.0.0", "Returns the number of members of a set").key(1).access("RO")
-                .traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST)
+                .traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY, FAST)
                 .handler(SetCommands::card));
         table.add(set("sismember", 3, "1.0.0", "Determines whether a member belongs to a set").key(1).access("RO")
-                .traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST).handler(SetCommands::ismember));
+                .traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY, FAST).handler(SetCommands::ismember));
         table.add(set("smismember", -3, "6.2.0", "Determines which members belong to a set").key(1)
-                .access("RO access").traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST)
+                .access("RO access").traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY, FAST)
                 .complexity("O(N) where N is the number of members given")
                 .handler(SetCommands::mismember));
         table.add(set("smove", 4, "1.0.0", "Moves a member from one set to another").keys(1, 2, 1)

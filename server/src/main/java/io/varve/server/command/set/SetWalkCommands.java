@@ -25,7 +25,7 @@ final class SetWalkCommands {
 
     static void addTo(CommandTable.Builder table) {
         table.add(set("smembers", 2, "1.0.0", "Returns all members of a set").key(1).access("RO access")
-                .traits(CommandTrait.READS_SNAPSHOT).flags(READONLY).tips("nondeterministic_output_order")
+                .traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY).tips("nondeterministic_output_order")
                 .complexity("O(N) where N is the number of members")
                 .handler(SetWalkCommands::members));
         table.add(set("sscan", -3, "2.8.0", "Iterates over the members of a set").key(1)

@@ -33,24 +33,28 @@ public final class SortedSetCommands {
                 .handler(SortedSetCommands::rem));
         removals(table);
         table.add(sortedSet("zcard", 2, "1.2.0", "Returns the number of members of a sorted set").access("RO")
-                .traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST).handler(SortedSetCommands::card));
+                .traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY, FAST).handler(SortedSetCommands::card));
         table.add(sortedSet("zcount", 4, "2.0.0", "Returns the number of members in a range of scores")
-                .access("RO access").traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST).complexity("O(log(N))")
+                .access("RO access").traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY, FAST)
+                .complexity("O(log(N))")
                 .handler(context -> count(context, Kind.SCORE)));
         table.add(sortedSet("zlexcount", 4, "2.8.9", "Returns the number of members in a lexicographical range")
-                .access("RO access").traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST).complexity("O(log(N))")
+                .access("RO access").traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY, FAST)
+                .complexity("O(log(N))")
                 .handler(context -> count(context, Kind.MEMBER)));
         table.add(sortedSet("zscore", 3, "1.2.0", "Returns the score of a member of a sorted set").access("RO access")
-                .traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST).handler(SortedSetCommands::score));
+                .traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY, FAST).handler(SortedSetCommands::score));
         table.add(sortedSet("zmscore", -3, "6.2.0", "Returns the scores of members of a sorted set")
-                .access("RO access").traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST)
+                .access("RO access").traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY, FAST)
                 .complexity("O(N) where N is the number of members given")
                 .handler(SortedSetCommands::mscore));
         table.add(sortedSet("zrank", -3, "2.0.0", "Returns the rank of a member, by ascending score")
-                .access("RO access").traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST).complexity("O(log(N))")
+                .access("RO access").traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY, FAST)
+                .complexity("O(log(N))")
                 .handler(context -> rank(context, false)));
         table.add(sortedSet("zrevrank", -3, "2.0.0", "Returns the rank of a member, by descending score")
-                .access("RO access").traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST).complexity("O(log(N))")
+                .access("RO access").traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY, FAST)
+                .complexity("O(log(N))")
                 .handler(context -> rank(context, true)));
         SortedSetRangeCommands.addTo(table);
         SortedSetPopCommands.addTo(table);

@@ -49,7 +49,7 @@ public final class CommandSpec {
     private final boolean plain;
     private final int timeoutArgument;
     private final int clockArguments;
-    private final boolean readsSnapshot;
+    private final boolean readsOptimistically;
     private final boolean allOrNothing;
     private final boolean namesKeys;
     private final boolean worksOnKeys;
@@ -96,7 +96,7 @@ public final class CommandSpec {
                 && !has(CommandTrait.DEBUG_ONLY) && !has(CommandTrait.PUBLISHES) && !has(CommandTrait.RUNS_IN_MULTI);
         otherKeys = builder.otherKeys;
         clockArguments = has(CommandTrait.SHARES_CLOCK) ? Integer.MAX_VALUE : clockArguments();
-        readsSnapshot = has(CommandTrait.READS_SNAPSHOT);
+        readsOptimistically = has(CommandTrait.READS_OPTIMISTICALLY);
         allOrNothing = has(CommandTrait.ALL_OR_NOTHING);
         timeoutArgument = builder.timeoutArgument;
         namesKeys = keyFinder != null || firstKey > 0 && keyUses.stream().noneMatch(KeyUse::isOfNoKey);
@@ -146,9 +146,9 @@ public final class CommandSpec {
         return write;
     }
 
-    /** {@link CommandTrait#READS_SNAPSHOT}, which is checked for each command. */
-    public boolean readsSnapshot() {
-        return readsSnapshot;
+    /** {@link CommandTrait#READS_OPTIMISTICALLY}, which is checked for each command. */
+    public boolean readsOptimistically() {
+        return readsOptimistically;
     }
 
     /** Whether it shares a clock reading: {@link CommandTrait#SHARES_CLOCK}. Checked for each command. */

@@ -13,7 +13,7 @@ public enum CommandTrait {
      * Only finds or peeks at the item of its one key, and reads nothing else of the cache: it can run on a copy,
      * without the lock.
      */
-    READS_SNAPSHOT,
+    READS_OPTIMISTICALLY,
     /** Has changed none of its keys if memory runs out, so it may run again. */
     ALL_OR_NOTHING,
     /** Uses one key at a time, so very many keys may be bound on demand. */

@@ -55,7 +55,7 @@ public final class StringCommands {
     public static void addTo(CommandTable.Builder table) {
         table.add(string("get", 2, "1.0.0", "Returns the string value of a key").key(1).access("RO access")
                 .traits(CommandTrait.SHARES_CLOCK)
-                .traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST)
+                .traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY, FAST)
                 .handler(StringCommands::get));
         table.add(string("set", -3, "1.0.0", "Sets the string value of a key and overwrites any previous value").key(1)
                 .access("RW access update variable_flags").narrowedAccess(StringCommands::useOfSet)
@@ -77,7 +77,7 @@ public final class StringCommands {
         table.add(string("getset", 3, "1.0.0", "Sets the string value of a key and returns the previous value").key(1)
                 .access("RW access update").flags(WRITE, DENYOOM, FAST).handler(StringCommands::getset));
         table.add(string("strlen", 2, "2.2.0", "Returns the length of a string value").key(1).access("RO")
-                .traits(CommandTrait.SHARES_CLOCK).traits(CommandTrait.READS_SNAPSHOT).flags(READONLY, FAST)
+                .traits(CommandTrait.SHARES_CLOCK).traits(CommandTrait.READS_OPTIMISTICALLY).flags(READONLY, FAST)
                 .handler(StringCommands::strlen));
         table.add(string("mget", -2, "1.0.0", "Returns the string values of several keys").keys(1, -1, 1)
                 .traits(CommandTrait.KEYS_ON_DEMAND)

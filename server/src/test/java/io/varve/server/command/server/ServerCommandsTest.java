@@ -16,16 +16,6 @@ class ServerCommandsTest {
     }
 
     @Test
-    void savingSucceedsAndIsRemembered() {
-        for (String command : new String[] {"SAVE", "BGSAVE", "BGSAVE SCHEDULE", "bgsave schedule"}) {
-            server.sleep(5000);
-            String reply = command.equals("SAVE") ? "+OK\r\n" : "+Background saving started\r\n";
-            assertThat(server.run(command)).isEqualTo(reply);
-            assertThat(server.run("LASTSAVE")).isEqualTo(":" + server.now() / 1000 + "\r\n");
-        }
-    }
-
-    @Test
     void backgroundSaveKnowsOneOption() {
         assertThat(server.run("BGSAVE foo")).isEqualTo("-ERR syntax error\r\n");
         assertThat(server.run("BGSAVE SCHEDULE SCHEDULE")).isEqualTo("-ERR syntax error\r\n");

@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * no item. Every third key expires soon. The writer publishes the number before and after each write, so a reader knows
  * the states that were current during its read.
  */
-final class SnapshotConcurrencyTest {
+final class OptimisticReadConcurrencyTest {
     private static final int KEYS = 300;
     private static final int READERS = 2;
     private static final int MAX_VALUE_BYTES = 700;
@@ -71,12 +71,12 @@ final class SnapshotConcurrencyTest {
                 } finally {
                     over.set(true);
                 }
-                long snapshots = 0;
+                long reads = 0;
                 for (Future<Long> reader : readers) {
-                    snapshots += reader.get();
+                    reads += reader.get();
                 }
                 maintenance.get();
-                assertThat(snapshots).as("reads without the lock").isGreaterThan(OPERATIONS / 20);
+                assertThat(reads).as("reads without the lock").isGreaterThan(OPERATIONS / 20);
                 assertThat(cache.checkIntegrity()).isEmpty();
             } finally {
                 over.set(true);
@@ -163,12 +163,12 @@ final class SnapshotConcurrencyTest {
 
         /** @return the number of reads without the lock */
         long read(boolean mayVanish) {
-            long snapshots = 0;
+            long reads = 0;
             while (!over.get()) {
                 int number = random.nextInt(KEYS);
                 int before = done.get(number);
                 bind("k" + number);
-                if (!session.openSnapshot(key) || !session.confirmSnapshot()) {
+                if (!session.beginOptimisticRead(key) || !session.confirmOptimisticRead()) {
                     locked(() -> session.find(key, item));
                     continue;
                 }
@@ -178,10 +178,10 @@ final class SnapshotConcurrencyTest {
                         found = stateOf(number);
                     }
                 } finally {
-                    session.closeSnapshot();
+                    session.endOptimisticRead();
                 }
                 int after = begun.get(number);
-                snapshots++;
+                reads++;
                 if (found >= 0) {
                     assertThat(found).as("key %s", number).isBetween(before, after);
                     assertThat(!item.expires() || item.expireAtMillis() >= session.now())
@@ -192,7 +192,7 @@ final class SnapshotConcurrencyTest {
                             .isTrue();
                 }
             }
-            return snapshots;
+            return reads;
         }
 
         private int stateOf(int number) {

@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Tests which items a snapshot has, what it counts, and when it leaves a read to the lock. */
-final class SnapshotTest {
+/** Tests which items an optimistic read finds, what it counts, and when it leaves a read to the lock. */
+final class OptimisticReadTest {
     private static final byte[] NAME = CacheFixture.bytes("name");
 
     private final ManualTicker ticker = new ManualTicker();
@@ -47,27 +47,27 @@ final class SnapshotTest {
     /** Whether a read without the lock is possible; it renews the clock. */
     private boolean reads() {
         Key key = bind();
-        if (!session.openSnapshot(key) || !session.confirmSnapshot()) {
+        if (!session.beginOptimisticRead(key) || !session.confirmOptimisticRead()) {
             return false;
         }
         session.find(key, item);
-        session.closeSnapshot();
+        session.endOptimisticRead();
         return true;
     }
 
     private void open(Key key) {
-        assertThat(session.openSnapshot(key)).isTrue();
-        assertThat(session.confirmSnapshot()).isTrue();
+        assertThat(session.beginOptimisticRead(key)).isTrue();
+        assertThat(session.confirmOptimisticRead()).isTrue();
     }
 
     @Test
-    void openSnapshot_ofPresentItem_findsCopy() {
+    void beginOptimisticRead_ofPresentItem_findsCopy() {
         fixture.set(0, NAME, CacheFixture.bytes("value"), Item.NEVER);
         Key key = bind();
         open(key);
         assertThat(session.find(key, item)).isTrue();
         assertThat(item.type()).isEqualTo(ItemType.STRING);
-        session.closeSnapshot();
+        session.endOptimisticRead();
         byte[] value = new byte[item.valueLength()];
         Memory.copy(item.valueAddress(), value, 0, value.length);
         assertThat(value).isEqualTo(CacheFixture.bytes("value"));
@@ -76,12 +76,12 @@ final class SnapshotTest {
     }
 
     @Test
-    void openSnapshot_ofAbsentItem_findsNone() {
+    void beginOptimisticRead_ofAbsentItem_findsNone() {
         Key key = bind();
         open(key);
         assertThat(session.peek(key, item)).isFalse();
         assertThat(session.find(key, item)).isFalse();
-        session.closeSnapshot();
+        session.endOptimisticRead();
         fixture.set(0, CacheFixture.bytes("other"), NAME, Item.NEVER);
         assertThat(reads()).isTrue();
         assertThat(cache.stats().misses()).isEqualTo(2);
@@ -92,13 +92,13 @@ final class SnapshotTest {
         Key key = bind();
         open(key);
         assertThat(session.find(key, item)).isFalse();
-        session.closeSnapshot();
+        session.endOptimisticRead();
         cache.resetStats();
         assertThat(cache.stats().misses()).isZero();
     }
 
     @Test
-    void openSnapshot_whileAnotherHoldsTheLock_isRefused() throws InterruptedException {
+    void beginOptimisticRead_whileAnotherHoldsTheLock_isRefused() throws InterruptedException {
         fixture.set(0, NAME, NAME, Item.NEVER);
         assertThat(reads()).isTrue();
         fixture.whileHeld(bind().shard(), () -> assertThat(reads()).isFalse());
@@ -106,34 +106,34 @@ final class SnapshotTest {
     }
 
     @Test
-    void openSnapshot_underTheThreadsOwnLock_isRefused() {
+    void beginOptimisticRead_underTheThreadsOwnLock_isRefused() {
         fixture.set(0, NAME, NAME, Item.NEVER);
         session.lock(bind());
         try {
-            assertThat(session.openSnapshot(fixture.key)).isFalse();
+            assertThat(session.beginOptimisticRead(fixture.key)).isFalse();
         } finally {
             session.unlock(fixture.key);
         }
     }
 
     @Test
-    void confirmSnapshot_afterAnotherHeldTheLock_isRefused() throws InterruptedException {
+    void confirmOptimisticRead_afterAnotherHeldTheLock_isRefused() throws InterruptedException {
         fixture.set(0, NAME, NAME, Item.NEVER);
-        assertThat(session.openSnapshot(bind())).isTrue();
+        assertThat(session.beginOptimisticRead(bind())).isTrue();
         fixture.whileHeld(fixture.key.shard(), () -> {});
-        assertThat(session.confirmSnapshot()).isFalse();
+        assertThat(session.confirmOptimisticRead()).isFalse();
         assertThat(reads()).isTrue();
     }
 
     @Test
-    void closeSnapshot_afterAnotherHeldTheLock_keepsTheClock() throws InterruptedException {
+    void endOptimisticRead_afterAnotherHeldTheLock_keepsTheClock() throws InterruptedException {
         fixture.set(0, NAME, NAME, Item.NEVER);
         ticker.advanceMillis(5000);
         Key key = bind();
         open(key);
         assertThat(session.find(key, item)).isTrue();
         fixture.whileHeld(key.shard(), () -> {});
-        session.closeSnapshot();
+        session.endOptimisticRead();
         assertThat(idleMillis()).isEqualTo(5000);
         assertThat(reads()).isTrue();
         assertThat(idleMillis()).isZero();
@@ -146,13 +146,13 @@ final class SnapshotTest {
         Key key = bind();
         open(key);
         assertThat(session.peek(key, item)).isTrue();
-        session.closeSnapshot();
+        session.endOptimisticRead();
         assertThat(idleMillis()).isEqualTo(5000);
         assertThat(cache.stats().hits()).isZero();
     }
 
     @Test
-    void newSession_withoutSnapshots_hasNoCounters() {
+    void newSession_withoutOptimisticReads_hasNoCounters() {
         ShardContext context = ((InMemoryCache) cache).context();
         int before = context.lookupCounters();
         cache.newSession();
@@ -163,22 +163,22 @@ final class SnapshotTest {
     }
 
     @Test
-    void openSnapshot_ofLongKey_isRefused() {
+    void beginOptimisticRead_ofLongKey_isRefused() {
         for (int length : new int[] {254, 255, 256}) {
             byte[] name = new byte[length];
             fixture.set(0, name, NAME, Item.NEVER);
             fixture.now();
-            boolean opened = session.openSnapshot(fixture.bind(0, name));
+            boolean opened = session.beginOptimisticRead(fixture.bind(0, name));
             assertThat(opened).as(length + " bytes").isEqualTo(length < 255);
             if (opened) {
-                assertThat(session.confirmSnapshot()).isTrue();
-                session.closeSnapshot();
+                assertThat(session.confirmOptimisticRead()).isTrue();
+                session.endOptimisticRead();
             }
         }
     }
 
     @Test
-    void openSnapshot_whileAccessesAreRecorded_isRefused() {
+    void beginOptimisticRead_whileAccessesAreRecorded_isRefused() {
         fixture.set(0, NAME, NAME, Item.NEVER);
         assertThat(reads()).isTrue();
         cache.reconfigure(cache.config().withCurves(new CurveSettings(true, CurveSettings.OFF.windowAccesses())));
@@ -186,7 +186,7 @@ final class SnapshotTest {
     }
 
     @Test
-    void confirmSnapshot_ofMissWithListener_isRefused() {
+    void confirmOptimisticRead_ofMissWithListener_isRefused() {
         assertThat(reads()).isTrue();
         cache.subscribe((_, _, _, _, _, _) -> {});
         assertThat(reads()).isFalse();
@@ -195,7 +195,7 @@ final class SnapshotTest {
     }
 
     @Test
-    void openSnapshot_ofExpiredItem_isRefused() {
+    void beginOptimisticRead_ofExpiredItem_isRefused() {
         fixture.set(0, NAME, NAME, ticker.wallMillis() + 400);
         assertThat(reads()).isTrue();
         ticker.advanceMillis(401);
@@ -225,7 +225,7 @@ final class SnapshotTest {
     }
 
     @Test
-    void openSnapshot_underAPolicyThatCountsAccesses_isRefused() {
+    void beginOptimisticRead_underAPolicyThatCountsAccesses_isRefused() {
         fixture.set(0, NAME, NAME, Item.NEVER);
         cache.reconfigure(cache.config().withEvictionPolicy(EvictionPolicy.ALLKEYS_LFU));
         assertThat(reads()).isFalse();
@@ -234,7 +234,7 @@ final class SnapshotTest {
     }
 
     @Test
-    void openSnapshot_ofLargeValue_isRefused() {
+    void beginOptimisticRead_ofLargeValue_isRefused() {
         fixture.set(0, NAME, new byte[2000], Item.NEVER);
         assertThat(reads()).isTrue();
         fixture.set(0, NAME, new byte[2047], Item.NEVER);

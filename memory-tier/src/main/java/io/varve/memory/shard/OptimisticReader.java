@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * thus the item at one moment, whatever other threads do: overwrite, delete, expire, move, evict, demote or rehash. A
  * command then runs on the copy. It leaves an expired item, and what is not in one place, to a read under the lock.
  */
-public final class SnapshotReader {
+public final class OptimisticReader {
     /** More than any item whose header holds the lengths of key and capacity. */
     private static final long BUFFER_BYTES = Regions.MIN_BYTES;
 
@@ -43,7 +43,7 @@ public final class SnapshotReader {
     private long hash;
 
     /** @param buffer the address of {@link Regions#MIN_BYTES} bytes of its own */
-    public SnapshotReader(ShardContext context, long buffer) {
+    public OptimisticReader(ShardContext context, long buffer) {
         assert ItemLayout.maxShortSize() <= BUFFER_BYTES;
         this.context = context;
         pool = context.pool;
@@ -117,7 +117,7 @@ public final class SnapshotReader {
 
     /** Points a flyweight at the copy. @return whether there is an item */
     public boolean peek(Key key, Item item) {
-        assert key.hash() == hash : "a snapshot of another key";
+        assert key.hash() == hash : "a copy of another key";
         if (isFound) {
             shard().items().bind(item, location, buffer, header);
         }

@@ -32,7 +32,7 @@ import static org.awaitility.Awaitility.await;
  * Confined to the test's thread.
  */
 @Timeout(60)
-class SnapshotReadsTest extends BlockedClients {
+class OptimisticReadsTest extends BlockedClients {
     private static final List<String> FILL = List.of("SET s 12", "RPUSH l a b", "HSET h f 1", "SADD t m", "SADD i 1",
             "ZADD z 1 m");
     private static final List<String> READS = List.of("GET s", "STRLEN s", "EXISTS s", "TYPE s", "TTL s", "PTTL s",
@@ -41,9 +41,9 @@ class SnapshotReadsTest extends BlockedClients {
             "HVALS h", "SCARD t", "SISMEMBER i 1", "SMISMEMBER t m n", "SMEMBERS t", "ZCARD z", "ZCOUNT z 0 1",
             "ZLEXCOUNT z - +", "ZSCORE z m", "ZMSCORE z m n", "ZRANK z m", "ZREVRANK z m");
 
-    /** The snapshots that were confirmed, of all sessions. */
+    /** The optimistic reads that were confirmed, of all sessions. */
     private final AtomicInteger confirmed = new AtomicInteger();
-    /** Runs once, after the next snapshot was opened. */
+    /** Runs once, after the next optimistic read has begun. */
     private final AtomicReference<Runnable> interruption = new AtomicReference<>(() -> {});
 
     @BeforeEach
@@ -65,10 +65,10 @@ class SnapshotReadsTest extends BlockedClients {
         return (CacheSession) Proxy.newProxyInstance(CacheSession.class.getClassLoader(),
                 new Class<?>[] {CacheSession.class}, (proxy, method, arguments) -> {
                     Object result = invoke(session, method, arguments);
-                    if (method.getName().equals("confirmSnapshot") && result.equals(true)) {
+                    if (method.getName().equals("confirmOptimisticRead") && result.equals(true)) {
                         confirmed.incrementAndGet();
                     }
-                    if (method.getName().equals("openSnapshot")) {
+                    if (method.getName().equals("beginOptimisticRead")) {
                         interruption.getAndSet(() -> {}).run();
                     }
                     return result;
@@ -109,7 +109,7 @@ class SnapshotReadsTest extends BlockedClients {
         READS.forEach(read -> named.add(read.substring(0, read.indexOf(' ')).toLowerCase(java.util.Locale.ROOT)));
         Set<String> withTrait = new TreeSet<>();
         try (CommandHarness harness = new CommandHarness()) {
-            harness.table().all().stream().filter(spec -> spec.readsSnapshot())
+            harness.table().all().stream().filter(spec -> spec.readsOptimistically())
                     .forEach(spec -> withTrait.add(spec.name()));
         }
         assertThat(named).isEqualTo(withTrait);
@@ -146,7 +146,7 @@ class SnapshotReadsTest extends BlockedClients {
         gets(blocked, "$1 x");
     }
 
-    /** A client of the other event loop pushes after the next snapshot was opened, and gets its reply. */
+    /** A client of the other event loop pushes after the next optimistic read has begun, and gets its reply. */
     private void pushDuringTheNextRead(String key) throws IOException {
         // Connections are assigned to the event loops in turn: this one has the loop of the reader.
         connect();

@@ -1,0 +1,236 @@
+package io.varve.server.command.persistence;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.math.RoundingMode;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+
+import io.varve.memory.CacheSession;
+import io.varve.memory.PointInTimeScan;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemCapture;
+import io.varve.memory.item.Key;
+import io.varve.memory.offheap.Memory;
+import io.varve.server.admin.LoopCounters;
+import io.varve.server.command.CommandContext;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.dump.ValueWriter;
+import io.varve.server.rdb.PayloadReader;
+import io.varve.server.rdb.PayloadWriter;
+import io.varve.server.rdb.ValueSink;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The digest of all data that DEBUG DIGEST replies, by the same algorithm as Redis's: equal data has equal digests,
+ * whatever its encoding and order. Guarded by its own monitor.
+ *
+ * <p>A value is serialized as DUMP does, and read again.
+ */
+final class DatasetDigest implements ItemCapture, ValueSink {
+    private static final int BYTES = 20;
+    private static final byte[] FIELD_EXPIRES = "!!hexpire!!".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] EXPIRES = "!!expire!!".getBytes(StandardCharsets.US_ASCII);
+    /** Digits of the text of a score. */
+    private static final int SCORE_DIGITS = 17;
+    private static final int MIN_EXPONENT = -4;
+
+    private final MessageDigest sha1;
+    private final CommandContext context;
+    private final CacheSession session;
+    private final List<byte[]> databases = new ArrayList<>();
+    private final PayloadWriter writer = new PayloadWriter(this::require);
+    private final PayloadReader reader = new PayloadReader(this::take);
+    private MemorySegment payload = MemorySegment.NULL;
+    /** Collected as garbage: this is for debugging, and any thread may capture. */
+    private Arena texts = Arena.ofAuto();
+    private byte[] value = new byte[BYTES];
+    private Kind kind = Kind.STRING;
+    private @Nullable Throwable failure;
+
+    DatasetDigest(ServerState server) {
+        try {
+            sha1 = MessageDigest.getInstance("SHA-1");
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+        session = server.cache().newSession();
+        session.touching(false);
+        session.notifying(false);
+        context = new CommandContext(server.cache(), session, server, null, null, new LoopCounters(0));
+        for (int i = 0; i < server.cache().databaseCount(); i++) {
+            databases.add(new byte[BYTES]);
+        }
+    }
+
+    /**
+     * The digest in hexadecimal digits.
+     *
+     * @throws IllegalStateException if another scan is open
+     */
+    static String of(ServerState server) {
+        DatasetDigest digest = new DatasetDigest(server);
+        try (PointInTimeScan scan = server.cache().scanAtOneMoment(digest)) {
+            boolean more;
+            do {
+                more = scan.scan(Long.MAX_VALUE / 2);
+            } while (more);
+            return digest.total(scan);
+        }
+    }
+
+    @Override
+    public synchronized void begins(long startMillis) {
+        session.now(startMillis);
+    }
+
+    @Override
+    public synchronized void failed(Throwable reason) {
+        failure = reason;
+    }
+
+    /** The digest of what a complete scan has captured. */
+    synchronized String total(PointInTimeScan scan) {
+        if (failure != null) {
+            throw new IllegalStateException("an item could not be read", failure);
+        }
+        byte[] total = new byte[BYTES];
+        for (int i = 0; i < databases.size(); i++) {
+            if (scan.size(i) > 0) {
+                mix(total, number(i));
+                xor(total, databases.get(i));
+            }
+        }
+        return HexFormat.of().formatHex(total);
+    }
+
+    @Override
+    public synchronized void capture(int database, Key key, Item item) {
+        byte[] digest = new byte[BYTES];
+        mix(digest, Memory.toArray(key.address(), key.length()));
+        value = digest;
+        boolean expires = item.expireAtMillis() != Item.NEVER;
+        ValueWriter.write(context, key, item, writer);
+        int length = writer.end();
+        reader.read(payload.address(), length, this);
+        texts = Arena.ofAuto();
+        if (expires) {
+            xor(digest, hash(EXPIRES));
+        }
+        xor(databases.get(database), hash(digest));
+    }
+
+    private long require(long bytes) {
+        if (bytes > payload.byteSize()) {
+            MemorySegment larger = Arena.ofAuto().allocate(2 * bytes);
+            MemorySegment.copy(payload, 0, larger, 0, payload.byteSize());
+            payload = larger;
+        }
+        return payload.address();
+    }
+
+    private long take(int bytes) {
+        return texts.allocate(Math.max(1, bytes)).address();
+    }
+
+    // --- the value
+
+    @Override
+    public void begin(Kind what) {
+        kind = what;
+        mix(value, number(typeNumber(what)));
+    }
+
+    /** The number of a type in Redis. */
+    private static int typeNumber(Kind kind) {
+        return switch (kind) {
+            case STRING -> 0;
+            case LIST -> 1;
+            case SET -> 2;
+            case SORTED_SET -> 3;
+            case HASH -> 4;
+        };
+    }
+
+    @Override
+    public void element(long address, int length) {
+        byte[] bytes = Memory.toArray(address, length);
+        if (kind == Kind.SET) {
+            xor(value, hash(bytes));
+        } else {
+            mix(value, bytes);
+        }
+    }
+
+    @Override
+    public void member(long address, int length, double score) {
+        xor(value, hash(pair(Memory.toArray(address, length),
+                scoreText(score).getBytes(StandardCharsets.US_ASCII))));
+    }
+
+    @Override
+    public void field(long field, int fieldLength, long address, int length, long time) {
+        byte[] pair = pair(Memory.toArray(field, fieldLength), Memory.toArray(address, length));
+        if (time != Item.NEVER) {
+            xor(pair, hash(FIELD_EXPIRES));
+        }
+        xor(value, hash(pair));
+    }
+
+    private byte[] pair(byte[] first, byte[] second) {
+        byte[] pair = new byte[BYTES];
+        mix(pair, first);
+        mix(pair, second);
+        return pair;
+    }
+
+    /** As C's %.17g writes it. */
+    static String scoreText(double score) {
+        if (Double.isInfinite(score)) {
+            return score > 0 ? "inf" : "-inf";
+        }
+        if (score == 0) {
+            return 1 / score < 0 ? "-0" : "0";
+        }
+        BigDecimal rounded = new BigDecimal(score).round(new MathContext(SCORE_DIGITS, RoundingMode.HALF_EVEN));
+        int exponent = rounded.precision() - rounded.scale() - 1;
+        BigDecimal plain = rounded.stripTrailingZeros();
+        if (exponent >= MIN_EXPONENT && exponent < SCORE_DIGITS) {
+            return plain.toPlainString();
+        }
+        String digits = plain.unscaledValue().abs().toString();
+        String fraction = digits.length() == 1 ? "" : "." + digits.substring(1);
+        String sign = exponent < 0 ? "-" : "+";
+        int power = Math.abs(exponent);
+        return (score < 0 ? "-" : "") + digits.charAt(0) + fraction + "e" + sign + (power < 10 ? "0" : "") + power;
+    }
+
+    // --- digests
+
+    private static byte[] number(int value) {
+        return ByteBuffer.allocate(Integer.BYTES).putInt(value).array();
+    }
+
+    private byte[] hash(byte[] bytes) {
+        return sha1.digest(bytes);
+    }
+
+    private static void xor(byte[] into, byte[] other) {
+        for (int i = 0; i < BYTES; i++) {
+            into[i] ^= other[i];
+        }
+    }
+
+    /** Unlike {@link #xor}, this depends on the order. */
+    private void mix(byte[] into, byte[] bytes) {
+        xor(into, hash(bytes));
+        System.arraycopy(hash(into.clone()), 0, into, 0, BYTES);
+    }
+}

@@ -1,0 +1,129 @@
+package io.varve.server.command.persistence;
+
+import io.varve.server.command.CommandBuilder;
+import io.varve.server.command.CommandContext;
+import io.varve.server.command.CommandTable;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.session.ParkedCommand;
+import io.varve.server.command.spec.CommandTrait;
+import io.varve.server.persistence.Snapshots;
+import io.varve.server.resp.ReplyWriter;
+
+import static io.varve.server.command.spec.CommandFlag.ADMIN;
+import static io.varve.server.command.spec.CommandFlag.FAST;
+import static io.varve.server.command.spec.CommandFlag.LOADING;
+import static io.varve.server.command.spec.CommandFlag.NOSCRIPT;
+import static io.varve.server.command.spec.CommandFlag.NO_ASYNC_LOADING;
+import static io.varve.server.command.spec.CommandFlag.NO_MULTI;
+import static io.varve.server.command.spec.CommandFlag.STALE;
+
+/** SAVE, BGSAVE and LASTSAVE. Immutable. */
+public final class PersistenceCommands {
+    private static final String RUNNING = "ERR Background save already in progress";
+
+    private final ServerState server;
+
+    public PersistenceCommands(ServerState server) {
+        this.server = server;
+    }
+
+    /** Adds this family's commands. */
+    public void register(CommandTable.Builder table) {
+        table.add(describe("save").arity(1).flags(ADMIN, NOSCRIPT, NO_ASYNC_LOADING, NO_MULTI)
+                .complexity("O(N) where N is the total number of keys in all databases")
+                .summary("Saves a snapshot of all databases and replies when it is on disk").handler(this::save));
+        table.add(describe("bgsave").arity(-1).flags(ADMIN, NOSCRIPT, NO_ASYNC_LOADING)
+                .summary("Saves a snapshot of all databases in the background")
+                .handler(this::backgroundSave));
+        table.add(describe("lastsave").arity(1).flags(LOADING, STALE, FAST).categories("@admin", "@dangerous")
+                .tips("nondeterministic_output").summary("Returns the Unix timestamp of the last successful save")
+                .handler(context -> context.reply().integer(server.telemetry().snapshots().lastSaveSeconds())));
+    }
+
+    /** The subcommands of DEBUG that concern snapshots. */
+    public void debug(CommandBuilder debug) {
+        debug.subcommand(debugging("digest", 2, "Returns a digest of all data").traits(CommandTrait.LOCKS_ALL_SHARDS)
+                .handler(this::digest));
+        debug.subcommand(debugging("reload", -2, "Saves a snapshot and loads it again").handler(this::reload));
+    }
+
+    private static CommandBuilder debugging(String name, int arity, String summary) {
+        return CommandBuilder.named(name).arity(arity).group("server").flags(ADMIN, NOSCRIPT, LOADING, STALE)
+                .traits(CommandTrait.DEBUG_ONLY).summary(summary);
+    }
+
+    private void digest(CommandContext context) {
+        if (server.flash() != null) {
+            context.reply().error("ERR DEBUG DIGEST does not cover the keys in flash-dir");
+            return;
+        }
+        try {
+            context.reply().simple(DatasetDigest.of(server));
+        } catch (IllegalStateException saving) {
+            context.reply().error("ERR a snapshot is being saved: " + saving.getMessage());
+        }
+    }
+
+    /** Other clients find the databases empty meanwhile. */
+    private void reload(CommandContext context) {
+        if (context.isInTransaction()) {
+            context.reply().error("ERR DEBUG RELOAD is not allowed in transactions");
+            return;
+        }
+        boolean saves = true;
+        boolean flushes = true;
+        for (int i = 2; i < context.argumentCount(); i++) {
+            if (context.argumentIs(i, "NOSAVE")) {
+                saves = false;
+            } else if (context.argumentIs(i, "NOFLUSH")) {
+                flushes = false;
+            } else if (!context.argumentIs(i, "MERGE")) {
+                context.syntaxError();
+                return;
+            }
+        }
+        boolean flushesFirst = flushes;
+        ParkedCommand waiting = context.park(0, _ -> {});
+        Snapshots.Task load = () -> {
+            if (flushesFirst) {
+                server.cache().flushAll();
+            }
+            SnapshotLoader.reload(server);
+        };
+        boolean begun = server.snapshots().start(saves, load, failure -> waiting.answer(failure == null
+                ? ReplyWriter::ok
+                : reply -> reply.error("ERR Error trying to load the RDB dump: " + failure)));
+        if (!begun) {
+            waiting.answer(reply -> reply.error(RUNNING));
+        }
+    }
+
+    private static CommandBuilder describe(String name) {
+        return CommandBuilder.named(name).group("server");
+    }
+
+    /** Other clients are served meanwhile, unlike in Redis. */
+    private void save(CommandContext context) {
+        ParkedCommand waiting = context.park(0, _ -> {});
+        boolean begun = server.snapshots().start(failure -> waiting.answer(failure == null
+                ? ReplyWriter::ok
+                : reply -> reply.error("ERR the snapshot was not saved: " + failure)));
+        if (!begun) {
+            waiting.answer(reply -> reply.error(RUNNING));
+        }
+    }
+
+    private void backgroundSave(CommandContext context) {
+        boolean schedule = context.argumentCount() == 2 && context.argumentIs(1, "SCHEDULE");
+        if (context.argumentCount() > 1 && !schedule) {
+            context.syntaxError();
+        } else if (server.snapshots().start(_ -> {})) {
+            context.reply().simple("Background saving started");
+        } else if (schedule) {
+            server.snapshots().request(_ -> {});
+            context.reply().simple("Background saving scheduled");
+        } else {
+            context.reply().error(RUNNING);
+        }
+    }
+}

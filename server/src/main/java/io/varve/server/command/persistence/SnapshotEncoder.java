@@ -1,0 +1,153 @@
+package io.varve.server.command.persistence;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+import io.varve.memory.CacheSession;
+import io.varve.memory.PointInTimeScan;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemCapture;
+import io.varve.memory.item.Key;
+import io.varve.memory.report.HitMissSnapshot;
+import io.varve.memory.shard.ShardSet;
+import io.varve.server.admin.LoopCounters;
+import io.varve.server.command.CommandContext;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.Version;
+import io.varve.server.command.dump.ValueWriter;
+import io.varve.server.persistence.PendingBytes;
+import io.varve.server.rdb.PayloadWriter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Encodes the items of a point-in-time scan as entries of an RDB file. Guarded by its own monitor, which a thread takes
+ * under a shard's lock: the items come from the scan's thread and from those that are about to change them.
+ */
+final class SnapshotEncoder implements ItemCapture, AutoCloseable {
+    private static final long MILLIS_PER_SECOND = 1000;
+    private static final long FIRST_BYTES = 128 << 10;
+    private static final int NO_DATABASE = -1;
+
+    private final ServerState server;
+    private final CacheSession session;
+    private final CommandContext context;
+    private final PayloadWriter writer;
+    private final ShardSet shard;
+    private final HitMissSnapshot counters;
+    private Arena arena = Arena.ofShared();
+    private MemorySegment memory = MemorySegment.NULL;
+    private int database = NO_DATABASE;
+    private long keys;
+    private long startMillis;
+    private @Nullable Throwable failure;
+
+    SnapshotEncoder(ServerState server, PendingBytes pending) {
+        this.server = server;
+        session = server.cache().newSession();
+        session.touching(false);
+        session.notifying(false);
+        context = new CommandContext(server.cache(), session, server, null, null, new LoopCounters(0));
+        writer = new PayloadWriter(this::require, pending::append);
+        writer.compresses(server.config().bool("rdbcompression"));
+        shard = new ShardSet(server.cache().shardCount());
+        counters = new HitMissSnapshot(server.cache().shardCount());
+    }
+
+    /** No item that is present at the start of the scan expires for this session. */
+    @Override
+    public synchronized void begins(long millis) {
+        startMillis = millis;
+        session.now(millis);
+    }
+
+    @Override
+    public synchronized void failed(Throwable reason) {
+        failure = reason;
+    }
+
+    private long require(long bytes) {
+        if (bytes > memory.byteSize()) {
+            Arena grown = Arena.ofShared();
+            MemorySegment larger = grown.allocate(Math.max(Math.max(FIRST_BYTES, bytes), 2 * memory.byteSize()));
+            MemorySegment.copy(memory, 0, larger, 0, memory.byteSize());
+            arena.close();
+            arena = grown;
+            memory = larger;
+        }
+        return memory.address();
+    }
+
+    /** Encodes the head of the file, apart from the entries, some of which may exist already. */
+    void head(PointInTimeScan scan, Arena headMemory, PendingBytes beginning) {
+        long address = headMemory.allocate(FIRST_BYTES).address();
+        PayloadWriter head = new PayloadWriter(_ -> address, beginning::append);
+        head.head(PayloadWriter.version(scan.timedHashes() > 0));
+        head.auxiliary("redis-ver", Version.REDIS);
+        head.auxiliary("redis-bits", "64");
+        head.auxiliary("ctime", Long.toString(scan.startMillis() / MILLIS_PER_SECOND));
+        head.auxiliary("used-mem", Long.toString(server.cache().stats().chargedBytes()));
+        head.auxiliary("aof-base", "0");
+        for (int i = 0; i < server.cache().databaseCount(); i++) {
+            if (scan.size(i) > 0) {
+                head.selectDatabase(i);
+                head.sizes(scan.size(i), scan.expiringSize(i));
+            }
+        }
+        head.drainAll();
+    }
+
+    @Override
+    public synchronized void capture(int of, Key key, Item item) {
+        if (failure != null) {
+            return;
+        }
+        shard.clear();
+        shard.add(key.shard());
+        session.note(shard, counters);
+        try {
+            if (of != database) {
+                database = of;
+                writer.selectDatabase(of);
+            }
+            writeKey(item);
+            ValueWriter.write(context, key, item, writer);
+            keys++;
+        } catch (RuntimeException | Error failed) {
+            // A command that is about to change the item must not fail because the snapshot does.
+            failure = failed;
+        } finally {
+            session.forgetSince(shard, counters);
+        }
+    }
+
+    /** Reads since the start of the scan have renewed access clocks, which are compared with the present time. */
+    private void writeKey(Item item) {
+        session.now(server.ticker().wallMillis());
+        long idleMillis = session.idleMillis(item);
+        int frequency = session.frequency(item);
+        session.now(startMillis);
+        writer.entry(item.keyAddress(), item.keyLength(), item.expireAtMillis(),
+                idleMillis < 0 ? -1 : idleMillis / MILLIS_PER_SECOND, frequency);
+    }
+
+    /** Encodes the end of the file. */
+    synchronized void end() {
+        writer.endEntries();
+    }
+
+    /** The number of encoded keys. */
+    synchronized long keys() {
+        return keys;
+    }
+
+    /** Why an item could not be encoded; null if all could. */
+    synchronized @Nullable Throwable failure() {
+        return failure;
+    }
+
+    @Override
+    public synchronized void close() {
+        failure = new IllegalStateException("closed");
+        arena.close();
+    }
+}

@@ -1,0 +1,201 @@
+package io.varve.server.command.persistence;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Locale;
+
+import io.varve.memory.CacheSession;
+import io.varve.memory.item.CacheFullException;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.Key;
+import io.varve.server.admin.LoopCounters;
+import io.varve.server.command.CommandContext;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.dump.RestoreReader;
+import io.varve.server.rdb.CorruptPayloadException;
+import io.varve.server.rdb.PayloadReader;
+import io.varve.server.rdb.RdbException;
+import io.varve.server.rdb.RdbReader;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Loads an RDB file: into the empty cache of a server that starts, or again by DEBUG RELOAD. Confined to the thread that
+ * loads.
+ */
+public final class SnapshotLoader {
+    private static final Logger LOG = LoggerFactory.getLogger(SnapshotLoader.class);
+    private static final long PROGRESS_NANOS = 5_000_000_000L;
+    private static final int TEXT_BYTES = 64 << 10;
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final int MAX_EVICTIONS = 100;
+
+    private final ServerState server;
+    private final Path file;
+    private final boolean keepsPresent;
+    private final CacheSession session;
+    private final CommandContext context;
+    private final RestoreReader values;
+    private final Key key = new Key();
+    private final Item item = new Item();
+    private long loaded;
+    private long expired;
+
+    /** @param keepsPresent whether an entry of a key that exists is skipped, and no damage */
+    private SnapshotLoader(ServerState server, Path file, boolean keepsPresent) {
+        this.server = server;
+        this.keepsPresent = keepsPresent;
+        this.file = file;
+        session = server.cache().newSession();
+        session.notifying(false);
+        context = new CommandContext(server.cache(), session, server, null, null, new LoopCounters(0));
+        values = RestoreReader.of(context);
+    }
+
+    /**
+     * Loads the snapshot file that the configuration names, if it exists.
+     *
+     * @throws IOException if it cannot be loaded as a whole: the server must not start with a part of the data
+     */
+    public static void loadAtStart(ServerState server) throws IOException {
+        Path file = SnapshotSaver.file(server.config());
+        if (!Files.exists(file)) {
+            return;
+        }
+        if (server.flash() != null) {
+            LOG.warn("{} is not loaded: snapshots do not cover the keys in flash-dir yet", file);
+            return;
+        }
+        try {
+            new SnapshotLoader(server, file, false).load();
+        } catch (RdbException damaged) {
+            throw new IOException(file + ": " + damaged.getMessage() + ". The file was not changed; move it away to"
+                    + " start without its data", damaged);
+        } catch (CacheFullException full) {
+            throw new IOException(file + ": its data does not fit into maxmemory " + server.config().maxMemoryBytes()
+                    + "; expected a larger maxmemory, or a policy that evicts", full);
+        }
+    }
+
+    /** Loads the file again, into a cache that clients use. Keys that exist by then stay as they are. */
+    static void reload(ServerState server) throws IOException {
+        new SnapshotLoader(server, SnapshotSaver.file(server.config()), true).load();
+    }
+
+    private void load() throws IOException {
+        long start = System.nanoTime();
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ); Arena arena = Arena.ofConfined()) {
+            MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+            LOG.info("Loading {}, {} bytes", file, bytes.byteSize());
+            read(bytes, start);
+        }
+        server.telemetry().snapshots().loaded(loaded, expired);
+        LOG.info("Loaded {} keys from {} in {} s; {} more had expired", loaded, file,
+                String.format(Locale.ROOT, "%.3f", (System.nanoTime() - start) / NANOS_PER_SECOND), expired);
+    }
+
+    private void read(MemorySegment bytes, long start) throws RdbException {
+        // Texts of the head, and keys: released with the arena, in one piece reused for each.
+        try (Arena arena = Arena.ofConfined()) {
+            ReusedText text = new ReusedText(arena);
+            RdbReader reader = new RdbReader(bytes.address(), bytes.byteSize(), text::take, new RdbReader.Sink() {
+                @Override
+                public void auxiliary(String name, String value) {
+                    LOG.debug("{}: {} {}", file, name, value);
+                }
+
+                @Override
+                public void sizes(int database, long keys, long expiring) {
+                    LOG.debug("{}: database {} has {} keys, {} of which expire", file, database, keys, expiring);
+                }
+            });
+            PayloadReader keys = new PayloadReader(text::take);
+            long reportAt = start + PROGRESS_NANOS;
+            session.now(server.ticker().wallMillis());
+            while (reader.next()) {
+                loadEntry(reader, keys);
+                if (System.nanoTime() - reportAt > 0) {
+                    reportAt += PROGRESS_NANOS;
+                    LOG.info("Loading {}: {} % done, {} keys", file, 100 * reader.offset() / reader.length(), loaded);
+                }
+            }
+        }
+    }
+
+    /** Memory for one text at a time. */
+    private static final class ReusedText {
+        private final Arena arena;
+        private MemorySegment memory;
+
+        ReusedText(Arena arena) {
+            this.arena = arena;
+            memory = arena.allocate(TEXT_BYTES);
+        }
+
+        long take(int bytes) {
+            if (bytes > memory.byteSize()) {
+                memory = arena.allocate(Math.max(bytes, 2 * memory.byteSize()));
+            }
+            return memory.address();
+        }
+    }
+
+    private void loadEntry(RdbReader reader, PayloadReader keys) throws RdbException {
+        if (reader.database() >= server.cache().databaseCount()) {
+            throw new RdbException(reader.offset(), "database " + reader.database() + ": databases is "
+                    + server.cache().databaseCount());
+        }
+        if (reader.expireAtMillis() <= session.now() && reader.expireAtMillis() != Item.NEVER) {
+            expired++;
+            return;
+        }
+        try {
+            int length = keys.readText(reader.key(), reader.value() - reader.key());
+            session.bind(key, reader.database(), keys.text(), length);
+        } catch (CorruptPayloadException corrupt) {
+            throw new RdbException(reader.offset() - reader.valueLength(), "the key before this is damaged");
+        }
+        for (int attempt = 0;; attempt++) {
+            try {
+                values.read(context, reader.type(), reader.value(), reader.valueLength());
+                store(reader);
+                return;
+            } catch (CorruptPayloadException corrupt) {
+                throw new RdbException(reader.offset() - reader.valueLength(),
+                        "the value that begins here is damaged");
+            } catch (CacheFullException full) {
+                long bytes = values.inAll(full).bytes();
+                values.release();
+                if (!full.isRecoverable() || attempt == MAX_EVICTIONS || !server.cache().admit(bytes)) {
+                    throw full;
+                }
+            } finally {
+                values.release();
+            }
+        }
+    }
+
+    private void store(RdbReader reader) throws RdbException {
+        session.lock(key);
+        try {
+            if (session.peek(key, item)) {
+                if (keepsPresent) {
+                    return;
+                }
+                throw new RdbException(reader.offset(), "a second entry of one key in database " + reader.database());
+            }
+            values.store(key, reader.expireAtMillis());
+            loaded++;
+            if ((reader.idleSeconds() >= 0 || reader.frequency() >= 0) && session.peek(key, item)) {
+                session.access(item, reader.idleSeconds(), reader.frequency());
+            }
+        } finally {
+            session.unlock(key);
+        }
+    }
+}

@@ -1,0 +1,273 @@
+package io.varve.server.command.persistence;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+
+import io.varve.memory.PointInTimeScan;
+import io.varve.server.command.ServerState;
+import io.varve.server.config.ConfigException;
+import io.varve.server.config.ServerConfig;
+import io.varve.server.persistence.PendingBytes;
+import io.varve.server.persistence.SaveRules;
+import io.varve.server.persistence.SnapshotFile;
+import io.varve.server.persistence.SnapshotStatus;
+import io.varve.server.persistence.Snapshots;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Saves snapshots on a thread that lives as long as the save. Guarded by its own monitor, under which it takes no other
+ * lock, since a caller may hold shards; the rules are volatile.
+ *
+ * <p>The file holds the key space as it was at one moment, while commands go on (decision 43). Between two index buckets
+ * the scan releases the shard's lock if it has held it for {@link #SLICE_NANOS}, and sleeps, as maintenance does
+ * (decision 10). The thread encodes only while few bytes wait for the disk.
+ */
+public final class SnapshotSaver implements Snapshots {
+    private static final Logger LOG = LoggerFactory.getLogger(SnapshotSaver.class);
+    private static final long SLICE_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+    private static final long REST_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
+    /** Bytes that wait for the disk before the scan pauses. */
+    private static final long MAX_PENDING_BYTES = 1 << 20;
+    /** How often a save begins again because a database was flushed. */
+    private static final int MAX_RESTARTS = 10;
+    /** Seconds between two attempts by the rules after a failure, as in Redis. */
+    private static final long RETRY_SECONDS = 5;
+
+    private final ServerState server;
+    private final SnapshotStatus status;
+    private final List<Consumer<@Nullable String>> requested = new ArrayList<>();
+    private @Nullable Thread thread;
+    private boolean closed;
+    private @Nullable Boolean shutdownSaves;
+    private volatile SaveRules rules;
+
+    public SnapshotSaver(ServerState server) {
+        this.server = server;
+        status = server.telemetry().snapshots();
+        rules = rules(server.config());
+        server.onConfig((changed, _) -> {
+            SaveRules prepared = rules(changed);
+            return () -> rules = prepared;
+        });
+    }
+
+    /** @throws ConfigException if rules would never save */
+    private SaveRules rules(ServerConfig config) {
+        SaveRules configured = SaveRules.of(config.text("save"));
+        if (configured.any() && server.flash() != null) {
+            throw new ConfigException("save " + config.text("save")
+                    + ": expected \"\": snapshots do not cover the keys in flash-dir yet");
+        }
+        return configured;
+    }
+
+    /** The snapshot file of a configuration. */
+    static Path file(ServerConfig config) {
+        return Path.of(config.text("dir"), config.text("dbfilename"));
+    }
+
+    // --- begin and end
+
+    @Override
+    public boolean start(Consumer<@Nullable String> onEnd) {
+        return start(true, () -> {}, onEnd);
+    }
+
+    @Override
+    public synchronized boolean start(boolean saves, Task then, Consumer<@Nullable String> onEnd) {
+        if (thread != null || closed) {
+            return false;
+        }
+        Thread begun = Thread.ofPlatform().name("varve-snapshot").daemon().unstarted(() -> run(saves, then, onEnd));
+        begun.start();
+        thread = begun;
+        return true;
+    }
+
+    @Override
+    public synchronized void request(Consumer<@Nullable String> onEnd) {
+        if (!start(onEnd)) {
+            requested.add(onEnd);
+        }
+    }
+
+    private void run(boolean saves, Task then, Consumer<@Nullable String> onEnd) {
+        String failure = null;
+        try {
+            if (saves) {
+                saveAndReport();
+            }
+            then.run();
+        } catch (Exception | Error failed) {
+            failure = failed.getMessage() == null ? failed.toString() : failed.getMessage();
+            LOG.warn("The snapshot failed; the previous file, if any, is unchanged", failed);
+        }
+        end();
+        onEnd.accept(failure);
+    }
+
+    private synchronized void end() {
+        thread = null;
+        notifyAll();
+        if (!requested.isEmpty()) {
+            List<Consumer<@Nullable String>> all = List.copyOf(requested);
+            requested.clear();
+            if (!start(failure -> all.forEach(each -> each.accept(failure)))) {
+                all.forEach(each -> each.accept("the server is closing"));
+            }
+        }
+    }
+
+    // --- save
+
+    private void saveAndReport() throws IOException {
+        status.begun(server.telemetry().changes());
+        boolean saved = false;
+        try {
+            save();
+            saved = true;
+        } finally {
+            if (saved) {
+                status.succeeded(nowSeconds());
+            } else {
+                status.failed(nowSeconds());
+            }
+        }
+    }
+
+    private long nowSeconds() {
+        return TimeUnit.MILLISECONDS.toSeconds(server.ticker().wallMillis());
+    }
+
+    private void save() throws IOException {
+        if (server.flash() != null) {
+            throw new IOException("snapshots do not cover the keys in flash-dir yet; remove flash-dir to use them");
+        }
+        ServerConfig config = server.config();
+        Path target = file(config);
+        for (int attempt = 1; !isSaved(config, target); attempt++) {
+            if (attempt > MAX_RESTARTS) {
+                throw new IOException("databases were flushed during each of " + attempt + " attempts");
+            }
+        }
+    }
+
+    /** @return false if a flush aborted the scan */
+    private boolean isSaved(ServerConfig config, Path target) throws IOException {
+        // Changes from here on may be missing in the file, and count as not saved.
+        status.covers(server.telemetry().changes());
+        try (SnapshotFile file = SnapshotFile.create(target);
+                PendingBytes pending = new PendingBytes();
+                SnapshotEncoder encoder = new SnapshotEncoder(server, pending);
+                PointInTimeScan scan = server.cache().scanAtOneMoment(encoder)) {
+            writeHead(encoder, scan, file);
+            boolean more;
+            do {
+                more = scan.scan(SLICE_NANOS);
+                requireEncoded(encoder);
+                status.progress(encoder.keys());
+                if (!more || pending.bytes() >= MAX_PENDING_BYTES) {
+                    pending.writeTo(file);
+                } else {
+                    LockSupport.parkNanos(this, REST_NANOS);
+                }
+            } while (more);
+            if (scan.isAborted()) {
+                return false;
+            }
+            encoder.end();
+            pending.writeTo(file);
+            file.writeChecksum(config.bool("rdbchecksum"));
+            file.commit();
+            LOG.info("Saved {} keys to {}", encoder.keys(), target);
+            return true;
+        }
+    }
+
+    private void writeHead(SnapshotEncoder encoder, PointInTimeScan scan, SnapshotFile file) throws IOException {
+        long keys = 0;
+        for (int i = 0; i < server.cache().databaseCount(); i++) {
+            keys += scan.size(i);
+        }
+        status.expects(keys);
+        try (Arena arena = Arena.ofConfined(); PendingBytes head = new PendingBytes()) {
+            encoder.head(scan, arena, head);
+            head.writeTo(file);
+        }
+    }
+
+    private static void requireEncoded(SnapshotEncoder encoder) throws IOException {
+        Throwable failure = encoder.failure();
+        if (failure != null) {
+            throw new IOException("an item could not be encoded", failure);
+        }
+    }
+
+    // --- rules and shutdown
+
+    @Override
+    public void saveIfDue() {
+        SaveRules now = rules;
+        if (!now.any() || status.isSaving()) {
+            return;
+        }
+        long nowSeconds = nowSeconds();
+        long changes = status.changesSinceSave(server.telemetry().changes());
+        boolean mayRetry = !status.hasFailed() || nowSeconds - status.lastAttemptSeconds() > RETRY_SECONDS;
+        if (mayRetry && now.isDue(nowSeconds - status.lastSaveSeconds(), changes)) {
+            LOG.info("{} changes in {} s: saving a snapshot", changes, nowSeconds - status.lastSaveSeconds());
+            start(_ -> {});
+        }
+    }
+
+    @Override
+    public boolean savesAtShutdown() {
+        return rules.any();
+    }
+
+    @Override
+    public synchronized void atShutdown(boolean saves) {
+        shutdownSaves = saves;
+    }
+
+    private synchronized boolean savesNow() {
+        return shutdownSaves == null ? rules.any() : shutdownSaves;
+    }
+
+    @Override
+    public void close() {
+        awaitEnd();
+        boolean isNeeded = status.changesSinceSave(server.telemetry().changes()) > 0 || !status.hasSaved();
+        if (savesNow() && isNeeded && start(_ -> {})) {
+            awaitEnd();
+        }
+        synchronized (this) {
+            closed = true;
+        }
+        awaitEnd();
+    }
+
+    private void awaitEnd() {
+        boolean interrupted = false;
+        synchronized (this) {
+            while (thread != null) {
+                try {
+                    wait();
+                } catch (InterruptedException again) {
+                    interrupted = true;
+                }
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package io.varve.server.persistence;
+
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+/** Saves snapshots of the key space, one at a time. Thread-safe; no method but {@link #close} waits. */
+public interface Snapshots extends AutoCloseable {
+    /** A task that runs in place of a save. */
+    @FunctionalInterface
+    interface Task {
+        /** @throws Exception if it fails; the message is for clients */
+        void run() throws Exception;
+    }
+
+    /**
+     * Begins a save.
+     *
+     * @param onEnd called by the saving thread with the reason of a failure, or null
+     * @return false if one is running, or the server is closing
+     */
+    boolean start(Consumer<@Nullable String> onEnd);
+
+    /**
+     * Saves, if wanted, then runs a task before another save can begin.
+     *
+     * @param saves whether to save first
+     * @param onEnd as for {@link #start(Consumer)}
+     * @return as for {@link #start(Consumer)}
+     */
+    boolean start(boolean saves, Task then, Consumer<@Nullable String> onEnd);
+
+    /**
+     * Begins a save now, or when the running one has ended.
+     *
+     * @param onEnd as for {@link #start(Consumer)}
+     */
+    void request(Consumer<@Nullable String> onEnd);
+
+    /** Begins a save if one of the save rules asks for it. Called periodically. */
+    void saveIfDue();
+
+    /** Whether a shutdown saves unless it is told otherwise: there are save rules. */
+    boolean savesAtShutdown();
+
+    /**
+     * What {@link #close} does. Without a call it saves if there are save rules.
+     *
+     * @param saves whether to save changes that were made since the last save
+     */
+    void atShutdown(boolean saves);
+
+    /** Waits for running and requested saves, and saves if a shutdown has to; no other save begins. */
+    @Override
+    void close();
+}

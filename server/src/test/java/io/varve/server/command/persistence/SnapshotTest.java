@@ -1,0 +1,234 @@
+package io.varve.server.command.persistence;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.varve.server.VarveServer;
+import io.varve.server.testing.RawClient;
+import io.varve.server.testing.ServerExtension;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** Saving and loading snapshots of servers that start and end. Confined to the test's thread. */
+@Timeout(300)
+class SnapshotTest {
+    @RegisterExtension
+    final ServerExtension servers = ServerExtension.withoutServer();
+
+    @TempDir
+    Path directory;
+
+    private VarveServer start(String... settings) throws IOException {
+        String[] all = new String[settings.length + 4];
+        System.arraycopy(settings, 0, all, 4, settings.length);
+        all[0] = "maxmemory 64mb";
+        all[1] = "dir " + directory;
+        all[2] = "enable-debug-command yes";
+        all[3] = "enable-protected-configs yes";
+        return VarveServer.start(ServerExtension.config(all));
+    }
+
+    private Path file() {
+        return directory.resolve("dump.rdb");
+    }
+
+    private static String digest(RawClient client) throws IOException {
+        return client.call("DEBUG", "DIGEST").text();
+    }
+
+    @Test
+    void savedData_isThereAfterARestart() throws IOException {
+        String digest;
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            client.setKeys("key", 5_000, "value");
+            client.command("HSET", "hash", "f", "1", "g", "2");
+            client.command("HPEXPIRE", "hash", "1000000", "FIELDS", "1", "f");
+            client.command("SET", "expiring", "1", "PX", "1000000");
+            digest = digest(client);
+            assertThat(client.command("SAVE")).isEqualTo("+OK\r\n");
+            assertThat(client.infoLong("rdb_saves")).isEqualTo(1);
+            assertThat(client.infoLong("rdb_changes_since_last_save")).isZero();
+            client.command("SET", "later", "not saved");
+            assertThat(client.infoLong("rdb_changes_since_last_save")).isEqualTo(1);
+        }
+        assertThat(directory).isDirectoryContaining(path -> path.endsWith("dump.rdb"));
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            assertThat(digest(client)).isEqualTo(digest);
+            assertThat(client.infoLong("rdb_last_load_keys_loaded")).isEqualTo(5_002);
+            assertThat(client.call("PTTL", "expiring").integer()).isBetween(900_000L, 1_000_000L);
+            assertThat(client.call("HPTTL", "hash", "FIELDS", "1", "f").elements().getFirst().integer())
+                    .isBetween(900_000L, 1_000_000L);
+        }
+    }
+
+    @Test
+    void snapshotDuringWrites_isThatOfItsStart() throws IOException, InterruptedException {
+        String digest;
+        try (VarveServer server = start("io-threads 2"); RawClient client = new RawClient(server.port())) {
+            client.setKeys("key", 60_000, "value");
+            for (int i = 0; i < 2_000; i++) {
+                client.command("RPUSH", "list", "element" + i);
+                client.command("HSET", "hash", "field" + i, "value");
+            }
+            digest = digest(client);
+            AtomicBoolean ended = new AtomicBoolean();
+            AtomicInteger writes = new AtomicInteger();
+            Thread writer = new Thread(() -> write(server.port(), ended, writes));
+            assertThat(client.command("BGSAVE")).isEqualTo("+Background saving started\r\n");
+            while (client.infoLong("current_save_keys_total") == 0) {
+                assertThat(client.infoLong("rdb_saves")).as("ended before the first write").isZero();
+            }
+            writer.start();
+            while (client.infoLong("rdb_bgsave_in_progress") == 1) {
+                Thread.onSpinWait();
+            }
+            assertThat(writes.get()).as("writes during the save").isPositive();
+            ended.set(true);
+            writer.join();
+            assertThat(client.info("rdb_last_bgsave_status")).isEqualTo("ok");
+        }
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            assertThat(digest(client)).isEqualTo(digest);
+        }
+    }
+
+    /** Changes every kind of value, in a connection of its own. */
+    private static void write(int port, AtomicBoolean ended, AtomicInteger writes) {
+        try (RawClient client = new RawClient(port)) {
+            for (int i = 0; !ended.get(); i++) {
+                client.command("SET", "key" + i % 60_000, "changed");
+                client.command("DEL", "key" + (i * 7 + 1) % 60_000);
+                client.command("APPEND", "key" + (i * 13 + 2) % 60_000, "more");
+                client.command("SET", "new" + i, "not in the snapshot");
+                client.command("LPOP", "list");
+                client.command("HSET", "hash", "field" + i % 2_000, "changed");
+                client.command("RENAME", "key" + (i * 3 + 5) % 60_000, "renamed" + i);
+                writes.incrementAndGet();
+            }
+        } catch (IOException failed) {
+            throw new AssertionError(failed);
+        }
+    }
+
+    @Test
+    void shutdown_savesIfThereAreRules() throws IOException, InterruptedException {
+        try (VarveServer server = start("save 3600 1"); RawClient client = new RawClient(server.port())) {
+            client.command("SET", "key", "1");
+        }
+        assertThat(file()).exists();
+        try (VarveServer server = start("save 3600 1"); RawClient client = new RawClient(server.port())) {
+            assertThat(client.call("GET", "key").text()).isEqualTo("1");
+            client.command("SET", "key", "2");
+            client.queue("SHUTDOWN", "NOSAVE");
+            client.flush();
+            server.awaitShutdown();
+        }
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            assertThat(client.call("GET", "key").text()).isEqualTo("1");
+            client.command("SET", "key", "3");
+            client.queue("SHUTDOWN", "SAVE");
+            client.flush();
+            assertThat(client.readToEnd()).isEmpty();
+            server.awaitShutdown();
+        }
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            assertThat(client.call("GET", "key").text()).isEqualTo("3");
+        }
+    }
+
+    @Test
+    void rules_saveByThemselves() throws IOException {
+        try (VarveServer server = start("save 1 2"); RawClient client = new RawClient(server.port())) {
+            client.command("SET", "key", "1");
+            client.command("SET", "key", "2");
+            while (client.infoLong("rdb_saves") == 0) {
+                Thread.onSpinWait();
+            }
+            assertThat(client.infoLong("rdb_changes_since_last_save")).isZero();
+            assertThat(file()).exists();
+        }
+    }
+
+    @Test
+    void failure_keepsThePreviousFile() throws IOException {
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            client.command("SET", "key", "1");
+            assertThat(client.command("SAVE")).isEqualTo("+OK\r\n");
+            byte[] before = Files.readAllBytes(file());
+            client.command("SET", "key", "2");
+            assertThat(client.command("CONFIG", "SET", "dbfilename", "no".repeat(200))).isEqualTo("+OK\r\n");
+            assertThat(client.command("SAVE")).startsWith("-ERR the snapshot was not saved");
+            assertThat(client.info("rdb_last_bgsave_status")).isEqualTo("err");
+            assertThat(Files.readAllBytes(file())).isEqualTo(before);
+            assertThat(client.command("CONFIG", "SET", "dbfilename", "../else")).contains("without a path");
+            client.command("CONFIG", "SET", "dbfilename", "dump.rdb");
+            assertThat(client.command("SAVE")).isEqualTo("+OK\r\n");
+            assertThat(client.info("rdb_last_bgsave_status")).isEqualTo("ok");
+        }
+    }
+
+    @Test
+    void damagedFile_stopsTheStart_andIsLeftAlone() throws IOException {
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            client.setKeys("key", 100, "a value");
+            assertThat(client.command("SAVE")).isEqualTo("+OK\r\n");
+        }
+        byte[] good = Files.readAllBytes(file());
+        byte[] damaged = good.clone();
+        damaged[good.length / 2] ^= 4;
+        Files.write(file(), damaged);
+        assertThatThrownBy(() -> start().close()).isInstanceOf(IOException.class)
+                .hasMessageContaining("dump.rdb: offset ");
+        assertThat(Files.readAllBytes(file())).isEqualTo(damaged);
+        byte[] torn = java.util.Arrays.copyOf(good, good.length - 20);
+        Files.write(file(), torn);
+        assertThatThrownBy(() -> start().close()).isInstanceOf(IOException.class)
+                .hasMessageContaining("dump.rdb: offset ");
+        Files.writeString(file(), "no snapshot");
+        assertThatThrownBy(() -> start().close()).isInstanceOf(IOException.class)
+                .hasMessageContaining("expected an RDB file");
+    }
+
+    @Test
+    void dataThatDoesNotFit_stopsTheStart_unlessThePolicyEvicts() throws IOException {
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            client.setKeys("key", 20_000, "a value of some length, so that two megabytes are too few");
+            assertThat(client.command("SAVE")).isEqualTo("+OK\r\n");
+        }
+        assertThatThrownBy(() -> start("maxmemory 1mb").close()).isInstanceOf(IOException.class)
+                .hasMessageContaining("does not fit into maxmemory 1048576");
+        try (VarveServer server = start("maxmemory 1mb", "maxmemory-policy allkeys-lru");
+                RawClient client = new RawClient(server.port())) {
+            assertThat(client.call("DBSIZE").integer()).isBetween(1_000L, 19_999L);
+        }
+    }
+
+    @Test
+    void flushDuringASave_beginsItAgain() throws IOException {
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            client.setKeys("key", 60_000, "value");
+            client.queue("BGSAVE");
+            client.queue("FLUSHALL");
+            client.queue("SET", "after", "1");
+            client.flush();
+            assertThat(client.reply()).isEqualTo("+Background saving started\r\n");
+            assertThat(client.reply()).isEqualTo("+OK\r\n");
+            assertThat(client.reply()).isEqualTo("+OK\r\n");
+            while (client.infoLong("rdb_bgsave_in_progress") == 1) {
+                Thread.onSpinWait();
+            }
+            assertThat(client.info("rdb_last_bgsave_status")).isEqualTo("ok");
+        }
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            assertThat(client.call("DBSIZE").integer()).isIn(0L, 1L, 60_000L);
+        }
+    }
+}
