@@ -3,6 +3,7 @@ package io.varve.memory;
 import java.util.Arrays;
 
 import io.varve.memory.item.ItemCapture;
+import io.varve.memory.item.Ticker;
 import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardCapture;
 import io.varve.memory.shard.ShardTotals;
@@ -11,6 +12,7 @@ import io.varve.memory.shard.context.ShardContext;
 /** The {@link PointInTimeScan} of the shards, one after the other. Confined to one thread, except {@link #detached}. */
 final class ShardedPointInTimeScan implements PointInTimeScan {
     private final Shard[] shards;
+    private final Ticker ticker;
     private final long startMillis;
     private final ShardTotals totals;
     private final Runnable onClose;
@@ -26,7 +28,8 @@ final class ShardedPointInTimeScan implements PointInTimeScan {
         this.shards = shards;
         totals = ShardTotals.of(shards, context.databases);
         this.onClose = onClose;
-        startMillis = context.ticker.wallMillis();
+        ticker = context.ticker;
+        startMillis = ticker.wallMillis();
         target.begins(startMillis);
         for (Shard each : shards) {
             each.beginCapture(target, startMillis);
@@ -45,11 +48,11 @@ final class ShardedPointInTimeScan implements PointInTimeScan {
             if (capture == null) {
                 return false;
             }
-            long until = System.nanoTime() + nanos;
+            long until = ticker.nanoTime() + nanos;
             boolean more;
             do {
                 more = capture.visitNext();
-            } while (more && System.nanoTime() - until < 0);
+            } while (more && ticker.nanoTime() - until < 0);
             if (!more) {
                 current.endCapture();
                 shard++;

@@ -304,7 +304,7 @@ class AdminCommandsTest {
             "CONFIG=GET <pattern>;SET <directive> <value>;RESETSTAT;REWRITE",
             "LATENCY=DOCTOR;GRAPH <event>;HISTORY <event>;LATEST;RESET [<event> ...];HISTOGRAM [COMMAND ...]",
             "SLOWLOG=GET [<count>];LEN;RESET", "OBJECT=ENCODING <key>;FREQ <key>;IDLETIME <key>;REFCOUNT <key>",
-            "DEBUG=OBJECT <key>;SET-ACTIVE-EXPIRE <0|1>;SLEEP <seconds>"})
+            "DEBUG=DIGEST;OBJECT <key>;RELOAD [option ...];SET-ACTIVE-EXPIRE <0|1>;SLEEP <seconds>"})
     void helpNamesWhatThereIsAsRedisDoes(String container, String usages) throws IOException {
         List<String> lines = client.command(container, "HELP").lines().skip(2)
                 .map(line -> line.substring(1)).filter(line -> !line.startsWith(" ")).toList();

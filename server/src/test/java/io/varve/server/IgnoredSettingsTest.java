@@ -58,7 +58,7 @@ class IgnoredSettingsTest {
             config = config.with(setting.getKey(), setting.getValue());
         }
         try (VarveServer server = servers.start(config); RawClient client = new RawClient(server.port())) {
-            assertThat(client.command("CONFIG", "SET", "maxclients", "100", "rdbcompression", "yes"))
+            assertThat(client.command("CONFIG", "SET", "maxclients", "100", "rdb-save-incremental-fsync", "yes"))
                     .isEqualTo("+OK\r\n");
         }
         assertThat(logged()).isEmpty();
@@ -66,37 +66,40 @@ class IgnoredSettingsTest {
 
     @Test
     void ineffectiveSettingsAreLoggedAtTheStart() throws IOException {
-        ServerConfig config = CONFIG.with("maxmemory-clients", "5%").with("rdbcompression", "no")
-                .with("masterauth", "tell-nobody").with("list-max-ziplist-size", "-3").with("dbfilename", "");
+        ServerConfig config = CONFIG.with("maxmemory-clients", "5%").with("rdb-save-incremental-fsync", "no")
+                .with("masterauth", "tell-nobody").with("list-max-ziplist-size", "-3").with("appenddirname", "");
         try (VarveServer server = servers.start(config); RawClient client = new RawClient(server.port())) {
             assertThat(client.command("CONFIG", "GET", "maxmemory-clients"))
                     .isEqualTo("*2\r\n$17\r\nmaxmemory-clients\r\n$2\r\n5%\r\n");
         }
-        assertThat(logged()).containsExactly("Settings without effect in Varve: rdbcompression no, dbfilename \"\","
-                + " masterauth (hidden), list-max-listpack-size -3, maxmemory-clients 5%");
+        assertThat(logged())
+                .containsExactly("Settings without effect in Varve: rdb-save-incremental-fsync no, appenddirname \"\","
+                        + " masterauth (hidden), list-max-listpack-size -3, maxmemory-clients 5%");
     }
 
     @Test
     void changedSettingsAreLoggedOnce() throws IOException {
-        try (VarveServer server = servers.start(CONFIG.with("rdbcompression", "no"));
+        try (VarveServer server = servers.start(CONFIG.with("rdb-save-incremental-fsync", "no"));
                 RawClient client = new RawClient(server.port())) {
-            assertThat(logged()).containsExactly("Settings without effect in Varve: rdbcompression no");
+            assertThat(logged()).containsExactly("Settings without effect in Varve: rdb-save-incremental-fsync no");
             log.list.clear();
             assertThat(client.command("CONFIG", "SET", "maxmemory-clients", "101%"))
                     .contains("percentage argument must be less or equal to 100");
             assertThat(client.command("CONFIG", "SET", "appendfsync", "always", "hz", "x")).startsWith("-ERR");
             assertThat(logged()).isEmpty();
             for (String value : List.of("always", "everysec", "no")) {
-                assertThat(client.command("CONFIG", "SET", "APPENDFSYNC", value, "rdbcompression", "no", "hz", "20",
+                assertThat(client.command("CONFIG", "SET", "APPENDFSYNC", value, "rdb-save-incremental-fsync", "no",
+                        "hz", "20",
                         "masteruser", "tell-nobody")).isEqualTo("+OK\r\n");
             }
-            assertThat(client.command("CONFIG", "SET", "dbfilename", "a\r\nb" + "c".repeat(1000))).isEqualTo("+OK\r\n");
+            assertThat(client.command("CONFIG", "SET", "cluster-announce-ip", "a\r\nb" + "c".repeat(1000)))
+                    .isEqualTo("+OK\r\n");
         }
         assertThat(logged()).hasSize(2);
         assertThat(logged().getFirst()).startsWith("Settings without effect in Varve: ").contains("appendfsync always",
-                "masteruser (hidden)").doesNotContain("rdbcompression", "hz");
+                "masteruser (hidden)").doesNotContain("rdb-save-incremental-fsync", "hz");
         assertThat(logged().getLast())
-                .isEqualTo("Settings without effect in Varve: dbfilename a??b" + "c".repeat(96) + "...");
+                .isEqualTo("Settings without effect in Varve: cluster-announce-ip a??b" + "c".repeat(96) + "...");
     }
 
     /** It needs flash below and classes of penalty. */

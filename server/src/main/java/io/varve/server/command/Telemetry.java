@@ -70,7 +70,7 @@ public final class Telemetry implements InfoSource {
         hiccups = new HiccupMeter(new TimeSlice(config.get().number("io-thread-slice-us")));
         startedMillis = ticker.wallMillis();
         startedNanos = ticker.nanoTime();
-        snapshots = new SnapshotStatus(startedMillis / 1000);
+        snapshots = new SnapshotStatus(startedMillis / 1000, ticker::nanoTime);
         byte[] id = new byte[RUN_ID_BYTES];
         new SecureRandom().nextBytes(id);
         runId = HexFormat.of().formatHex(id);

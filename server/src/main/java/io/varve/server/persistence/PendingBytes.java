@@ -1,12 +1,12 @@
 package io.varve.server.persistence;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
 import io.varve.memory.offheap.Memory;
+import io.varve.server.system.NativeMemory;
 
 /**
  * Bytes on their way to a file: any thread appends and never waits for the disk, one thread writes. Guarded by its own
@@ -25,7 +25,7 @@ public final class PendingBytes implements AutoCloseable {
         }
     }
 
-    private final Arena arena = Arena.ofShared();
+    private final NativeMemory memory = new NativeMemory();
     private final Deque<Block> pending = new ArrayDeque<>();
     private final Deque<Block> free = new ArrayDeque<>();
     private long bytes;
@@ -37,7 +37,7 @@ public final class PendingBytes implements AutoCloseable {
         while (left > 0) {
             Block last = pending.peekLast();
             if (last == null || last.used == BLOCK_BYTES) {
-                last = free.isEmpty() ? new Block(arena.allocate(BLOCK_BYTES)) : free.removeLast();
+                last = free.isEmpty() ? new Block(memory.allocate(BLOCK_BYTES)) : free.removeLast();
                 last.used = 0;
                 pending.addLast(last);
             }
@@ -76,6 +76,6 @@ public final class PendingBytes implements AutoCloseable {
 
     @Override
     public void close() {
-        arena.close();
+        memory.close();
     }
 }

@@ -1,6 +1,7 @@
 package io.varve.server.persistence;
 
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 /**
  * What INFO and metrics report about snapshots. Guarded by its own monitor; progress is volatile and written by the one
@@ -10,6 +11,7 @@ public final class SnapshotStatus {
     /** The duration of a save that never was. */
     public static final long NONE = -1;
 
+    private final LongSupplier nanoTime;
     private boolean saving;
     private long savingSinceNanos;
     private long changesAtStart;
@@ -24,8 +26,12 @@ public final class SnapshotStatus {
     private volatile long loadedKeys;
     private volatile long expiredKeys;
 
-    /** @param startSeconds the start of the process, which counts as a save */
-    public SnapshotStatus(long startSeconds) {
+    /**
+     * @param startSeconds the start of the process, which counts as a save
+     * @param nanoTime a clock for durations, ns
+     */
+    public SnapshotStatus(long startSeconds, LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
         lastSaveSeconds = startSeconds;
     }
 
@@ -36,7 +42,7 @@ public final class SnapshotStatus {
      */
     public synchronized void begun(long changes) {
         saving = true;
-        savingSinceNanos = System.nanoTime();
+        savingSinceNanos = nanoTime.getAsLong();
         changesAtStart = changes;
         keys = 0;
         totalKeys = 0;
@@ -76,7 +82,7 @@ public final class SnapshotStatus {
     private void end(long nowSeconds, boolean failed) {
         saving = false;
         lastFailed = failed;
-        lastSeconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - savingSinceNanos);
+        lastSeconds = TimeUnit.NANOSECONDS.toSeconds(nanoTime.getAsLong() - savingSinceNanos);
         lastAttemptSeconds = nowSeconds;
         keys = 0;
         totalKeys = 0;
@@ -118,7 +124,7 @@ public final class SnapshotStatus {
 
     /** Seconds since the running save began, or {@link #NONE}. */
     public synchronized long currentSeconds() {
-        return saving ? TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - savingSinceNanos) : NONE;
+        return saving ? TimeUnit.NANOSECONDS.toSeconds(nanoTime.getAsLong() - savingSinceNanos) : NONE;
     }
 
     /** Successful saves. */

@@ -128,8 +128,8 @@ class ConfigReaderTest {
                         file + ":16: maxclients: needs a value: a number from 1 to 4294967295",
                         file + ":17: databases 32: expected a number from 1 to 16: an item stores a 5-bit database"
                                 + " number, and FLUSHDB needs a second number for each database",
-                        file + ":17: logfile a?b: expected a file name",
-                        file + ":18: timeout 1?2: expected a number from 0 to 2147483647",
+                        file + ":18: logfile a?b: expected a file name",
+                        file + ":19: timeout 1?2: expected a number from 0 to 2147483647",
                         "--hz 0: expected a number from 1 to 500",
                         "--daemonize yes: expected no: the server stays in the foreground; start it with systemd"
                                 + " (Type=notify, supervised systemd) or another supervisor, and override a file that"

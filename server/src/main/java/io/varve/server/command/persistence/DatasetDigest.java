@@ -1,6 +1,5 @@
 package io.varve.server.command.persistence;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.math.BigDecimal;
 import java.math.MathContext;
@@ -26,6 +25,7 @@ import io.varve.server.command.dump.ValueWriter;
 import io.varve.server.rdb.PayloadReader;
 import io.varve.server.rdb.PayloadWriter;
 import io.varve.server.rdb.ValueSink;
+import io.varve.server.system.NativeMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,9 +48,8 @@ final class DatasetDigest implements ItemCapture, ValueSink {
     private final List<byte[]> databases = new ArrayList<>();
     private final PayloadWriter writer = new PayloadWriter(this::require);
     private final PayloadReader reader = new PayloadReader(this::take);
+    private final List<MemorySegment> texts = new ArrayList<>();
     private MemorySegment payload = MemorySegment.NULL;
-    /** Collected as garbage: this is for debugging, and any thread may capture. */
-    private Arena texts = Arena.ofAuto();
     private byte[] value = new byte[BYTES];
     private Kind kind = Kind.STRING;
     private @Nullable Throwable failure;
@@ -120,7 +119,7 @@ final class DatasetDigest implements ItemCapture, ValueSink {
         ValueWriter.write(context, key, item, writer);
         int length = writer.end();
         reader.read(payload.address(), length, this);
-        texts = Arena.ofAuto();
+        texts.clear();
         if (expires) {
             xor(digest, hash(EXPIRES));
         }
@@ -129,15 +128,18 @@ final class DatasetDigest implements ItemCapture, ValueSink {
 
     private long require(long bytes) {
         if (bytes > payload.byteSize()) {
-            MemorySegment larger = Arena.ofAuto().allocate(2 * bytes);
+            MemorySegment larger = NativeMemory.collected(2 * bytes);
             MemorySegment.copy(payload, 0, larger, 0, payload.byteSize());
             payload = larger;
         }
         return payload.address();
     }
 
+    /** Texts are collected as garbage once the value was read: this is for debugging. */
     private long take(int bytes) {
-        return texts.allocate(Math.max(1, bytes)).address();
+        MemorySegment text = NativeMemory.collected(Math.max(1, bytes));
+        texts.add(text);
+        return text.address();
     }
 
     // --- the value

@@ -1,6 +1,5 @@
 package io.varve.server.command.persistence;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 import io.varve.memory.CacheSession;
@@ -17,6 +16,7 @@ import io.varve.server.command.Version;
 import io.varve.server.command.dump.ValueWriter;
 import io.varve.server.persistence.PendingBytes;
 import io.varve.server.rdb.PayloadWriter;
+import io.varve.server.system.NativeMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,7 +34,7 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
     private final PayloadWriter writer;
     private final ShardSet shard;
     private final HitMissSnapshot counters;
-    private Arena arena = Arena.ofShared();
+    private NativeMemory owner = new NativeMemory();
     private MemorySegment memory = MemorySegment.NULL;
     private int database = NO_DATABASE;
     private long keys;
@@ -67,18 +67,18 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
 
     private long require(long bytes) {
         if (bytes > memory.byteSize()) {
-            Arena grown = Arena.ofShared();
+            NativeMemory grown = new NativeMemory();
             MemorySegment larger = grown.allocate(Math.max(Math.max(FIRST_BYTES, bytes), 2 * memory.byteSize()));
             MemorySegment.copy(memory, 0, larger, 0, memory.byteSize());
-            arena.close();
-            arena = grown;
+            owner.close();
+            owner = grown;
             memory = larger;
         }
         return memory.address();
     }
 
     /** Encodes the head of the file, apart from the entries, some of which may exist already. */
-    void head(PointInTimeScan scan, Arena headMemory, PendingBytes beginning) {
+    void head(PointInTimeScan scan, NativeMemory headMemory, PendingBytes beginning) {
         long address = headMemory.allocate(FIRST_BYTES).address();
         PayloadWriter head = new PayloadWriter(_ -> address, beginning::append);
         head.head(PayloadWriter.version(scan.timedHashes() > 0));
@@ -148,6 +148,6 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
     @Override
     public synchronized void close() {
         failure = new IllegalStateException("closed");
-        arena.close();
+        owner.close();
     }
 }

@@ -1,7 +1,6 @@
 package io.varve.server.command.persistence;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -21,6 +20,7 @@ import io.varve.server.rdb.CorruptPayloadException;
 import io.varve.server.rdb.PayloadReader;
 import io.varve.server.rdb.RdbException;
 import io.varve.server.rdb.RdbReader;
+import io.varve.server.system.NativeMemory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -88,21 +88,22 @@ public final class SnapshotLoader {
     }
 
     private void load() throws IOException {
-        long start = System.nanoTime();
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ); Arena arena = Arena.ofConfined()) {
-            MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+        long start = server.ticker().nanoTime();
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
+                NativeMemory memory = new NativeMemory()) {
+            MemorySegment bytes = memory.map(channel);
             LOG.info("Loading {}, {} bytes", file, bytes.byteSize());
             read(bytes, start);
         }
         server.telemetry().snapshots().loaded(loaded, expired);
         LOG.info("Loaded {} keys from {} in {} s; {} more had expired", loaded, file,
-                String.format(Locale.ROOT, "%.3f", (System.nanoTime() - start) / NANOS_PER_SECOND), expired);
+                String.format(Locale.ROOT, "%.3f", (server.ticker().nanoTime() - start) / NANOS_PER_SECOND), expired);
     }
 
     private void read(MemorySegment bytes, long start) throws RdbException {
         // Texts of the head, and keys: released with the arena, in one piece reused for each.
-        try (Arena arena = Arena.ofConfined()) {
-            ReusedText text = new ReusedText(arena);
+        try (NativeMemory memory = new NativeMemory()) {
+            ReusedText text = new ReusedText(memory);
             RdbReader reader = new RdbReader(bytes.address(), bytes.byteSize(), text::take, new RdbReader.Sink() {
                 @Override
                 public void auxiliary(String name, String value) {
@@ -119,7 +120,7 @@ public final class SnapshotLoader {
             session.now(server.ticker().wallMillis());
             while (reader.next()) {
                 loadEntry(reader, keys);
-                if (System.nanoTime() - reportAt > 0) {
+                if (server.ticker().nanoTime() - reportAt > 0) {
                     reportAt += PROGRESS_NANOS;
                     LOG.info("Loading {}: {} % done, {} keys", file, 100 * reader.offset() / reader.length(), loaded);
                 }
@@ -129,17 +130,17 @@ public final class SnapshotLoader {
 
     /** Memory for one text at a time. */
     private static final class ReusedText {
-        private final Arena arena;
+        private final NativeMemory owner;
         private MemorySegment memory;
 
-        ReusedText(Arena arena) {
-            this.arena = arena;
-            memory = arena.allocate(TEXT_BYTES);
+        ReusedText(NativeMemory owner) {
+            this.owner = owner;
+            memory = owner.allocate(TEXT_BYTES);
         }
 
         long take(int bytes) {
             if (bytes > memory.byteSize()) {
-                memory = arena.allocate(Math.max(bytes, 2 * memory.byteSize()));
+                memory = owner.allocate(Math.max(bytes, 2 * memory.byteSize()));
             }
             return memory.address();
         }

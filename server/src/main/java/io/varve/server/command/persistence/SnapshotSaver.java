@@ -1,7 +1,6 @@
 package io.varve.server.command.persistence;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +17,7 @@ import io.varve.server.persistence.SaveRules;
 import io.varve.server.persistence.SnapshotFile;
 import io.varve.server.persistence.SnapshotStatus;
 import io.varve.server.persistence.Snapshots;
+import io.varve.server.system.NativeMemory;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -198,8 +198,8 @@ public final class SnapshotSaver implements Snapshots {
             keys += scan.size(i);
         }
         status.expects(keys);
-        try (Arena arena = Arena.ofConfined(); PendingBytes head = new PendingBytes()) {
-            encoder.head(scan, arena, head);
+        try (NativeMemory memory = new NativeMemory(); PendingBytes head = new PendingBytes()) {
+            encoder.head(scan, memory, head);
             head.writeTo(file);
         }
     }

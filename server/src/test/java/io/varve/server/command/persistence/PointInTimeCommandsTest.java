@@ -51,7 +51,7 @@ class PointInTimeCommandsTest {
                 try (PointInTimeScan scan = cache.scanAtOneMoment(captured)) {
                     run(server.port(), random, COMMANDS);
                     boolean more = true;
-                    while (more && random.nextInt(5) > 0) {
+                    while (more && random.nextInt(500) > 0) {
                         more = scan.scan(0);
                     }
                     run(server.port(), random, COMMANDS);
