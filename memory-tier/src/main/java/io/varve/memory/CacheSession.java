@@ -183,9 +183,9 @@ public interface CacheSession {
     boolean beginOptimisticRead(Key key);
 
     /**
-     * Checks that nobody has held the lock since {@link #beginOptimisticRead}. So the copy is the item as it is now, and
-     * whatever the caller has read in between was true at the same moment. Until {@link #endOptimisticRead}, {@link #find}
-     * and {@link #peek} of this key return the copy; no method may be called that needs the lock.
+     * Checks that nobody has held the lock since {@link #beginOptimisticRead}. So the copy is the item as it is now,
+     * and whatever the caller has read in between was true at the same moment. Until {@link #endOptimisticRead},
+     * {@link #find} and {@link #peek} of this key return the copy; no method may be called that needs the lock.
      *
      * @return false if the key has to be read under the lock; no optimistic read is open then
      */

@@ -287,11 +287,6 @@ public final class Index {
         return target == null ? current.mask : Math.min(current.mask, target.mask);
     }
 
-    /** The home bucket of a hash in a table with this mask. */
-    public static long home(long hash, long mask) {
-        return IndexBucketLayout.home(hash, mask);
-    }
-
     /**
      * Visits all entries of one home bucket. A walk goes from cursor 0 until 0 is returned. It visits an entry that is
      * present throughout exactly once, and any other at most once for each time it was added. Additions, removals,

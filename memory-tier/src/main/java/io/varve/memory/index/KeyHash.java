@@ -55,4 +55,9 @@ public final class KeyHash {
     public KeyHash another() {
         return new KeyHash(ofLong.hashLongToLong(~SECOND));
     }
+
+    /** The home bucket of a hash in a table with this mask. */
+    public static long home(long hash, long mask) {
+        return IndexBucketLayout.home(hash, mask);
+    }
 }

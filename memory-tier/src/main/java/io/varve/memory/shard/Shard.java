@@ -61,7 +61,6 @@ public final class Shard {
     private final ShardDemotion demotion;
     private long hits;
     private long misses;
-    /** What a point-in-time scan has left to visit; null if there is none. */
     private @Nullable ShardCapture capture;
 
     public Shard(int number, ShardContext context, int maxOpenSegments, double growLoad, ExpireAlgorithm algorithm,
@@ -274,8 +273,6 @@ public final class Shard {
         return TimedHashes.expireAtMillis(address);
     }
 
-    // --- point-in-time scan
-
     /** Passes the items to the target before they change, or as {@link ShardCapture#visitNext} is called. */
     public void beginCapture(ItemCapture target, long nowMillis) {
         capture = new ShardCapture(items, context, target, nowMillis);
@@ -297,9 +294,8 @@ public final class Shard {
 
     /** Must precede the first change of a key's item by a command. */
     public void aboutToChange(Key key) {
-        ShardCapture present = capture;
-        if (present != null) {
-            present.aboutToChange(key);
+        if (capture != null) {
+            capture.aboutToChange(key);
         }
     }
 

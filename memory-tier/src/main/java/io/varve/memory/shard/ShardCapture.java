@@ -3,6 +3,7 @@ package io.varve.memory.shard;
 import java.util.Arrays;
 
 import io.varve.memory.index.Index;
+import io.varve.memory.index.KeyHash;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemCapture;
 import io.varve.memory.item.Key;
@@ -76,7 +77,7 @@ public final class ShardCapture {
         if (left == null) {
             return;
         }
-        long cell = Index.home(changing.hash(), left.mask);
+        long cell = KeyHash.home(changing.hash(), left.mask);
         if (!left.isVisited(cell)) {
             visit(of, left, cell);
         }
@@ -85,7 +86,7 @@ public final class ShardCapture {
     /** Whether the present state of a key no longer matters to the scan: its cell was visited, or it is new. */
     boolean isVisited(Key changed) {
         Cells left = cells[databases.physical(changed.database())];
-        return left == null || left.isVisited(Index.home(changed.hash(), left.mask));
+        return left == null || left.isVisited(KeyHash.home(changed.hash(), left.mask));
     }
 
     /** A physical database is detached. @return whether cells of it were not visited */
@@ -144,7 +145,7 @@ public final class ShardCapture {
         long cursor = cell;
         do {
             cursor = index.scan(cursor, location -> {
-                if (Index.home(items.verifier().hashOf(location), left.mask) == cell) {
+                if (KeyHash.home(items.verifier().hashOf(location), left.mask) == cell) {
                     add(location);
                 }
             });

@@ -3,8 +3,8 @@ package io.varve.server.rdb;
 import io.varve.memory.offheap.Memory;
 
 /**
- * The checksum of payloads and RDB files: CRC-64 with the Jones polynomial, reflected, initial value zero. Immutable: static methods
- * only.
+ * The checksum of payloads and RDB files: CRC-64 with the Jones polynomial, reflected, initial value zero. Immutable:
+ * static methods only.
  *
  * <p>It processes eight bytes at a time: table {@code i} holds the remainder of a byte followed by {@code i} zero
  * bytes.

@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 
 /**
- * Memory off the heap for files that are written and read, and files mapped into memory. Thread-safe: any thread may use
- * it until {@link #close} frees all of it.
+ * Memory off the heap for files that are written and read, and files mapped into memory. Thread-safe: any thread may
+ * use it until {@link #close} frees all of it.
  */
 public final class NativeMemory implements AutoCloseable {
     private final Arena arena = Arena.ofShared();

@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Loads an RDB file: into the empty cache of a server that starts, or again by DEBUG RELOAD. Confined to the thread that
- * loads.
+ * Loads an RDB file: into the empty cache of a server that starts, or again by DEBUG RELOAD. Confined to the thread
+ * that loads.
  */
 public final class SnapshotLoader {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotLoader.class);

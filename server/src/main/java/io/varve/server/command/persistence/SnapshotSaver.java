@@ -26,9 +26,9 @@ import org.slf4j.LoggerFactory;
  * Saves snapshots on a thread that lives as long as the save. Guarded by its own monitor, under which it takes no other
  * lock, since a caller may hold shards; the rules are volatile.
  *
- * <p>The file holds the key space as it was at one moment, while commands go on (decision 43). Between two index buckets
- * the scan releases the shard's lock if it has held it for {@link #SLICE_NANOS}, and sleeps, as maintenance does
- * (decision 10). The thread encodes only while few bytes wait for the disk.
+ * <p>The file holds the key space as it was at one moment, while commands go on (decision 43). Between two index
+ * buckets the scan releases the shard's lock if it has held it for {@link #SLICE_NANOS}, and sleeps, as maintenance
+ * does (decision 10). The thread encodes only while few bytes wait for the disk.
  */
 public final class SnapshotSaver implements Snapshots {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotSaver.class);
