@@ -1,12 +1,15 @@
 package io.varve.server.differential;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.RawReply;
 import io.varve.server.testing.ServerExtension;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -59,8 +62,17 @@ class ChangesSinceSaveDifferentialTest {
             FLUSHALL, FLUSHDB, FLUSHALL ASYNC, FLUSHDB SYNC, SWAPDB 0 1, SWAPDB 2 2, SELECT 1, PING, PUBLISH c m, SPUBLISH c m
             CONFIG SET hz 10, CONFIG RESETSTAT, SAVE, OBJECT FREQ s, CLIENT SETNAME x, DEBUG NOSUCH""";
 
+    /** SAVE must not leave a file where other servers start. */
+    private static final String FILE = "varve-changes-" + ProcessHandle.current().pid() + ".rdb";
+
     @RegisterExtension
-    static final ServerExtension varve = ServerExtension.withReference("maxmemory 64mb");
+    static final ServerExtension varve = ServerExtension.withReference("maxmemory 64mb",
+            "dir " + System.getProperty("java.io.tmpdir"), "dbfilename " + FILE);
+
+    @AfterAll
+    static void deleteSnapshot() throws IOException {
+        Files.deleteIfExists(Path.of(System.getProperty("java.io.tmpdir"), FILE));
+    }
 
     private static void prepare(RawClient client) throws IOException {
         KeyspaceCountsDifferentialTest.prepare(client);
