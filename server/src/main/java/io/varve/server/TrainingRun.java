@@ -108,8 +108,9 @@ public final class TrainingRun {
     }
 
     private int serve(PrintStream err) throws IOException, InterruptedException {
-        List<String> settings = new ArrayList<>(
-                List.of("--port", Integer.toString(port), "--bind", "127.0.0.1", "--maxmemory", "64mb"));
+        // It must not load the user's snapshot from the working directory.
+        List<String> settings = new ArrayList<>(List.of("--port", Integer.toString(port), "--bind", "127.0.0.1",
+                "--maxmemory", "64mb", "--dbfilename", "training-run-" + ProcessHandle.current().pid() + ".rdb"));
         if (keys != null) {
             settings.addAll(keys.settings(tlsPort));
         }
