@@ -41,7 +41,7 @@ final class PointInTimeScanModelTest {
         store.close();
     }
 
-    /** What the scans give to {@link #captured}. */
+    /** Passes each captured item to {@link #captured}. */
     private final ItemCapture target = new ItemCapture() {
         @Override
         public void begins(long startMillis) {

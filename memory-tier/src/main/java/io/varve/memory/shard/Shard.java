@@ -278,7 +278,7 @@ public final class Shard {
         capture = new ShardCapture(items, context, target, nowMillis);
     }
 
-    /** What the scan has left to visit; null if there is no scan, or nothing left. */
+    /** The cells that the scan has not visited; null if there is no scan, or it has visited all. */
     public @Nullable ShardCapture capture() {
         return capture;
     }

@@ -83,7 +83,7 @@ public final class ShardCapture {
         }
     }
 
-    /** Whether the present state of a key no longer matters to the scan: its cell was visited, or it is new. */
+    /** Whether the scan has visited the key's cell, or needs none of its database. */
     boolean isVisited(Key changed) {
         Cells left = cells[databases.physical(changed.database())];
         return left == null || left.isVisited(KeyHash.home(changed.hash(), left.mask));

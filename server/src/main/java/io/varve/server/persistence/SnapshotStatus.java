@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * What INFO and metrics report about snapshots. Guarded by its own monitor; progress is volatile and written by the one
- * thread that saves or loads.
+ * The state of saving and loading snapshots, for INFO. Guarded by its own monitor; the thread that saves or loads
+ * writes the volatile progress.
  */
 public final class SnapshotStatus {
     /** The duration of a save that never was. */

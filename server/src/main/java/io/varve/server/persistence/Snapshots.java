@@ -44,7 +44,7 @@ public interface Snapshots extends AutoCloseable {
     boolean savesAtShutdown();
 
     /**
-     * What {@link #close} does. Without a call it saves if there are save rules.
+     * Decides whether {@link #close} saves. Without this call it saves if there are save rules.
      *
      * @param saves whether to save changes that were made since the last save
      */

@@ -16,7 +16,7 @@ public final class RdbReader {
     private static final int MODULE_NAME_CHARS = 9;
     private static final int MAX_AUXILIARY_BYTES = 4096;
 
-    /** Receives what a file says besides its entries. */
+    /** Receives the fields of a file that are no entries. */
     public interface Sink {
         void auxiliary(String name, String value);
 
@@ -221,15 +221,6 @@ public final class RdbReader {
     /** Length of the file, bytes. */
     public long length() {
         return end - start;
-    }
-
-    public int version() {
-        return version;
-    }
-
-    /** Whether the file is in Valkey's own format. */
-    public boolean isValkey() {
-        return isValkey;
     }
 
     public int database() {

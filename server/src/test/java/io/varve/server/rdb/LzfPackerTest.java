@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What {@link LzfPacker} compresses, {@link Lzf} decompresses. Confined to the test's thread. */
+/** Tests that {@link Lzf} restores each text that {@link LzfPacker} compresses. Confined to the test's thread. */
 class LzfPackerTest {
     private static final int TEXTS = TestBudget.ofInt("varve.lzf.texts", 2_000, 100_000);
     private static final int MAX_BYTES = 40_000;

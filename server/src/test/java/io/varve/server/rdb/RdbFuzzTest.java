@@ -67,7 +67,7 @@ public class RdbFuzzTest {
         assertThat(read(file, (byte) 0xff)).isEqualTo(read(file, (byte) 0));
     }
 
-    /** What the file says, whatever bytes are around it. */
+    /** The content of a file as text. Bytes outside the file must not affect it. */
     private static String read(byte[] file, byte around) {
         long address = FILE.put(file, 0, file.length, around);
         StringBuilder seen = new StringBuilder();

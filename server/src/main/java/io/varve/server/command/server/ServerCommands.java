@@ -221,8 +221,8 @@ public final class ServerCommands {
     }
 
     /**
-     * Saves first, so that the server continues if that fails. What clients change meanwhile is saved when they are
-     * disconnected.
+     * Saves, then ends the process. If the save fails, the server keeps running. Changes that clients make during the
+     * save are saved after the server has disconnected them.
      *
      * @param force whether to end the process even if the save fails
      */
