@@ -257,6 +257,9 @@ public interface Cache extends AutoCloseable {
 
     CacheConfig config();
 
+    /** The highest maxmemory that {@link #reconfigure} accepts, in bytes. */
+    long highestMaxMemoryBytes();
+
     /** Applies the settings that may change at run time: limits, policies, expiry on or off. */
     void reconfigure(CacheConfig config);
 

@@ -294,6 +294,16 @@ public interface CacheSession {
     void changed(Key key, Change change);
 
     /**
+     * Sets whether the commands to come may derive a change from the keys that they only read. During a point-in-time
+     * scan these are captured too: a log that begins with the scan needs them to run the commands again, even if they
+     * are evicted before the scan reaches them.
+     */
+    void deriving(boolean derives);
+
+    /** The number of changes of keys that this session has made, without the expirations that it has come upon. */
+    long changes();
+
+    /**
      * Deletes the key.
      *
      * @return whether it existed and had not expired

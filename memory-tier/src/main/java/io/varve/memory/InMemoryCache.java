@@ -424,6 +424,11 @@ public final class InMemoryCache implements Cache {
     }
 
     @Override
+    public long highestMaxMemoryBytes() {
+        return initialMaxBytes;
+    }
+
+    @Override
     public void reconfigure(CacheConfig wanted) {
         CacheConfig now = config;
         if (wanted.databases() != now.databases() || wanted.shards() != now.shards()

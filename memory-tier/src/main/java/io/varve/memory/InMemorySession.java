@@ -46,6 +46,8 @@ final class InMemorySession implements CacheSession {
     private long nowMillis;
     private boolean touching = true;
     private boolean notifying = true;
+    private boolean deriving;
+    private long changes;
     private boolean awaitingFills = true;
     /** The pinned keys; created with the first pin, because most sessions pin nothing. */
     private PinnedKeys.@Nullable Holder pins;
@@ -83,6 +85,11 @@ final class InMemorySession implements CacheSession {
     @Override
     public void notifying(boolean notify) {
         notifying = notify;
+    }
+
+    @Override
+    public void deriving(boolean derives) {
+        deriving = derives;
     }
 
     @Override
@@ -281,7 +288,7 @@ final class InMemorySession implements CacheSession {
         OptimisticReader reader = reader();
         // The event of a miss has its place among the key's other events only under the lock.
         isReadingOptimistically = reader.confirm(nowMillis)
-                && (reader.isFound() || !notifying || context.listeners().length == 0);
+                && (reader.isFound() || !notifying || !context.hearsMisses());
         return isReadingOptimistically;
     }
 
@@ -292,11 +299,13 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public void endOptimisticRead() {
-        if (touchesReadItem) {
-            touchesReadItem = false;
-            reader().touch(nowMillis);
-        }
+        OptimisticReader reader = reader();
+        boolean touches = touchesReadItem;
+        touchesReadItem = false;
         isReadingOptimistically = false;
+        if (touches) {
+            reader.touch(nowMillis);
+        }
     }
 
     private boolean findInCopy(Key key, Item item) {
@@ -311,6 +320,9 @@ final class InMemorySession implements CacheSession {
             return findInCopy(key, item);
         }
         Shard shard = shards[key.shard()];
+        if (deriving) {
+            shard.aboutToChange(key);
+        }
         boolean found = shard.find(key, item, nowMillis, touching, awaitingFills);
         if (!found && notifying) {
             shard.notifyMissed(key);
@@ -352,6 +364,9 @@ final class InMemorySession implements CacheSession {
     public boolean peek(Key key, Item item) {
         if (isReadingOptimistically) {
             return reader().peek(key, item);
+        }
+        if (deriving) {
+            shards[key.shard()].aboutToChange(key);
         }
         return shards[key.shard()].peek(key, item, nowMillis);
     }
@@ -396,6 +411,7 @@ final class InMemorySession implements CacheSession {
         Shard shard = shards[key.shard()];
         long written = shard.set(key, type, encoding, valueAddress, valueLength, expireAtMillis, hint, nowMillis);
         accesses.made(shard, key, written, valueLength, nowMillis);
+        changes++;
         shard.changed(Change.SET, key.database(), key.address(), key.length());
     }
 
@@ -405,6 +421,7 @@ final class InMemorySession implements CacheSession {
         Shard shard = shards[key.shard()];
         shard.largeValues().put(key, item, (LargeRun) run, encoding, expireAtMillis, hint, nowMillis);
         accesses.made(shard, key, item, nowMillis);
+        changes++;
         shard.changed(Change.SET, key.database(), key.address(), key.length());
     }
 
@@ -440,14 +457,22 @@ final class InMemorySession implements CacheSession {
     @Override
     public void changed(Key key, Change change) {
         assert shards[key.shard()].isCaptured(key) : "a change that no point-in-time scan has seen coming";
+        changes++;
         shards[key.shard()].changed(change, key.database(), key.address(), key.length());
+    }
+
+    @Override
+    public long changes() {
+        return changes;
     }
 
     @Override
     public boolean delete(Key key) {
         shards[key.shard()].aboutToChange(key);
         boolean deleted = shards[key.shard()].delete(key, nowMillis);
-        if (!deleted) {
+        if (deleted) {
+            changes++;
+        } else {
             accesses.deletedAbsent(key, nowMillis);
         }
         return deleted;
@@ -459,6 +484,7 @@ final class InMemorySession implements CacheSession {
         Shard shard = shards[key.shard()];
         shard.keyExpiry().expire(key, item, expireAtMillis, nowMillis);
         accesses.expires(key, item, expireAtMillis, nowMillis);
+        changes++;
         shard.changed(expireAtMillis == Item.NEVER ? Change.PERSISTED : Change.EXPIRY_SET, key.database(),
                 key.address(), key.length());
     }
@@ -501,6 +527,7 @@ final class InMemorySession implements CacheSession {
         Shard shard = shards[to.shard()];
         if (from.shard() == to.shard()) {
             shard.collections().move(from, item, to, written, expireAtMillis, hint, nowMillis);
+            changes++;
             accesses.made(shard, to, written, nowMillis);
             return;
         }
@@ -517,6 +544,7 @@ final class InMemorySession implements CacheSession {
         if (!shards[from.shard()].largeValues().move(from, item, target, to, written, hint, nowMillis, notifying)) {
             return false;
         }
+        changes++;
         target.changed(Change.SET, to.database(), to.address(), to.length());
         accesses.made(target, to, written, nowMillis);
         return true;
@@ -528,6 +556,7 @@ final class InMemorySession implements CacheSession {
         Shard shard = shards[to.shard()];
         shard.collections().copy(shards[from.shard()].collections(), item, to, written, expireAtMillis, hint,
                 nowMillis);
+        changes++;
         shard.changed(Change.SET, to.database(), to.address(), to.length());
         accesses.made(shard, to, written, nowMillis);
     }

@@ -32,6 +32,11 @@ class ChangeListenerTest {
         }
 
         @Override
+        public boolean hearsMisses() {
+            return true;
+        }
+
+        @Override
         public void missed(int database, long keyAddress, int keyLength) {
             events.add("missed " + database + " "
                     + new String(Memory.toArray(keyAddress, keyLength), StandardCharsets.UTF_8));

@@ -12,6 +12,7 @@ import io.varve.memory.Cache;
 import io.varve.memory.config.CacheConfig;
 import io.varve.server.config.MachineMemory;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.persistence.ReplayClock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,7 +39,9 @@ public record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoClose
     public static Tiers open(ServerConfig config) {
         Path directory = config.flashDirectory().orElse(null);
         if (directory == null) {
-            return new Tiers(Cache.open(config.cacheConfig(), MachineMemory.totalBytes()), null);
+            CacheConfig wanted = config.cacheConfig();
+            return new Tiers(
+                    Cache.open(wanted.withTicker(new ReplayClock(wanted.ticker())), MachineMemory.totalBytes()), null);
         }
         CacheConfig wanted = config.cacheConfig();
         if (!wanted.evictionPolicy().evicts()) {

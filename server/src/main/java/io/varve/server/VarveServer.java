@@ -12,13 +12,14 @@ import io.varve.server.admin.metrics.Health;
 import io.varve.server.admin.metrics.Metrics;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerState;
-import io.varve.server.command.persistence.SnapshotLoader;
 import io.varve.server.command.registry.CommandFamilies;
 import io.varve.server.config.IgnoredSettings;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.config.Settings;
 import io.varve.server.net.NetworkServer;
+import io.varve.server.persistence.LogRewrites;
 import io.varve.server.persistence.Snapshots;
+import io.varve.server.recovery.Recovery;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +35,7 @@ public final class VarveServer implements AutoCloseable {
     private final NetworkServer network;
     private final Maintenance maintenance;
     private final Snapshots snapshots;
+    private final LogRewrites log;
     private final @Nullable MetricsServer metrics;
     private final Health health;
     private final CountDownLatch shutdown;
@@ -41,11 +43,12 @@ public final class VarveServer implements AutoCloseable {
     private volatile boolean saving;
 
     private VarveServer(Tiers tiers, NetworkServer network, Maintenance maintenance, Snapshots snapshots,
-            @Nullable MetricsServer metrics, Health health, CountDownLatch shutdown) {
+            LogRewrites log, @Nullable MetricsServer metrics, Health health, CountDownLatch shutdown) {
         this.tiers = tiers;
         this.network = network;
         this.maintenance = maintenance;
         this.snapshots = snapshots;
+        this.log = log;
         this.metrics = metrics;
         this.health = health;
         this.shutdown = shutdown;
@@ -74,23 +77,29 @@ public final class VarveServer implements AutoCloseable {
             LogLevel.apply(config.text("loglevel"));
         }
         MetricsServer metrics = null;
+        ServerState begun = null;
         try {
             ServerState server = new ServerState(cache, tiers.flash(), config, cache.config().ticker(), _ -> {
                 health.stopping();
                 shutdown.countDown();
             });
+            begun = server;
             warnOfInert(server);
             warnOfClients(server);
             CommandTable table = CommandFamilies.table(server);
-            SnapshotLoader.loadAtStart(server);
+            Recovery.run(server, table);
             metrics = startMetrics(server, health);
             NetworkServer network = NetworkServer.start(server, table);
             health.listening();
             return new VarveServer(tiers, network, Maintenance.start(cache, network, server), server.snapshots(),
+                    server.logRewrites(),
                     metrics, health, shutdown);
         } catch (IOException | RuntimeException failed) {
             if (metrics != null) {
                 metrics.close();
+            }
+            if (begun != null) {
+                begun.endLog();
             }
             tiers.close();
             throw failed;
@@ -170,6 +179,7 @@ public final class VarveServer implements AutoCloseable {
             saving = true;
             try {
                 network.close();
+                log.close();
                 snapshots.close();
             } finally {
                 saving = false;

@@ -101,9 +101,8 @@ final class ArchitectureTest {
     }
 
     @Test
-    void snapshotFiles_dependOnTheirFormatOnly() {
-        for (String other : List.of("acl", "admin", "blocking", "command", "config", "keys", "net", "pubsub",
-                "resp")) {
+    void filesOfData_dependOnTheirFormatsOnly() {
+        for (String other : List.of("acl", "admin", "blocking", "command", "config", "keys", "net", "pubsub")) {
             forbid("persistence", other);
         }
     }
@@ -176,6 +175,8 @@ final class ArchitectureTest {
     @Test
     void commands_dependNotOnChannels() {
         forbid("command", "net");
+        forbid("recovery", "net");
+        forbid("command", "recovery");
     }
 
     /** Those of clients, and those of the HTTP endpoint for operators. */

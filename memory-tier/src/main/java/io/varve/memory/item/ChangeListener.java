@@ -22,8 +22,14 @@ public interface ChangeListener {
      */
     default void created(int database, long keyAddress, int keyLength) {}
 
+    /** Whether {@link #missed} does anything; asked when it subscribes. */
+    default boolean hearsMisses() {
+        return false;
+    }
+
     /**
-     * Reports a read of a missing key. Called under its shard's lock, although nothing has changed.
+     * Reports a read of a missing key, if {@link #hearsMisses}. Called under its shard's lock, although nothing has
+     * changed.
      *
      * @param keyAddress the address of the key's bytes, valid during the call
      */

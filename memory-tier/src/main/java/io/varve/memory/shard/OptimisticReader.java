@@ -79,7 +79,7 @@ public final class OptimisticReader {
             long address = pool.address(next);
             long found = Memory.peekLong(address);
             int size = ItemLayout.shortSizeOf(found);
-            if (size < 0 || !pool.holds(next, size)) {
+            if (size < 0 || !pool.holds(next, size) || isElsewhere(found)) {
                 return false;
             }
             Memory.putLong(buffer, found);
@@ -97,17 +97,17 @@ public final class OptimisticReader {
 
     /**
      * Whether the copy is the item, or the key is absent, as of now: nobody has held the lock since {@link #copy}.
-     * False also if the copy is not all that a command needs: the item has expired, or a part of it is elsewhere.
+     * False also if the item has expired.
      */
     public boolean confirm(long nowMillis) {
-        return shard().lockWord().isUnchanged(version) && (!isFound || isPlain(nowMillis));
+        return shard().lockWord().isUnchanged(version)
+                && !(isFound && ShardItems.isExpired(ItemLayout.expireAtMillisOf(buffer, header), nowMillis));
     }
 
-    private boolean isPlain(long nowMillis) {
-        boolean isTimedHash = ItemLayout.encodingOf(header) == Item.TIMED
+    /** Whether an item with this header is more than its bytes: a tree, or a hash whose fields expire. */
+    private static boolean isElsewhere(long header) {
+        return ItemLayout.isTreeOf(header) || ItemLayout.encodingOf(header) == Item.TIMED
                 && ItemLayout.typeOf(header) == ItemType.HASH.code();
-        return !isTimedHash && !ItemLayout.isTreeOf(header)
-                && !ShardItems.isExpired(ItemLayout.expireAtMillisOf(buffer, header), nowMillis);
     }
 
     /** Whether there is an item. */

@@ -15,6 +15,7 @@ import io.varve.server.admin.latency.OperationRate;
 import io.varve.server.config.Decimals;
 import io.varve.server.config.MachineMemory;
 import io.varve.server.config.MemoryUnits;
+import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.SnapshotStatus;
 import io.varve.server.system.Supervisor;
 import org.HdrHistogram.Histogram;
@@ -213,12 +214,28 @@ public final class InfoReport {
                 .field("rdb_current_bgsave_time_sec", snapshots.currentSeconds())
                 .field("rdb_saves", snapshots.saves()).field("rdb_last_cow_size", 0)
                 .field("rdb_last_load_keys_expired", snapshots.expiredKeys())
-                .field("rdb_last_load_keys_loaded", snapshots.loadedKeys()).field("aof_enabled", 0)
-                .field("aof_rewrite_in_progress", 0)
-                .field("aof_rewrite_scheduled", 0).field("aof_last_rewrite_time_sec", -1)
-                .field("aof_current_rewrite_time_sec", -1).field("aof_last_bgrewrite_status", "ok")
-                .field("aof_rewrites", 0).field("aof_last_write_status", "ok").field("aof_last_cow_size", 0)
-                .field("module_fork_in_progress", 0).field("module_fork_last_cow_size", 0);
+                .field("rdb_last_load_keys_loaded", snapshots.loadedKeys());
+        log(out);
+        out.field("module_fork_in_progress", 0).field("module_fork_last_cow_size", 0);
+    }
+
+    private void log(InfoSection out) {
+        AppendLog log = source.log();
+        SnapshotStatus rewrites = source.logRewrites();
+        out.field("aof_enabled", log.isOpen() ? 1 : 0)
+                .field("aof_rewrite_in_progress", rewrites.isSaving() ? 1 : 0)
+                .field("aof_rewrite_scheduled", log.isRewriteScheduled() ? 1 : 0)
+                .field("aof_last_rewrite_time_sec", rewrites.lastSeconds())
+                .field("aof_current_rewrite_time_sec", rewrites.currentSeconds())
+                .field("aof_last_bgrewrite_status", rewrites.hasFailed() ? "err" : "ok")
+                .field("aof_rewrites", rewrites.saves())
+                .field("aof_last_write_status", log.failure() == null ? "ok" : "err")
+                .field("aof_last_cow_size", 0);
+        if (log.isOpen()) {
+            out.field("aof_current_size", log.bytes()).field("aof_base_size", log.rewrittenBytes())
+                    .field("aof_pending_rewrite", 0).field("aof_buffer_length", log.pendingBytes())
+                    .field("aof_pending_bio_fsync", 0).field("aof_delayed_fsync", 0);
+        }
     }
 
     private void stats(InfoSection out, CacheStats stats) {

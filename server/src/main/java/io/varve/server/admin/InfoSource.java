@@ -8,6 +8,7 @@ import io.varve.server.acl.Denial;
 import io.varve.server.admin.latency.HiccupMeter;
 import io.varve.server.admin.latency.SlowLog;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.SnapshotStatus;
 import org.jspecify.annotations.Nullable;
 
@@ -90,6 +91,12 @@ public interface InfoSource {
 
     /** Snapshots that were saved and loaded. */
     SnapshotStatus snapshots();
+
+    /** The state of rewriting the log. */
+    SnapshotStatus logRewrites();
+
+    /** The append-only log. */
+    AppendLog log();
 
     String redisVersion();
 

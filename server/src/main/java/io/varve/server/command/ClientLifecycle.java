@@ -5,6 +5,7 @@ import java.util.function.Supplier;
 import io.varve.memory.Cache;
 import io.varve.memory.item.Ticker;
 import io.varve.server.acl.AccessControl;
+import io.varve.server.acl.Account;
 import io.varve.server.admin.ClientTotals;
 import io.varve.server.blocking.BlockedClient;
 import io.varve.server.blocking.BlockedKeys;
@@ -69,6 +70,12 @@ public final class ClientLifecycle {
                 new Subscriptions(notifications.channels(), connection::onMessages), access.get().defaultAccount());
         clients.add(client);
         return client;
+    }
+
+    /** Creates a client that no other one sees: it runs the commands of the log again. */
+    public Client internal(Connection connection, Account account) {
+        return new Client(clients, connection, "", "", ticker.wallMillis(), new Watch(watchedKeys, argumentMemory),
+                new Subscriptions(notifications.channels(), connection::onMessages), account);
     }
 
     /** Removes a client whose connection has ended. On its event loop. */

@@ -21,6 +21,8 @@ import io.varve.server.command.session.ParkedCommand;
 import io.varve.server.command.session.Transaction;
 import io.varve.server.command.spec.CommandSpec;
 import io.varve.server.events.KeyEvents;
+import io.varve.server.persistence.ChangeRecorder;
+import io.varve.server.persistence.RecordedCommand;
 import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +39,7 @@ public final class CommandContext extends CallArguments {
     private final ServerState server;
     private final KeyEvents events;
     private final LoopCounters counters;
+    private final ChangeRecorder recorder;
     private final @Nullable FlashKeyFetcher keyFetcher;
     private final Key spareKey = new Key();
     private final Item item = new Item();
@@ -48,6 +51,8 @@ public final class CommandContext extends CallArguments {
     private long reportedErrors;
     private boolean mayHaveChanged;
     private boolean changesNothing;
+    /** Whether it has recorded its changes itself. */
+    private boolean hasRecorded;
     private @Nullable Object[] scratchObjects = new Object[8];
     private final ShardSet allShards;
     private final ShardSet shardOfKey;
@@ -58,10 +63,12 @@ public final class CommandContext extends CallArguments {
      * @param keyFetcher the fetcher for the flash tier; null if there is none
      * @param transactions runs transactions; null within one
      * @param counters the counters of its event loop
+     * @param recorder records changes for the change stream
      */
     public CommandContext(Cache cache, CacheSession session, ServerState server, @Nullable FlashKeyFetcher keyFetcher,
-            @Nullable Transactions transactions, LoopCounters counters) {
+            @Nullable Transactions transactions, LoopCounters counters, ChangeRecorder recorder) {
         this.transactions = transactions;
+        this.recorder = recorder;
         this.counters = counters;
         this.cache = cache;
         this.session = session;
@@ -84,6 +91,79 @@ public final class CommandContext extends CallArguments {
         // A command that may create an item brings its content, so a miss of such a command does not start the
         // measurement of the time until a client fills the key.
         session.awaitingFills(!spec.isDenyOom());
+        session.deriving(spec.isWrite());
+    }
+
+    // --- changes
+
+    /**
+     * Runs the command under its locks, and records its changes: as the command that the client has sent, unless the
+     * handler records others ({@link #record}).
+     */
+    public void run(Handler handler) {
+        hasRecorded = false;
+        long before = session.changes();
+        try {
+            handler.run(this);
+        } finally {
+            // A command that fails may have changed something before.
+            if (session.changes() != before && recorder.isOn()) {
+                recordChanges();
+            }
+        }
+    }
+
+    private void recordChanges() {
+        if (!hasRecorded) {
+            recorder.begin(database(), argumentCount());
+            for (int i = 0; i < argumentCount(); i++) {
+                recorder.argument(argumentAddress(i), argumentLength(i));
+            }
+            recorder.end();
+        }
+        client().repliesAfter(recorder.offset());
+    }
+
+    /** Whether changes are recorded. */
+    public boolean isRecording() {
+        return recorder.isOn();
+    }
+
+    /**
+     * Begins a command that stands for the running one in the record of changes, because that would not do the same
+     * again, or not in Redis: it draws random members, names a time from now on, or waits. The caller adds the other
+     * arguments, and ends it.
+     *
+     * @param key the first argument
+     * @param arguments their number, the name and the key among them
+     */
+    public ChangeRecorder record(RecordedCommand name, Key key, int arguments) {
+        hasRecorded = true;
+        return recorder.begin(key.database(), name, arguments).argument(key);
+    }
+
+    /** Adds an argument to the command that {@link #record} has begun. */
+    public void recordArgument(long address, int length) {
+        recorder.argument(address, length);
+    }
+
+    /** Ends the command that {@link #record} has begun. */
+    public void endRecord() {
+        recorder.end();
+    }
+
+    /** Records that the key was deleted, in place of the running command. */
+    public void recordDeletion(Key key) {
+        if (recorder.isOn()) {
+            record(RecordedCommand.DEL, key, 2).end();
+        }
+    }
+
+    /** Records a new expiry time, in place of the running command. */
+    public void recordExpiry(Key key, long expireAtMillis) {
+        if (recorder.isOn()) {
+            record(RecordedCommand.PEXPIREAT, key, 3).argument(expireAtMillis).end();
+        }
     }
 
     // --- around the command

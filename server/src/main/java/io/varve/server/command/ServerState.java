@@ -18,15 +18,24 @@ import io.varve.server.command.session.Clients;
 import io.varve.server.command.text.GlobPattern;
 import io.varve.server.config.ConfigException;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.persistence.AppendLog;
+import io.varve.server.persistence.ChangeStream;
+import io.varve.server.persistence.LogRewrites;
 import io.varve.server.persistence.Snapshots;
 import io.varve.server.resp.RequestHeapBudget;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The server state that all commands share beside the keys: configuration, commands, users, and the parts for clients,
  * notifications and telemetry. Thread-safe: every part guards itself; the configuration is replaced as a whole.
  */
 public final class ServerState {
+    private static final Logger LOG = LoggerFactory.getLogger(ServerState.class);
+    /** The exit status of a process that cannot go on. */
+    private static final int FAILED = 1;
+
     private final Cache cache;
     private final @Nullable FlashTier flash;
     private final Ticker ticker;
@@ -35,6 +44,8 @@ public final class ServerState {
     private final Notifications notifications;
     private final ClientLifecycle lifecycle;
     private final Telemetry telemetry;
+    private final ChangeStream changes = new ChangeStream();
+    private final AppendLog log;
     private final AccessGuard accessGuard = new AccessGuard(this);
     private final List<ConfigListener> configListeners = new CopyOnWriteArrayList<>();
     private final Consumer<String> shutdown;
@@ -43,6 +54,7 @@ public final class ServerState {
     private volatile CommandTable commands = CommandTable.builder().build();
     private volatile AccessControl access;
     private volatile @Nullable Snapshots snapshots;
+    private volatile @Nullable LogRewrites logRewrites;
 
     /** @param shutdown requests the end of the process, with the reason; returns at once */
     public ServerState(Cache cache, ServerConfig config, Ticker ticker, Consumer<String> shutdown) {
@@ -57,6 +69,7 @@ public final class ServerState {
         this.ticker = ticker;
         this.config = config;
         this.shutdown = shutdown;
+        log = new AppendLog(changes, ticker, ServerState::fail);
         access = AccessControl.open(new CommandNameIndex(commands), GlobPattern::matches, ServerConfig.defaults());
         long ofFlash = flash == null ? 0 : config.number("flash-cache-size") + 2 * config.number("flash-queue-size");
         argumentMemory = RequestHeapBudget.ofHeapBeside(ofFlash + Notifications.heapBytes());
@@ -65,7 +78,8 @@ public final class ServerState {
         notifications = new Notifications(cache, clients, argumentMemory, config);
         lifecycle = new ClientLifecycle(clients, cache, flash != null, blockedKeys, notifications, argumentMemory,
                 ticker, this::config, this::access);
-        telemetry = new Telemetry(cache, flash, ticker, this::config, this::access, lifecycle, notifications);
+        telemetry = new Telemetry(cache, flash, ticker, this::config, this::access, lifecycle, notifications,
+                log);
     }
 
     public Cache cache() {
@@ -168,6 +182,40 @@ public final class ServerState {
     /** Requests the end of the process; returns at once. */
     public void shutdown(String reason) {
         shutdown.accept(reason);
+    }
+
+    /** The changes of the key space, for the log. */
+    public ChangeStream changes() {
+        return changes;
+    }
+
+    /** The append-only log; it is open if {@code appendonly} is yes. */
+    public AppendLog log() {
+        return log;
+    }
+
+    /** What opens and rewrites the log; set with the commands. */
+    public LogRewrites logRewrites() {
+        return Objects.requireNonNull(logRewrites);
+    }
+
+    /** Ends the log, if it was begun. */
+    public void endLog() {
+        LogRewrites control = logRewrites;
+        if (control != null) {
+            control.close();
+        }
+    }
+
+    /** See {@link #logRewrites()}. */
+    public void logRewrites(LogRewrites control) {
+        logRewrites = control;
+    }
+
+    /** Ends the process at once: it cannot keep what it has promised. */
+    private static void fail(String reason) {
+        LOG.error("The process ends: {}", reason);
+        Runtime.getRuntime().halt(FAILED);
     }
 
     /** The saver of snapshots; set with the commands. */

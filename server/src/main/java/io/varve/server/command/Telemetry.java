@@ -24,6 +24,7 @@ import io.varve.server.admin.latency.LatencyMonitor;
 import io.varve.server.admin.latency.SlowLog;
 import io.varve.server.command.spec.CommandSpec;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.SnapshotStatus;
 import io.varve.server.pubsub.SubscriptionType;
 import io.varve.server.system.TimeSlice;
@@ -53,14 +54,17 @@ public final class Telemetry implements InfoSource {
     private final String runId;
     private final InfoReport report;
     private final SnapshotStatus snapshots;
+    private final SnapshotStatus logRewrites;
+    private final AppendLog log;
     private volatile int port;
     private volatile List<String> listeners = List.of();
     private volatile String transport = "";
     private volatile List<String> commandNames = List.of();
 
     Telemetry(Cache cache, @Nullable FlashTier flash, Ticker ticker, Supplier<ServerConfig> config,
-            Supplier<AccessControl> access, ClientLifecycle lifecycle, Notifications notifications) {
+            Supplier<AccessControl> access, ClientLifecycle lifecycle, Notifications notifications, AppendLog log) {
         this.cache = cache;
+        this.log = log;
         this.flash = flash;
         this.ticker = ticker;
         this.config = config;
@@ -71,6 +75,7 @@ public final class Telemetry implements InfoSource {
         startedMillis = ticker.wallMillis();
         startedNanos = ticker.nanoTime();
         snapshots = new SnapshotStatus(startedMillis / 1000, ticker::nanoTime);
+        logRewrites = new SnapshotStatus(startedMillis / 1000, ticker::nanoTime);
         byte[] id = new byte[RUN_ID_BYTES];
         new SecureRandom().nextBytes(id);
         runId = HexFormat.of().formatHex(id);
@@ -211,6 +216,16 @@ public final class Telemetry implements InfoSource {
     @Override
     public SnapshotStatus snapshots() {
         return snapshots;
+    }
+
+    @Override
+    public AppendLog log() {
+        return log;
+    }
+
+    @Override
+    public SnapshotStatus logRewrites() {
+        return logRewrites;
     }
 
     @Override

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 final class UnimplementedCommands {
     /** Full names, grouped by their categories. */
     private static final String NAMES = """
-            admin slow dangerous: bgrewriteaof cluster|addslots cluster|addslotsrange cluster|bumpepoch
+            admin slow dangerous: cluster|addslots cluster|addslotsrange cluster|bumpepoch
             admin slow dangerous: cluster|count-failure-reports cluster|delslots cluster|delslotsrange
             admin slow dangerous: cluster|failover cluster|flushslots cluster|forget cluster|meet
             admin slow dangerous: cluster|replicas cluster|replicate cluster|reset cluster|saveconfig

@@ -37,6 +37,7 @@ public final class Settings {
         tls();
         memory();
         snapshots();
+        log();
         ours();
         flash();
         observation();
@@ -88,6 +89,18 @@ public final class Settings {
         text("dbfilename", "dump.rdb", PROTECTED);
         bool("rdbchecksum", "yes", FIXED);
         bool("rdbcompression", "yes", CHANGEABLE);
+    }
+
+    /** The append-only log. */
+    private static void log() {
+        bool("appendonly", "no", CHANGEABLE);
+        choice("appendfsync", "everysec", CHANGEABLE, List.of("everysec", "always", "no"));
+        text("appenddirname", "appendonlydir", FIXED);
+        text("appendfilename", "appendonly.aof", FIXED);
+        memory("auto-aof-rewrite-min-size", "67108864", 0, MAX, CHANGEABLE);
+        integer("auto-aof-rewrite-percentage", "100", 0, Integer.MAX_VALUE, CHANGEABLE);
+        bool("aof-load-truncated", "yes", CHANGEABLE);
+        bool("aof-timestamp-enabled", "no", CHANGEABLE);
     }
 
     /** Access control. */

@@ -17,7 +17,6 @@ import io.varve.server.config.Setting.Trait;
  */
 final class SettingsWithoutEffect {
     private static final String LINES = """
-            appendonly bool no
             daemonize bool no fixed
             cluster-enabled bool no fixed
             replicaof|slaveof text "" fixed
@@ -28,9 +27,7 @@ final class SettingsWithoutEffect {
             activerehashing bool yes
             always-show-logo bool no fixed
             aof-disable-auto-gc bool no hidden
-            aof-load-truncated bool yes
             aof-rewrite-incremental-fsync bool yes
-            aof-timestamp-enabled bool no
             aof-use-rdb-preamble bool yes
             cluster-allow-pubsubshard-when-down bool yes
             cluster-allow-reads-when-down bool no
@@ -77,7 +74,6 @@ final class SettingsWithoutEffect {
             tls-replication bool no
             use-exit-on-panic bool no hidden
 
-            appendfsync choice everysec everysec,always,no
             cluster-config-save-behavior choice sync sync,best-effort
             cluster-preferred-endpoint-type choice ip ip,hostname,unknown-endpoint
             enable-module-command choice no no,yes,local fixed
@@ -91,8 +87,6 @@ final class SettingsWithoutEffect {
             syslog-facility choice local0 user,local0,local1,local2,local3,local4,local5,local6,local7 fixed
 
             aof-rewrite-cpulist|aof_rewrite_cpulist text "" fixed
-            appenddirname text appendonlydir fixed
-            appendfilename text appendonly.aof fixed
             availability-zone text ""
             bgsave-cpulist|bgsave_cpulist text "" fixed
             bind-source-addr text ""
@@ -132,8 +126,6 @@ final class SettingsWithoutEffect {
             active-defrag-threshold-lower number 10 0 1000
             active-defrag-threshold-upper number 100 0 1000
             active-expire-effort number 1 1 10
-            auto-aof-rewrite-min-size memory 67108864 0 max
-            auto-aof-rewrite-percentage number 100 0 2147483647
             busy-reply-threshold|lua-time-limit number 5000 0 max
             client-default-resp number 2 2 3 fixed hidden
             cluster-announce-bus-port number 0 0 65535

@@ -22,10 +22,9 @@ final class UnsupportedValues {
             case "dbfilename" -> isFileName(value)
                     ? null
                     : "expected the name of a file in the folder dir, without a path";
-            case "appendonly" -> value.equals(NO)
+            case "appendfilename", "appenddirname" -> isFileName(value)
                     ? null
-                    : "expected no: Varve writes no append-only file, so a restart loses all data; appendonly no"
-                            + " accepts this";
+                    : "expected a name in the folder dir, without a path";
             case "replicaof" -> value.isEmpty() || value.equalsIgnoreCase("no one")
                     ? null
                     : "expected \"\": Varve does not replicate, so this server would serve its own data; remove"

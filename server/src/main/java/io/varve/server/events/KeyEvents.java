@@ -74,6 +74,7 @@ public final class KeyEvents implements ChangeListener {
     /** Whether a thread is publishing queued events. */
     private volatile boolean publishing;
     private boolean listening;
+    private volatile boolean hearing;
 
     /**
      * @param matcher whether a pattern matches a text; one thread at a time calls it
@@ -106,12 +107,15 @@ public final class KeyEvents implements ChangeListener {
         selected = bits;
         boolean listens = (bits & (KeyEvent.EXPIRED.bit() | KeyEvent.EVICTED.bit() | KeyEvent.NEW.bit()
                 | KeyEvent.KEYMISS.bit() | KeyEvent.HEXPIRED.bit() | KeyEvent.DEL.bit())) != 0;
-        if (listens != listening) {
+        boolean hears = (bits & KeyEvent.KEYMISS.bit()) != 0;
+        if (listens != listening || hears != hearing) {
+            if (listening) {
+                cache.unsubscribe(this);
+            }
+            hearing = hears;
             listening = listens;
             if (listens) {
                 cache.subscribe(this);
-            } else {
-                cache.unsubscribe(this);
             }
         }
         publishAll();
@@ -165,6 +169,11 @@ public final class KeyEvents implements ChangeListener {
     @Override
     public void created(int database, long keyAddress, int keyLength) {
         emit(KeyEvent.NEW, database, keyAddress, keyLength);
+    }
+
+    @Override
+    public boolean hearsMisses() {
+        return hearing;
     }
 
     @Override

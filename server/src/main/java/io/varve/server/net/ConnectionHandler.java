@@ -234,9 +234,10 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         mine.dispatcher().counters().add(LoopCounters.Total.INPUT_BYTES, in.readableBytes());
         mine.dispatcher().counters().add(LoopCounters.Total.READS, 1);
         reads++;
-        if (parked.isPresent() || isExecuting) {
+        boolean isDraining = out().isDraining();
+        if (parked.isPresent() || isExecuting || isDraining) {
             incoming.receiveWhileBusy(in);
-            if (waiting != null && !isExecuting) {
+            if ((waiting != null || isDraining) && !isExecuting) {
                 resume();
             }
             return;
@@ -269,8 +270,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             if (me.closing() || incoming.error() != null && !parked.isPresent()) {
                 closed = true;
                 out().end();
-                channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
-                        .addListener(me.closing() ? ChannelFutureListener.CLOSE : _ -> lingeringClose.begin());
+                out().afterFlush(() -> channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
+                        .addListener(me.closing() ? ChannelFutureListener.CLOSE : _ -> lingeringClose.begin()));
             }
         } catch (Throwable fatal) {
             // Out of memory for buffers, or a bug outside a handler: this connection ends, the others continue.
@@ -382,6 +383,13 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         endAndClose();
     }
 
+    @Override
+    public void released() {
+        if (!closed && client != null && !isExecuting) {
+            resume();
+        }
+    }
+
     /** Decides what happens next: another turn, a wait until the client reads, or a wait for more input. */
     private void resume() {
         if (parked.isPresent() ? !slimOrClose() : !compactOrClose()) {
@@ -389,13 +397,16 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         }
         boolean writable = channel.isWritable();
         boolean work = parked.isPresent() || incoming.hasMore();
-        boolean isWaiting = waiting != null;
+        ParkedCommand awaited = waiting;
+        // An answer that came while the batch was executed has not begun a turn.
+        boolean isWaiting = awaited != null && !awaited.answered() || out().isDraining();
         if (work && !isWaiting && writable && !batchScheduled) {
             batchScheduled = true;
             channel.eventLoop().execute(batchTask);
         }
         // While the client waits, the connection reads a little input, which detects a close.
-        boolean read = writable && (isWaiting ? incoming.acceptsWhileBusy() : !work);
+        boolean mayRead = out().isDraining() ? !work : incoming.acceptsWhileBusy();
+        boolean read = writable && (isWaiting ? mayRead : !work);
         if (channel.config().isAutoRead() != read) {
             channel.config().setAutoRead(read);
         }

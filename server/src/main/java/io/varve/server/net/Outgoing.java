@@ -1,5 +1,6 @@
 package io.varve.server.net;
 
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 import io.netty.buffer.ByteBuf;
@@ -45,6 +46,9 @@ final class Outgoing {
 
         /** A write failed: the owner closes the connection. */
         void failed(Throwable cause);
+
+        /** Replies have left that had to wait for the log. */
+        void released();
     }
 
     private final ServerState server;
@@ -57,12 +61,18 @@ final class Outgoing {
     private final Consumer<ByteBuf> pieceWriter = this::writePiece;
     private final Runnable deliveryTask = this::continueDelivery;
     private final ChannelFutureListener deliveryWritten = _ -> deliveryWritten();
+    private final Runnable flushTask = this::release;
+    private final Runnable releaseTask = this::wakeUp;
     /** The last of several pieces, which is written in another way than the earlier ones. */
     private @Nullable ByteBuf lastPiece;
     /** Whether messages were written that the channel has not flushed yet. */
     private boolean deliveryInFlight;
     private boolean deliveryScheduled;
     private boolean ended;
+    /** The last offset that replies wait for. */
+    private long heldOffset;
+    private boolean draining;
+    private @Nullable Runnable afterFlush;
     private long overSoftLimitSinceMillis;
 
     Outgoing(ServerState server, ConnectionBuffers buffers, Channel channel, Worker worker, Client client,
@@ -106,8 +116,58 @@ final class Outgoing {
         } else if (last != null) {
             channel.write(last, channel.voidPromise());
         }
-        channel.flush();
+        flush();
         disconnectOverHardLimit();
+    }
+
+    // --- replies that wait for the log
+
+    /**
+     * Sends what was written, once the change stream is durable up to the client's last change. Until then later
+     * replies collect behind it. If there are changes among those, no further command runs before they have left.
+     */
+    private void flush() {
+        long offset = client.repliesAfter();
+        if (server.log().isDurable(offset)) {
+            channel.flush();
+            draining = false;
+            Runnable last = afterFlush;
+            if (last != null) {
+                afterFlush = null;
+                last.run();
+            }
+        } else if (heldOffset < offset) {
+            heldOffset = offset;
+            server.log().whenDurable(offset, releaseTask);
+        }
+    }
+
+    /** Whether no further command may run before the replies to earlier ones have left. */
+    boolean isDraining() {
+        return draining;
+    }
+
+    /** Runs an action after the last replies have been handed to the channel, perhaps at once. */
+    void afterFlush(Runnable action) {
+        afterFlush = action;
+        flush();
+    }
+
+    private void wakeUp() {
+        try {
+            channel.eventLoop().execute(flushTask);
+        } catch (RejectedExecutionException ended) {
+            LOG.debug("Connection {} ended with its event loop", channel.remoteAddress(), ended);
+        }
+    }
+
+    private void release() {
+        draining = true;
+        heldOffset = 0;
+        flush();
+        if (!draining) {
+            owner.released();
+        }
     }
 
     private void writePiece(ByteBuf piece) {

@@ -30,6 +30,8 @@ final class TlsWriteThrottle extends ChannelDuplexHandler {
     private record PendingWrite(ByteBuf bytes, ChannelPromise promise) {}
 
     private final ArrayDeque<PendingWrite> queue = new ArrayDeque<>();
+    /** Of the queue, how many writes may be sent: replies can wait for the log before they are flushed. */
+    private int flushed;
     private int underway;
     private long waiting;
     private volatile long waitingBytes;
@@ -46,10 +48,12 @@ final class TlsWriteThrottle extends ChannelDuplexHandler {
         ByteBuf bytes = (ByteBuf) message;
         queue.add(new PendingWrite(bytes, promise));
         waiting += bytes.readableBytes();
+        notifyWaiting(ctx);
     }
 
     @Override
     public void flush(ChannelHandlerContext ctx) {
+        flushed = queue.size();
         if (!pump(ctx)) {
             ctx.flush();
         }
@@ -63,7 +67,7 @@ final class TlsWriteThrottle extends ChannelDuplexHandler {
         pumping = true;
         boolean wrote = false;
         try {
-            while (underway < MAX_IN_FLIGHT_BYTES && !queue.isEmpty()) {
+            while (underway < MAX_IN_FLIGHT_BYTES && flushed > 0) {
                 writePiece(ctx);
                 wrote = true;
             }
@@ -86,6 +90,7 @@ final class TlsWriteThrottle extends ChannelDuplexHandler {
         ByteBuf piece = next.bytes;
         if (last) {
             queue.remove();
+            flushed--;
         } else {
             piece = next.bytes.readRetainedSlice(length);
         }
@@ -106,7 +111,7 @@ final class TlsWriteThrottle extends ChannelDuplexHandler {
                 promise.tryFailure(done.cause());
             }
         }
-        if (!queue.isEmpty() && !pumpScheduled) {
+        if (flushed > 0 && !pumpScheduled) {
             // Runs later, not within the flush that has just completed a send.
             pumpScheduled = true;
             ctx.executor().execute(() -> {
@@ -147,6 +152,7 @@ final class TlsWriteThrottle extends ChannelDuplexHandler {
                 left.promise.tryFailure(new java.nio.channels.ClosedChannelException());
             }
         }
+        flushed = 0;
         waiting = 0;
         waitingBytes = 0;
     }

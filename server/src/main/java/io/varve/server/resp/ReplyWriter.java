@@ -1,10 +1,14 @@
 package io.varve.server.resp;
 
 import java.nio.charset.StandardCharsets;
+import java.util.function.Consumer;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocator;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes replies, in RESP2 or RESP3, into outgoing buffers. Confined to the event loop of its connection. A large value
@@ -26,10 +30,28 @@ public final class ReplyWriter extends OutputBuffers {
     private long errors;
     private String lastError = "";
 
+    private @Nullable Consumer<String> onError;
+
     /** @param heap budget of the objects around large values */
     public ReplyWriter(ByteBufAllocator allocator, RequestHeapBudget heap) {
         super(allocator);
         this.heap = heap;
+    }
+
+    /**
+     * Creates a writer for replies that nobody reads.
+     *
+     * @param onError receives each error, also of a command that runs again afterwards
+     */
+    public static ReplyWriter discarding(RequestHeapBudget heap, Consumer<String> onError) {
+        ReplyWriter created = new ReplyWriter(PooledByteBufAllocator.DEFAULT, heap);
+        created.onError = onError;
+        return created;
+    }
+
+    /** Drops all replies. */
+    public void discard() {
+        take(ByteBuf::release);
     }
 
     /** Creates a writer with the same allocator and budget. */
@@ -80,6 +102,9 @@ public final class ReplyWriter extends OutputBuffers {
     private void error(String text, byte[] bytes) {
         errors++;
         lastError = text;
+        if (onError != null) {
+            onError.accept(text);
+        }
         ensure(bytes.length + 3);
         putByte('-');
         for (byte b : bytes) {

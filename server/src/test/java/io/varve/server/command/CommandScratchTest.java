@@ -4,7 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.varve.memory.Cache;
+import io.varve.memory.CacheSession;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.persistence.ChangeRecorder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -22,7 +24,9 @@ class CommandScratchTest {
     }
 
     private CommandContext invocation() {
-        return new CommandContext(cache, cache.newSession(), server, null, null, server.telemetry().newLoop(1));
+        CacheSession session = cache.newSession();
+        return new CommandContext(cache, session, server, null, null, server.telemetry().newLoop(1),
+                new ChangeRecorder(server.changes(), session));
     }
 
     @Test

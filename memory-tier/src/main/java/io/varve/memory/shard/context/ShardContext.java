@@ -56,6 +56,7 @@ public final class ShardContext {
     private volatile ShardSettings settings;
     /** Separate from the settings, because every change of a key reads it, and connections subscribe at any time. */
     private volatile ChangeListener[] listeners = NO_LISTENERS;
+    private volatile boolean hearsMisses;
     /** The shares of the penalty classes. Separate from the settings, because maintenance computes them. */
     private volatile ClassShares classShares = ClassShares.NONE;
     /** The cost of a miss by class. Separate from the settings, because maintenance measures it. Never modified. */
@@ -232,10 +233,17 @@ public final class ShardContext {
         ChangeListener[] more = Arrays.copyOf(listeners, listeners.length + 1);
         more[listeners.length] = listener;
         listeners = more;
+        hearsMisses |= listener.hearsMisses();
     }
 
     public synchronized void unsubscribe(ChangeListener listener) {
         listeners = Arrays.stream(listeners).filter(other -> !other.equals(listener)).toArray(ChangeListener[]::new);
+        hearsMisses = Arrays.stream(listeners).anyMatch(ChangeListener::hearsMisses);
+    }
+
+    /** Whether any listener wants to hear of reads of missing keys. */
+    public boolean hearsMisses() {
+        return hearsMisses;
     }
 
     /** The listeners of changes. Callers must not change the array. */

@@ -137,7 +137,8 @@ public final class ShardLock extends ShardLockState {
      * The caller sees what the last holder wrote.
      */
     public long version() {
-        long read = (long) WORD.getAcquire(this);
+        // ORDER: volatile, so that a thread's read of one shard does not come before its write to another one.
+        long read = (long) WORD.getVolatile(this);
         return (read & STATE_MASK) == HELD ? NO_VERSION : read >>> STATE_BITS;
     }
 

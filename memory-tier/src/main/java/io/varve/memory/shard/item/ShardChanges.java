@@ -48,6 +48,9 @@ public final class ShardChanges {
 
     /** Notifies listeners that a key was not found. */
     public void notifyMissed(Key key) {
+        if (!context.hearsMisses()) {
+            return;
+        }
         for (ChangeListener listener : context.listeners()) {
             listener.missed(key.database(), key.address(), key.length());
         }

@@ -88,6 +88,10 @@ final class BitfieldCommands {
         while (operation.read()) {
             changes += operation.run(string, length, longer) ? 1 : 0;
         }
+        if (changes == 0 && longer) {
+            // No field was written, and the string has zeros more.
+            context.session().changed(context.keyAt(0), Change.SET);
+        }
         if (changes > 0) {
             context.session().changed(context.keyAt(0), Change.SET);
             context.events().emit(KeyEvent.SETBIT, context.keyAt(0));

@@ -15,13 +15,13 @@ import io.varve.server.blocking.BlockedKeys;
 import io.varve.server.blocking.PopRunner;
 import io.varve.server.blocking.ReadyKeys;
 import io.varve.server.command.CommandContext;
-import io.varve.server.command.Handler;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.batch.Batch;
 import io.varve.server.command.blocking.Blocking.Taken;
 import io.varve.server.command.flash.FlashKeyFetcher;
 import io.varve.server.command.session.Client;
 import io.varve.server.keys.HeapKey;
+import io.varve.server.persistence.ChangeRecorder;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
 import io.varve.server.resp.ServedReply;
@@ -55,6 +55,7 @@ public final class BlockedClientServer implements PopRunner, AutoCloseable {
     private final Tracking tracking;
     private final @Nullable FlashKeyFetcher keyFetcher;
     private final CommandContext context;
+    private final ChangeRecorder recorder;
     private final Batch batch = Batch.ofKeys(2);
     /** The names of the keys. */
     private final ByteBuffer names = ByteBuffer.allocateDirect(2 * MAX_NAME_BYTES);
@@ -69,12 +70,13 @@ public final class BlockedClientServer implements PopRunner, AutoCloseable {
      * @param keyFetcher the fetcher for the flash tier; null if there is none
      */
     public BlockedClientServer(ServerState server, CacheSession session, @Nullable FlashKeyFetcher keyFetcher,
-            LoopCounters counters) {
+            LoopCounters counters, ChangeRecorder recorder) {
         this.session = session;
         this.keyFetcher = keyFetcher;
         blockedKeys = server.blockedKeys();
         tracking = server.notifications().tracking();
-        context = new CommandContext(server.cache(), session, server, keyFetcher, null, counters);
+        context = new CommandContext(server.cache(), session, server, keyFetcher, null, counters, recorder);
+        this.recorder = recorder;
         reachable = new ShardSet(server.cache().shardCount());
     }
 
@@ -110,10 +112,10 @@ public final class BlockedClientServer implements PopRunner, AutoCloseable {
     }
 
     /** Runs a command under its shard locks, and serves the clients whose keys it makes ready. */
-    public void run(CommandContext command, Handler handler) {
+    public void run(CommandContext command, Runnable action) {
         blockedKeys.collect(ready);
         try {
-            handler.run(command);
+            action.run();
         } finally {
             // A command that fails may have changed keys before.
             serve(command);
@@ -185,6 +187,7 @@ public final class BlockedClientServer implements PopRunner, AutoCloseable {
         return switch (taken) {
             case MISSING, WRONG_TYPE -> Result.NOTHING;
             case SOME, LAST -> {
+                client.repliesAfter(recorder.offset());
                 client.waitState().servedReply(ServedReply.of(reply));
                 yield taken == Taken.SOME ? Result.SERVED : Result.SERVED_LAST;
             }

@@ -5,6 +5,7 @@ import io.varve.server.command.Errors;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.batch.Batch;
 import io.varve.server.command.session.Client;
+import io.varve.server.command.session.Transaction;
 import io.varve.server.command.spec.CommandFlag;
 import io.varve.server.command.spec.CommandSpec;
 import io.varve.server.command.spec.CommandTrait;
@@ -12,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Decides whether a command may run. Confined to its event loop. */
 final class CommandGate {
+    private static final String MISCONFIGURED = "MISCONF Errors writing to the AOF file: ";
+
     private final ServerState server;
     private final CacheSession session;
     private final OomGuard oomGuard;
@@ -19,6 +22,8 @@ final class CommandGate {
     private final boolean hasFlash;
     /** Whether memory for all writes of the run was available at its start. */
     private boolean roomy;
+    /** Why the log cannot be written: then nothing may change. Null if it can. */
+    private @Nullable String refusedFor;
     /** Whether keyspace events are published as messages. */
     private boolean publishesEvents;
 
@@ -33,7 +38,13 @@ final class CommandGate {
     /** Begins a run of the commands from number {@code next} on. */
     void begin(Batch batch, int next) {
         publishesEvents = server.notifications().keyEvents().isOn();
+        refusedFor = server.log().failure();
         roomy = oomGuard.fitsBatch(batch, next);
+    }
+
+    private static boolean isWritingTransaction(CommandSpec spec, Client client) {
+        Transaction executed = TransactionRunner.executed(spec, client);
+        return executed != null && executed.writes();
     }
 
     /** Whether keyspace events were published as messages when the run began. */
@@ -57,6 +68,9 @@ final class CommandGate {
     /** The error for a command without memory; null if there is memory. */
     @Nullable
     String shortage(Batch batch, int command, CommandSpec spec, Client client) {
+        if (refusedFor != null && (spec.isWrite() || isWritingTransaction(spec, client))) {
+            return MISCONFIGURED + refusedFor;
+        }
         if (batch.isRefused(command)) {
             return Errors.of(batch.shortage(command));
         }

@@ -21,6 +21,7 @@ import io.varve.server.command.spec.Arguments;
 import io.varve.server.command.spec.CommandFlag;
 import io.varve.server.command.spec.CommandSpec;
 import io.varve.server.command.spec.CommandTrait;
+import io.varve.server.persistence.ChangeStream;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
 import io.varve.server.tracking.Tracker;
@@ -43,6 +44,7 @@ final class CommandRunner {
     static final int MAX_REPLY_TRIES = 24;
 
     private final ServerState server;
+    private final ChangeStream changes;
     private final CommandTable table;
     private final CacheSession session;
     private final CommandContext context;
@@ -62,6 +64,7 @@ final class CommandRunner {
             @Nullable FlashKeyFetcher keyFetcher, ShardWaiters shardWaiters, CommandTimes times, OomGuard oomGuard,
             BlockedClientServer blockedClients) {
         this.server = server;
+        changes = server.changes();
         this.table = table;
         this.context = context;
         this.keyFetcher = keyFetcher;
@@ -108,6 +111,12 @@ final class CommandRunner {
      * @param mark where its reply begins
      */
     Outcome run(Batch batch, int command, CommandSpec spec, Client client, ReplyWriter reply, long mark) {
+        if (changes.isFull() && (spec.isWrite() || writesInTransaction(spec, client))) {
+            // The disk is slower than the writes.
+            ParkedCommand wait = ParkedCommand.hidden();
+            changes.whenDrained(wait::resume);
+            return retryAfter(wait);
+        }
         long errors = reply.errors();
         long written = reply.pendingBytes();
         if (keyFetcher == null) {
@@ -127,6 +136,11 @@ final class CommandRunner {
             batch.flashLookups().endCommand();
         }
         return wait.replies() ? Outcome.PARKED : Outcome.RETRY;
+    }
+
+    private static boolean writesInTransaction(CommandSpec spec, Client client) {
+        Transaction executed = TransactionRunner.executed(spec, client);
+        return executed != null && executed.writes();
     }
 
     /**
@@ -283,6 +297,10 @@ final class CommandRunner {
         } else {
             handler.run(context);
         }
+        if (context.spec().isWrite() && changes.isOn()) {
+            // Flushes and swaps of databases.
+            context.client().repliesAfter(changes.offset());
+        }
     }
 
     /** @param serves whether it may make keys of blocked clients ready */
@@ -297,9 +315,9 @@ final class CommandRunner {
             isMissingInOtherDatabase = true;
         }
         if (serves) {
-            blockedClients.run(context, handler);
+            blockedClients.run(context, () -> context.run(handler));
         } else {
-            handler.run(context);
+            context.run(handler);
         }
         if (tracker != null) {
             TrackedReads.remember(tracker, context.spec(), batch, first, keys);

@@ -23,6 +23,7 @@ import io.varve.server.command.session.ParkedCommand;
 import io.varve.server.command.session.Transaction;
 import io.varve.server.command.spec.CommandSpec;
 import io.varve.server.command.spec.CommandTrait;
+import io.varve.server.persistence.ChangeRecorder;
 import io.varve.server.resp.ReplyWriter;
 import io.varve.server.resp.ServedReply;
 import io.varve.server.resp.Shortage;
@@ -42,6 +43,7 @@ public final class Dispatcher implements AutoCloseable {
     private final boolean hasFlash;
     private final TransactionRunner transactions;
     private final BlockedClientServer blockedClients;
+    private final ChangeRecorder recorder;
     private final CommandContext context;
     private final LoopCounters counters;
     private final CommandTimes times;
@@ -69,10 +71,11 @@ public final class Dispatcher implements AutoCloseable {
         deferredReplies = new DeferredReplies(server, session, oomGuard);
         publishBackpressure = new PublishBackpressure(server, session);
         ShardWaiters shardWaiters = new ShardWaiters(session, cache.shardCount(), loop);
-        blockedClients = new BlockedClientServer(server, session, keyFetcher, counters);
+        recorder = new ChangeRecorder(server.changes(), session);
+        blockedClients = new BlockedClientServer(server, session, keyFetcher, counters, recorder);
         transactions = new TransactionRunner(server, table, session, keyFetcher, counters, times, monitors, oomGuard,
-                shardWaiters, blockedClients);
-        context = new CommandContext(cache, session, server, keyFetcher, transactions, counters);
+                shardWaiters, blockedClients, recorder);
+        context = new CommandContext(cache, session, server, keyFetcher, transactions, counters, recorder);
         gate = new CommandGate(server, session, oomGuard, monitors);
         runner = new CommandRunner(server, table, context, keyFetcher, shardWaiters, times, oomGuard, blockedClients);
         prefetcher = new KeyPrefetcher(table, session, server.argumentMemory(), () -> server.config().touchAhead());
@@ -83,6 +86,7 @@ public final class Dispatcher implements AutoCloseable {
     public void close() {
         transactions.close();
         blockedClients.close();
+        recorder.close();
     }
 
     public LoopCounters counters() {

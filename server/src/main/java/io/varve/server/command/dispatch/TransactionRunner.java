@@ -23,6 +23,7 @@ import io.varve.server.command.session.Watch;
 import io.varve.server.command.spec.Arguments;
 import io.varve.server.command.spec.CommandSpec;
 import io.varve.server.command.spec.CommandTrait;
+import io.varve.server.persistence.ChangeRecorder;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
 import io.varve.server.tracking.Tracker;
@@ -60,10 +61,13 @@ final class TransactionRunner implements Transactions {
     private final ShardSet shards;
     private final ShardWaiters shardWaiters;
     private final BlockedClientServer blockedClients;
+    private final ChangeRecorder recorder;
 
     TransactionRunner(ServerState server, CommandTable table, CacheSession session,
             @Nullable FlashKeyFetcher keyFetcher, LoopCounters counters, CommandTimes times, MonitorFeed monitors,
-            OomGuard oomGuard, ShardWaiters shardWaiters, BlockedClientServer blockedClients) {
+            OomGuard oomGuard, ShardWaiters shardWaiters, BlockedClientServer blockedClients,
+            ChangeRecorder recorder) {
+        this.recorder = recorder;
         this.monitors = monitors;
         this.shardWaiters = shardWaiters;
         this.blockedClients = blockedClients;
@@ -75,7 +79,7 @@ final class TransactionRunner implements Transactions {
         this.counters = counters;
         cache = server.cache();
         ticker = server.ticker();
-        inner = new CommandContext(cache, session, server, keyFetcher, null, counters);
+        inner = new CommandContext(cache, session, server, keyFetcher, null, counters, recorder);
         shards = new ShardSet(cache.shardCount());
         counts = new TransactionCounts(server, session, times, cache.shardCount());
         memory = new TransactionMemory(cache, server.argumentMemory());
@@ -164,7 +168,7 @@ final class TransactionRunner implements Transactions {
         if (exec.client().watch().isBroken(session.now())) {
             exec.reply().nilArray();
         } else if (serves) {
-            blockedClients.run(exec, _ -> runCommands(exec, queued, isLast));
+            blockedClients.run(exec, () -> runCommands(exec, queued, isLast));
         } else {
             runCommands(exec, queued, isLast);
         }
@@ -195,6 +199,7 @@ final class TransactionRunner implements Transactions {
         int database = exec.client().database();
         counts.begin(batch.commandCount(), shards);
         long changes = counters.changes();
+        recorder.beginTransaction();
         try {
             runCounted(exec, queued, isLast);
         } catch (CacheFullException | NoBufferException none) {
@@ -205,6 +210,8 @@ final class TransactionRunner implements Transactions {
             }
             throw none;
         } finally {
+            recorder.endTransaction();
+            exec.client().repliesAfter(recorder.offset());
             counts.end();
         }
     }
@@ -298,7 +305,7 @@ final class TransactionRunner implements Transactions {
         long mark = reply.mark();
         inner.begin(client, reply, spec, batch, command);
         try {
-            table.handler(spec).run(inner);
+            inner.run(table.handler(spec));
             if (inner.takeParkedCommand() != null) {
                 throw new IllegalStateException(spec.fullName() + " defers its reply without being declared so");
             }

@@ -8,6 +8,8 @@ import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.key.KeyCommands;
 import io.varve.server.events.KeyEvent;
+import io.varve.server.persistence.ChangeRecorder;
+import io.varve.server.persistence.RecordedCommand;
 import io.varve.server.rdb.CorruptPayloadException;
 import io.varve.server.rdb.PayloadReader;
 
@@ -134,6 +136,20 @@ public final class DumpCommands {
         }
     }
 
+    private static void record(CommandContext context, Key key, Options options, long expireAtMillis) {
+        if (context.isRecording()) {
+            boolean hasAccess = options.idleSeconds >= 0 || options.frequency >= 0;
+            ChangeRecorder recorder = context.record(RecordedCommand.RESTORE, key, hasAccess ? 8 : 6)
+                    .argument(expireAtMillis).argument(context.argumentAddress(3), context.argumentLength(3))
+                    .argument(RecordedCommand.REPLACE).argument(RecordedCommand.ABSTTL);
+            if (hasAccess) {
+                recorder.argument(options.idleSeconds >= 0 ? RecordedCommand.IDLETIME : RecordedCommand.FREQ)
+                        .argument(Math.max(options.idleSeconds, options.frequency));
+            }
+            recorder.end();
+        }
+    }
+
     private static void store(CommandContext context, RestoreReader restoreReader, Options options, long ttlMillis) {
         CacheSession session = context.session();
         Key key = context.keyAt(0);
@@ -143,6 +159,7 @@ public final class DumpCommands {
             if (session.delete(key)) {
                 context.events().emit(KeyEvent.DEL, key);
                 context.countChanges(1);
+                context.recordDeletion(key);
             }
             return;
         }
@@ -151,6 +168,7 @@ public final class DumpCommands {
         KeyCommands.emitIfReplaced(context, present, key);
         context.events().emit(KeyEvent.RESTORE, key);
         context.countChanges(1);
+        record(context, key, options, ttlMillis == 0 ? 0 : expireAtMillis);
         if (options.idleSeconds >= 0 || options.frequency >= 0) {
             // A hash disappears at once if all its fields have expired.
             if (session.peek(key, context.item())) {

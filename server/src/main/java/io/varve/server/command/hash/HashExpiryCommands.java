@@ -9,6 +9,8 @@ import io.varve.server.command.value.ExpiryTimes;
 import io.varve.server.command.value.ExpiryTimes.Unit;
 import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.events.KeyEvent;
+import io.varve.server.persistence.ChangeRecorder;
+import io.varve.server.persistence.RecordedCommand;
 
 import static io.varve.server.command.hash.HashCommands.hash;
 import static io.varve.server.command.spec.CommandFlag.DENYOOM;
@@ -86,6 +88,7 @@ final class HashExpiryCommands {
             if (removed > 0) {
                 hash.emitRemoval();
                 context.countChanges(removed);
+                record(context, at);
             }
             return;
         }
@@ -93,6 +96,19 @@ final class HashExpiryCommands {
         if (given > 0) {
             context.events().emit(KeyEvent.HEXPIRE, context.keyAt(0));
             context.countChanges(given);
+            record(context, at);
+        }
+    }
+
+    /** The same command, with a time that does not depend on the clock. */
+    private static void record(CommandContext context, long at) {
+        if (context.isRecording()) {
+            ChangeRecorder recorder = context.record(RecordedCommand.HPEXPIREAT, context.keyAt(0),
+                    context.argumentCount()).argument(at);
+            for (int i = 3; i < context.argumentCount(); i++) {
+                recorder.argument(context.argumentAddress(i), context.argumentLength(i));
+            }
+            recorder.end();
         }
     }
 

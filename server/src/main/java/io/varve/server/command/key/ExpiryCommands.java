@@ -80,10 +80,12 @@ final class ExpiryCommands {
             context.session().delete(key);
             context.events().emit(KeyEvent.DEL, key);
             context.countChanges(1);
+            context.recordDeletion(key);
         } else {
             context.session().expire(key, item, at);
             context.events().emit(KeyEvent.EXPIRE, key);
             context.countChanges(1);
+            context.recordExpiry(key, at);
         }
         context.reply().integer(1);
     }

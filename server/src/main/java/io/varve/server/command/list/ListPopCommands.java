@@ -11,6 +11,7 @@ import io.varve.server.command.blocking.Blocking.Taken;
 import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.events.KeyEvent;
+import io.varve.server.persistence.RecordedCommand;
 import io.varve.server.resp.ReplyWriter;
 
 import static io.varve.server.command.list.ListCommands.list;
@@ -146,6 +147,11 @@ final class ListPopCommands {
         context.events().emit(toFirst ? KeyEvent.LPUSH : KeyEvent.RPUSH, context.keyAt(1));
         context.events().emitRemoval(first ? KeyEvent.LPOP : KeyEvent.RPOP, context.keyAt(0), emptied);
         context.countChanges(1);
+        if (context.isRecording()) {
+            context.record(RecordedCommand.LMOVE, context.keyAt(0), 5).argument(context.keyAt(1))
+                    .argument(first ? RecordedCommand.LEFT : RecordedCommand.RIGHT)
+                    .argument(toFirst ? RecordedCommand.LEFT : RecordedCommand.RIGHT).end();
+        }
     }
 
     private static boolean isSame(Key a, Key b) {
@@ -167,8 +173,15 @@ final class ListPopCommands {
                     again.reply().bulk(name.address(), name.length());
                     ListCommands.takeEnd(list, first, 1);
                     ListCommands.emitPop(again, name, first, 1, list);
+                    recordPop(again, name, first, 1);
                     return left(list);
                 }, ReplyWriter::nilArray);
+    }
+
+    private static void recordPop(CommandContext context, Key key, boolean first, long count) {
+        if (context.isRecording()) {
+            context.record(first ? RecordedCommand.LPOP : RecordedCommand.RPOP, key, 3).argument(count).end();
+        }
     }
 
     private static Taken left(ListValue list) {
@@ -243,6 +256,7 @@ final class ListPopCommands {
         context.reply().array(count);
         ListCommands.takeEnd(list, first, count);
         ListCommands.emitPop(context, name, first, count, list);
+        recordPop(context, name, first, count);
         return left(list);
     }
 }

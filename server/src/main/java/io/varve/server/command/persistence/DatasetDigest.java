@@ -22,6 +22,7 @@ import io.varve.server.admin.LoopCounters;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.dump.ValueWriter;
+import io.varve.server.persistence.ChangeRecorder;
 import io.varve.server.rdb.PayloadReader;
 import io.varve.server.rdb.PayloadWriter;
 import io.varve.server.rdb.ValueSink;
@@ -63,7 +64,8 @@ final class DatasetDigest implements ItemCapture, ValueSink {
         session = server.cache().newSession();
         session.touching(false);
         session.notifying(false);
-        context = new CommandContext(server.cache(), session, server, null, null, new LoopCounters(0));
+        context = new CommandContext(server.cache(), session, server, null, null, new LoopCounters(0),
+                new ChangeRecorder(server.changes(), session));
         for (int i = 0; i < server.cache().databaseCount(); i++) {
             databases.add(new byte[BYTES]);
         }

@@ -17,7 +17,7 @@ import static io.varve.server.command.spec.CommandFlag.NO_ASYNC_LOADING;
 import static io.varve.server.command.spec.CommandFlag.NO_MULTI;
 import static io.varve.server.command.spec.CommandFlag.STALE;
 
-/** SAVE, BGSAVE and LASTSAVE. Immutable. */
+/** SAVE, BGSAVE, LASTSAVE and BGREWRITEAOF. Immutable. */
 public final class PersistenceCommands {
     private static final String RUNNING = "ERR Background save already in progress";
 
@@ -35,6 +35,8 @@ public final class PersistenceCommands {
         table.add(describe("bgsave").arity(-1).flags(ADMIN, NOSCRIPT, NO_ASYNC_LOADING)
                 .summary("Saves a snapshot of all databases in the background")
                 .handler(this::backgroundSave));
+        table.add(describe("bgrewriteaof").arity(1).flags(ADMIN, NOSCRIPT, NO_ASYNC_LOADING)
+                .summary("Rewrites the append-only log in the background").handler(this::rewriteLog));
         table.add(describe("lastsave").arity(1).flags(LOADING, STALE, FAST).categories("@admin", "@dangerous")
                 .tips("nondeterministic_output").summary("Returns the Unix timestamp of the last successful save")
                 .handler(context -> context.reply().integer(server.telemetry().snapshots().lastSaveSeconds())));
@@ -89,6 +91,9 @@ public final class PersistenceCommands {
                 server.cache().flushAll();
             }
             SnapshotLoader.reload(server);
+            if (server.log().isOpen()) {
+                server.logRewrites().rewriteNow();
+            }
         };
         boolean begun = server.snapshots().start(saves, load, failure -> waiting.answer(failure == null
                 ? ReplyWriter::ok
@@ -110,6 +115,15 @@ public final class PersistenceCommands {
                 : reply -> reply.error("ERR the snapshot was not saved: " + failure)));
         if (!begun) {
             waiting.answer(reply -> reply.error(RUNNING));
+        }
+    }
+
+    private void rewriteLog(CommandContext context) {
+        switch (server.logRewrites().rewrite()) {
+            case STARTED -> context.reply().simple("Background append only file rewriting started");
+            case SCHEDULED -> context.reply().simple("Background append only file rewriting scheduled");
+            case RUNNING -> context.reply().error("ERR Background append only file rewriting already in progress");
+            case CLOSED -> context.reply().error("ERR appendonly is no: there is no log to rewrite");
         }
     }
 

@@ -14,6 +14,7 @@ import io.varve.server.command.CommandContext;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.Version;
 import io.varve.server.command.dump.ValueWriter;
+import io.varve.server.persistence.ChangeRecorder;
 import io.varve.server.persistence.PendingBytes;
 import io.varve.server.rdb.PayloadWriter;
 import io.varve.server.system.NativeMemory;
@@ -29,6 +30,8 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
     private static final int NO_DATABASE = -1;
 
     private final ServerState server;
+    private final boolean isLogBase;
+    private final Runnable atMoment;
     private final CacheSession session;
     private final CommandContext context;
     private final PayloadWriter writer;
@@ -41,12 +44,19 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
     private long startMillis;
     private @Nullable Throwable failure;
 
-    SnapshotEncoder(ServerState server, PendingBytes pending) {
+    /**
+     * @param isLogBase whether the file is the base of the log
+     * @param atMoment called when the scan begins, under the locks of all shards
+     */
+    SnapshotEncoder(ServerState server, PendingBytes pending, boolean isLogBase, Runnable atMoment) {
         this.server = server;
+        this.isLogBase = isLogBase;
+        this.atMoment = atMoment;
         session = server.cache().newSession();
         session.touching(false);
         session.notifying(false);
-        context = new CommandContext(server.cache(), session, server, null, null, new LoopCounters(0));
+        context = new CommandContext(server.cache(), session, server, null, null, new LoopCounters(0),
+                new ChangeRecorder(server.changes(), session));
         writer = new PayloadWriter(this::require, pending::append);
         writer.compresses(server.config().bool("rdbcompression"));
         shard = new ShardSet(server.cache().shardCount());
@@ -58,6 +68,7 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
     public synchronized void begins(long millis) {
         startMillis = millis;
         session.now(millis);
+        atMoment.run();
     }
 
     @Override
@@ -86,7 +97,7 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
         head.auxiliary("redis-bits", "64");
         head.auxiliary("ctime", Long.toString(scan.startMillis() / MILLIS_PER_SECOND));
         head.auxiliary("used-mem", Long.toString(server.cache().stats().chargedBytes()));
-        head.auxiliary("aof-base", "0");
+        head.auxiliary("aof-base", isLogBase ? "1" : "0");
         for (int i = 0; i < server.cache().databaseCount(); i++) {
             if (scan.size(i) > 0) {
                 head.selectDatabase(i);

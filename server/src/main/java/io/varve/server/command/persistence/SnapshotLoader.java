@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Locale;
+import java.util.function.LongConsumer;
 
 import io.varve.memory.CacheSession;
 import io.varve.memory.item.CacheFullException;
@@ -16,11 +17,13 @@ import io.varve.server.admin.LoopCounters;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.dump.RestoreReader;
+import io.varve.server.persistence.ChangeRecorder;
 import io.varve.server.rdb.CorruptPayloadException;
 import io.varve.server.rdb.PayloadReader;
 import io.varve.server.rdb.RdbException;
 import io.varve.server.rdb.RdbReader;
 import io.varve.server.system.NativeMemory;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,6 +37,8 @@ public final class SnapshotLoader {
     private static final int TEXT_BYTES = 64 << 10;
     private static final double NANOS_PER_SECOND = 1e9;
     private static final int MAX_EVICTIONS = 100;
+    private static final int MAX_SECOND_DIGITS = 12;
+    private static final long MILLIS_PER_SECOND = 1000;
 
     private final ServerState server;
     private final Path file;
@@ -43,6 +48,8 @@ public final class SnapshotLoader {
     private final RestoreReader values;
     private final Key key = new Key();
     private final Item item = new Item();
+    /** Stops the clock while the base of a log is loaded; null for a snapshot. */
+    private @Nullable LongConsumer clock;
     private long loaded;
     private long expired;
 
@@ -53,7 +60,8 @@ public final class SnapshotLoader {
         this.file = file;
         session = server.cache().newSession();
         session.notifying(false);
-        context = new CommandContext(server.cache(), session, server, null, null, new LoopCounters(0));
+        context = new CommandContext(server.cache(), session, server, null, null, new LoopCounters(0),
+                new ChangeRecorder(server.changes(), session));
         values = RestoreReader.of(context);
     }
 
@@ -82,6 +90,26 @@ public final class SnapshotLoader {
         }
     }
 
+    /**
+     * Loads the base of a log, with the keys that have expired since.
+     *
+     * @param clock stops the clock at the time of the base, milliseconds since the epoch
+     * @return the offset after it
+     */
+    public static long loadBase(ServerState server, Path file, MemorySegment bytes, LongConsumer clock)
+            throws IOException {
+        SnapshotLoader loader = new SnapshotLoader(server, file, false);
+        loader.clock = clock;
+        try {
+            return loader.read(bytes, server.ticker().nanoTime());
+        } catch (RdbException damaged) {
+            throw new IOException(file + ": " + damaged.getMessage() + ". The file was not changed", damaged);
+        } catch (CacheFullException full) {
+            throw new IOException(file + ": its data does not fit into maxmemory " + server.config().maxMemoryBytes()
+                    + "; expected a larger maxmemory, or a policy that evicts", full);
+        }
+    }
+
     /** Loads the file again, into a cache that clients use. Keys that exist by then stay as they are. */
     static void reload(ServerState server) throws IOException {
         new SnapshotLoader(server, SnapshotSaver.file(server.config()), true).load();
@@ -100,7 +128,8 @@ public final class SnapshotLoader {
                 String.format(Locale.ROOT, "%.3f", (server.ticker().nanoTime() - start) / NANOS_PER_SECOND), expired);
     }
 
-    private void read(MemorySegment bytes, long start) throws RdbException {
+    /** @return the offset after the end of the snapshot */
+    private long read(MemorySegment bytes, long start) throws RdbException {
         // Texts of the head, and keys: released with the arena, in one piece reused for each.
         try (NativeMemory memory = new NativeMemory()) {
             ReusedText text = new ReusedText(memory);
@@ -108,6 +137,9 @@ public final class SnapshotLoader {
                 @Override
                 public void auxiliary(String name, String value) {
                     LOG.debug("{}: {} {}", file, name, value);
+                    if (name.equals("ctime")) {
+                        createdAt(value);
+                    }
                 }
 
                 @Override
@@ -125,6 +157,16 @@ public final class SnapshotLoader {
                     LOG.info("Loading {}: {} % done, {} keys", file, 100 * reader.offset() / reader.length(), loaded);
                 }
             }
+            return reader.offset();
+        }
+    }
+
+    /** All keys of a base belong to it that had not expired when it was made. */
+    private void createdAt(String seconds) {
+        if (clock != null && seconds.length() <= MAX_SECOND_DIGITS && seconds.chars().allMatch(Character::isDigit)) {
+            long millis = MILLIS_PER_SECOND * Long.parseLong(seconds);
+            clock.accept(millis);
+            session.now(millis);
         }
     }
 

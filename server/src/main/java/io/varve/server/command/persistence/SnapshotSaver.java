@@ -5,19 +5,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
-import io.varve.memory.PointInTimeScan;
 import io.varve.server.command.ServerState;
 import io.varve.server.config.ConfigException;
 import io.varve.server.config.ServerConfig;
-import io.varve.server.persistence.PendingBytes;
 import io.varve.server.persistence.SaveRules;
-import io.varve.server.persistence.SnapshotFile;
 import io.varve.server.persistence.SnapshotStatus;
 import io.varve.server.persistence.Snapshots;
-import io.varve.server.system.NativeMemory;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,18 +21,10 @@ import org.slf4j.LoggerFactory;
  * Saves snapshots on a thread that lives as long as the save. Guarded by its own monitor, under which it takes no other
  * lock, since a caller may hold shards; the rules are volatile.
  *
- * <p>The file holds the key space as it was at one moment, while commands go on (decision 43). Between two index
- * buckets the scan releases the shard's lock if it has held it for {@link #SLICE_NANOS}, and sleeps, as maintenance
- * does (decision 10). The thread encodes only while few bytes wait for the disk.
+ * <p>Rewriting the log is a task of this thread too: a scan excludes another one.
  */
 public final class SnapshotSaver implements Snapshots {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotSaver.class);
-    private static final long SLICE_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
-    private static final long REST_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
-    /** Bytes that wait for the disk before the scan pauses. */
-    private static final long MAX_PENDING_BYTES = 1 << 20;
-    /** How often a save begins again because a database was flushed. */
-    private static final int MAX_RESTARTS = 10;
     /** Seconds between two attempts by the rules after a failure, as in Redis. */
     private static final long RETRY_SECONDS = 5;
 
@@ -151,64 +138,9 @@ public final class SnapshotSaver implements Snapshots {
         if (server.flash() != null) {
             throw new IOException("snapshots do not cover the keys in flash-dir yet; remove flash-dir to use them");
         }
-        ServerConfig config = server.config();
-        Path target = file(config);
-        for (int attempt = 1; !isSaved(config, target); attempt++) {
-            if (attempt > MAX_RESTARTS) {
-                throw new IOException("databases were flushed during each of " + attempt + " attempts");
-            }
-        }
-    }
-
-    /** @return false if a flush aborted the scan */
-    private boolean isSaved(ServerConfig config, Path target) throws IOException {
+        SnapshotWriter writer = new SnapshotWriter(server, status, file(server.config()), false);
         // Changes from here on may be missing in the file, and count as not saved.
-        status.covers(server.telemetry().changes());
-        try (SnapshotFile file = SnapshotFile.create(target);
-                PendingBytes pending = new PendingBytes();
-                SnapshotEncoder encoder = new SnapshotEncoder(server, pending);
-                PointInTimeScan scan = server.cache().scanAtOneMoment(encoder)) {
-            writeHead(encoder, scan, file);
-            boolean more;
-            do {
-                more = scan.scan(SLICE_NANOS);
-                requireEncoded(encoder);
-                status.progress(encoder.keys());
-                if (!more || pending.bytes() >= MAX_PENDING_BYTES) {
-                    pending.writeTo(file);
-                } else {
-                    LockSupport.parkNanos(this, REST_NANOS);
-                }
-            } while (more);
-            if (scan.isAborted()) {
-                return false;
-            }
-            encoder.end();
-            pending.writeTo(file);
-            file.writeChecksum(config.bool("rdbchecksum"));
-            file.commit();
-            LOG.info("Saved {} keys to {}", encoder.keys(), target);
-            return true;
-        }
-    }
-
-    private void writeHead(SnapshotEncoder encoder, PointInTimeScan scan, SnapshotFile file) throws IOException {
-        long keys = 0;
-        for (int i = 0; i < server.cache().databaseCount(); i++) {
-            keys += scan.size(i);
-        }
-        status.expects(keys);
-        try (NativeMemory memory = new NativeMemory(); PendingBytes head = new PendingBytes()) {
-            encoder.head(scan, memory, head);
-            head.writeTo(file);
-        }
-    }
-
-    private static void requireEncoded(SnapshotEncoder encoder) throws IOException {
-        Throwable failure = encoder.failure();
-        if (failure != null) {
-            throw new IOException("an item could not be encoded", failure);
-        }
+        writer.write(() -> status.covers(server.telemetry().changes()), () -> {});
     }
 
     // --- rules and shutdown

@@ -17,6 +17,7 @@ import io.varve.server.command.introspection.ObjectCommands;
 import io.varve.server.command.key.KeyCommands;
 import io.varve.server.command.key.ScanCommands;
 import io.varve.server.command.list.ListCommands;
+import io.varve.server.command.persistence.LogControl;
 import io.varve.server.command.persistence.PersistenceCommands;
 import io.varve.server.command.persistence.SnapshotSaver;
 import io.varve.server.command.pubsub.PubSubCommands;
@@ -37,6 +38,7 @@ public final class CommandFamilies {
     /** Builds the table of all commands for one server. */
     public static CommandTable table(ServerState server) {
         server.snapshots(new SnapshotSaver(server));
+        server.logRewrites(new LogControl(server));
         CommandTable.Builder table = CommandTable.builder();
         StringCommands.addTo(table);
         KeyCommands.addTo(table);

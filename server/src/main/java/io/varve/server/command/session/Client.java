@@ -39,6 +39,8 @@ public final class Client {
     private volatile boolean killed;
     private volatile boolean noEvict;
     private boolean noTouch;
+    /** Written by the event loop that runs its commands, or that serves it while it waits. */
+    private long repliesAfter;
     private int writesInto = CacheSession.AUTOMATIC;
     private boolean closing;
     private ReplyMode replyMode = ReplyMode.ON;
@@ -108,6 +110,16 @@ public final class Client {
 
     public long createdMillis() {
         return createdMillis;
+    }
+
+    /** The offset of the change stream that has to be durable before its replies leave; 0: none. */
+    public long repliesAfter() {
+        return repliesAfter;
+    }
+
+    /** See {@link #repliesAfter()}. */
+    public void repliesAfter(long offset) {
+        repliesAfter = Math.max(repliesAfter, offset);
     }
 
     public String name() {

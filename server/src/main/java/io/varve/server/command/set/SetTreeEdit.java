@@ -3,6 +3,7 @@ package io.varve.server.command.set;
 import java.util.SplittableRandom;
 
 import io.varve.memory.collection.SetTree;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.value.Encodings;
 import io.varve.server.command.value.RandomRanks;
 import io.varve.server.config.ServerConfig;
@@ -68,12 +69,16 @@ final class SetTreeEdit {
         }
     }
 
-    /** Replies and removes random members, but not all. */
-    void pop(ServerConfig config, ReplyWriter reply, long count, long seed) {
+    /** Replies and removes random members, but not all, and adds them to the record of the command. */
+    void pop(CommandContext context, ReplyWriter reply, long count, long seed) {
+        boolean isRecording = context.isRecording();
         long before = tree.size();
         RandomRanks.forEach(new SplittableRandom(seed), before, count, rank -> {
             tree.seek(rank);
             reply.bulk(tree.address(), tree.length());
+            if (isRecording) {
+                context.recordArgument(tree.address(), tree.length());
+            }
         });
         // Only after the complete reply, because the reply may run out of memory.
         RandomRanks.forEach(new SplittableRandom(seed), before, count, rank -> {
@@ -82,7 +87,7 @@ final class SetTreeEdit {
             tree.remove();
         });
         if (encoding == Encodings.SET_HASHTABLE && PackedSetEdit.isRebuilt(tree.size(), count)) {
-            encoding = measured(config);
+            encoding = measured(context.server().config());
             finish();
         }
     }

@@ -236,7 +236,16 @@ public final class SetValue extends SetView {
         finishRemoval();
     }
 
-    /** Replies and removes random members of an existing set. */
+    private void recordMember() {
+        if (call().isRecording()) {
+            call().recordArgument(memberAddress(), memberLength());
+        }
+    }
+
+    /**
+     * Replies and removes random members of an existing set. Unless they are all, it adds them to the record of the
+     * command.
+     */
     void pop(ReplyWriter reply, long count, long seed) {
         long members = size();
         if (count == members) {
@@ -247,13 +256,14 @@ public final class SetValue extends SetView {
             return;
         }
         if (isTree()) {
-            treeEdit.pop(call().server().config(), reply, count, seed);
+            treeEdit.pop(call(), reply, count, seed);
         } else {
             makeFit();
             SelectionSampler sampler = new SelectionSampler(seed, members, count);
             for (boolean more = first(); more && sampler.areMissing(); more = next()) {
                 if (sampler.takeNext()) {
                     replyMember(reply);
+                    recordMember();
                 }
             }
             // Only after the complete reply, because the reply may run out of memory.

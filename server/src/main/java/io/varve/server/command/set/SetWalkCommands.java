@@ -10,6 +10,7 @@ import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.command.value.RandomRanks;
 import io.varve.server.command.value.ScanCursor;
 import io.varve.server.events.KeyEvent;
+import io.varve.server.persistence.RecordedCommand;
 import io.varve.server.resp.ReplyWriter;
 
 import static io.varve.server.command.set.SetCommands.set;
@@ -162,9 +163,18 @@ final class SetWalkCommands {
             context.reply().nil();
         }
         if (popped > 0) {
+            boolean recordsMembers = context.isRecording() && popped < set.size();
+            if (recordsMembers) {
+                context.record(RecordedCommand.SREM, context.keyAt(0), (int) popped + 2);
+            }
             set.pop(context.reply(), popped, ThreadLocalRandom.current().nextLong());
             context.events().emitRemoval(KeyEvent.SPOP, context.keyAt(0), set.size() == 0);
             context.countChanges(popped);
+            if (recordsMembers) {
+                context.endRecord();
+            } else {
+                context.recordDeletion(context.keyAt(0));
+            }
         }
     }
 

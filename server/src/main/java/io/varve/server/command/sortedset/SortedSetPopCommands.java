@@ -10,6 +10,7 @@ import io.varve.server.command.blocking.Blocking.Taken;
 import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.events.KeyEvent;
+import io.varve.server.persistence.RecordedCommand;
 import io.varve.server.resp.ReplyWriter;
 
 import static io.varve.server.command.sortedset.SortedSetCommands.sortedSet;
@@ -208,5 +209,8 @@ final class SortedSetPopCommands {
         set.finish();
         context.events().emitRemoval(greatest ? KeyEvent.ZPOPMAX : KeyEvent.ZPOPMIN, key, set.size() == 0);
         context.countChanges(count);
+        if (context.isRecording()) {
+            context.record(greatest ? RecordedCommand.ZPOPMAX : RecordedCommand.ZPOPMIN, key, 3).argument(count).end();
+        }
     }
 }

@@ -20,6 +20,7 @@ import io.varve.server.command.value.ExpiryTimes.Unit;
 import io.varve.server.command.value.KeyLookup;
 import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.events.KeyEvent;
+import io.varve.server.persistence.RecordedCommand;
 
 import static io.varve.server.command.spec.CommandFlag.DENYOOM;
 import static io.varve.server.command.spec.CommandFlag.FAST;
@@ -321,6 +322,7 @@ public final class StringCommands {
             context.countChanges(1);
             context.events().emit(KeyEvent.EXPIRE, key);
             context.events().emit(KeyEvent.EXPIRED, key);
+            context.recordDeletion(key);
             return;
         }
         ValueRun run = context.takeRun(argument, session.headroom(key.length()));
@@ -334,6 +336,11 @@ public final class StringCommands {
         context.countChanges(1);
         if (expireAtMillis >= 0) {
             context.events().emit(KeyEvent.EXPIRE, key);
+            if (context.isRecording()) {
+                context.record(RecordedCommand.SET, key, 5)
+                        .argument(context.argumentAddress(argument), context.argumentLength(argument))
+                        .argument(RecordedCommand.PXAT).argument(expireAtMillis).end();
+            }
         }
     }
 
@@ -394,15 +401,20 @@ public final class StringCommands {
                 context.session().delete(key);
                 context.events().emit(KeyEvent.DEL, key);
                 context.countChanges(1);
+                context.recordDeletion(key);
             } else {
                 context.session().expire(key, item, expireAt);
                 context.events().emit(KeyEvent.EXPIRE, key);
                 context.countChanges(1);
+                context.recordExpiry(key, expireAt);
             }
         } else if ((options & PERSIST) != 0 && item.expires()) {
             context.session().expire(key, item, Item.NEVER);
             context.events().emit(KeyEvent.PERSIST, key);
             context.countChanges(1);
+            if (context.isRecording()) {
+                context.record(RecordedCommand.PERSIST, key, 2).end();
+            }
         }
     }
 

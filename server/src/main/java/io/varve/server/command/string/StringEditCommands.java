@@ -17,6 +17,7 @@ import io.varve.server.command.value.Encodings;
 import io.varve.server.command.value.KeyLookup;
 import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.events.KeyEvent;
+import io.varve.server.persistence.RecordedCommand;
 
 import static io.varve.server.command.spec.CommandFlag.DENYOOM;
 import static io.varve.server.command.spec.CommandFlag.FAST;
@@ -243,6 +244,10 @@ public final class StringEditCommands {
         store(context, key, item, found, Encodings.STRING_TEXT, address, text.length);
         context.events().emit(KeyEvent.INCRBYFLOAT, key);
         context.countChanges(1);
+        if (context.isRecording()) {
+            context.record(RecordedCommand.SET, key, 4).argument(address, text.length)
+                    .argument(RecordedCommand.KEEPTTL).end();
+        }
         context.reply().bulk(address, text.length);
     }
 

@@ -255,6 +255,8 @@ public final class MemberList {
         if (hash(first) < 0 || hash(second) < 0) {
             return Integer.compare(Math.min(hash(first), 0), Math.min(hash(second), 0));
         }
-        return Memory.compare(note(first), hash(first), note(second), hash(second));
+        int order = Memory.compare(note(first), hash(first), note(second), hash(second));
+        // The order of equal texts must not depend on the order of the members, which differs after a restart.
+        return order == 0 ? Memory.compare(address(first), length(first), address(second), length(second)) : order;
     }
 }

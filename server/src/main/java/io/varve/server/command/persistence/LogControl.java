@@ -1,0 +1,195 @@
+package io.varve.server.command.persistence;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.varve.server.command.ConfigListener;
+import io.varve.server.command.ServerState;
+import io.varve.server.config.ConfigException;
+import io.varve.server.config.ServerConfig;
+import io.varve.server.persistence.AppendLog;
+import io.varve.server.persistence.ChangeStream;
+import io.varve.server.persistence.LogManifest;
+import io.varve.server.persistence.LogRewrites;
+import io.varve.server.persistence.RecordedRemovals;
+import io.varve.server.persistence.SnapshotStatus;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Turns the log on and off as the settings say, and rewrites it. Thread-safe: its
+ * parts guard themselves.
+ */
+public final class LogControl implements LogRewrites {
+    private static final Logger LOG = LoggerFactory.getLogger(LogControl.class);
+    /** Seconds between two attempts after a failure. */
+    private static final long RETRY_SECONDS = 5;
+    private static final int PERCENT = 100;
+
+    private final ServerState server;
+    private final ChangeStream changes;
+    private final AppendLog log;
+    private final RecordedRemovals removals;
+    private final SnapshotStatus status;
+
+    public LogControl(ServerState server) {
+        this.server = server;
+        changes = server.changes();
+        log = server.log();
+        removals = new RecordedRemovals(changes, server.cache());
+        status = server.telemetry().logRewrites();
+        configure(server.config());
+        server.onConfig((changed, _) -> prepare(changed));
+    }
+
+    /** The directory of the log. */
+    public static Path directory(ServerConfig config) {
+        return Path.of(config.text("dir"), config.text("appenddirname"));
+    }
+
+    private void configure(ServerConfig config) {
+        log.sync(AppendLog.Sync.valueOf(config.text("appendfsync").toUpperCase(Locale.ROOT)));
+        log.stamped(config.bool("aof-timestamp-enabled"));
+    }
+
+    // --- settings
+
+    private ConfigListener.Change prepare(ServerConfig changed) {
+        boolean turnsOn = changed.bool("appendonly") && !log.isOpen();
+        boolean turnsOff = !changed.bool("appendonly") && log.isOpen();
+        if ((turnsOn || turnsOff) && status.isSaving()) {
+            throw new ConfigException("appendonly: the log is being rewritten; try again when"
+                    + " aof_rewrite_in_progress in INFO is 0");
+        }
+        if (turnsOn) {
+            openOrRefuse(changed);
+        }
+        return new ConfigListener.Change() {
+            @Override
+            public void apply() {
+                configure(changed);
+                if (turnsOff) {
+                    close();
+                } else if (turnsOn) {
+                    rewrite();
+                }
+            }
+
+            @Override
+            public void undo() {
+                if (turnsOn) {
+                    close();
+                }
+            }
+        };
+    }
+
+    private void openOrRefuse(ServerConfig config) {
+        if (server.flash() != null) {
+            throw new ConfigException("appendonly yes: expected no: a log does not cover the keys in flash-dir yet");
+        }
+        try {
+            openFiles(config, null);
+        } catch (IOException failed) {
+            throw new ConfigException("appendonly yes: " + failed.getMessage());
+        }
+    }
+
+    private void openFiles(ServerConfig config, @Nullable LogManifest loaded) throws IOException {
+        log.lock(directory(config));
+        log.open(directory(config), config.text("appendfilename"), loaded);
+        server.cache().subscribe(removals);
+    }
+
+    @Override
+    public void open(@Nullable LogManifest loaded) throws IOException {
+        openFiles(server.config(), loaded);
+        if (loaded != null) {
+            changes.turn(true);
+            changes.cut();
+            return;
+        }
+        CompletableFuture<@Nullable String> done = new CompletableFuture<>();
+        boolean started = server.snapshots().start(false, this::rewriteNow, done::complete);
+        String failure = started ? done.join() : "a snapshot is being saved";
+        if (failure != null) {
+            close();
+            throw new IOException(directory(server.config()) + ": the log cannot be begun: " + failure);
+        }
+    }
+
+    @Override
+    public void close() {
+        changes.turn(false);
+        log.close();
+        server.cache().unsubscribe(removals);
+    }
+
+    // --- rewriting
+
+    @Override
+    public Result rewrite() {
+        if (!log.isOpen()) {
+            return Result.CLOSED;
+        }
+        if (status.isSaving()) {
+            return Result.RUNNING;
+        }
+        if (server.snapshots().start(false, this::rewriteNow, _ -> {})) {
+            return Result.STARTED;
+        }
+        log.rewriteScheduled(true);
+        return Result.SCHEDULED;
+    }
+
+    @Override
+    public void rewriteIfDue() {
+        if (!log.isOpen() || status.isSaving()) {
+            return;
+        }
+        long nowSeconds = TimeUnit.MILLISECONDS.toSeconds(server.ticker().wallMillis());
+        boolean mayRetry = !status.hasFailed() || nowSeconds - status.lastAttemptSeconds() > RETRY_SECONDS;
+        if (mayRetry && (log.isRewriteScheduled() || !log.isComplete() || hasGrown())) {
+            rewrite();
+        }
+    }
+
+    private boolean hasGrown() {
+        long percentage = server.config().number("auto-aof-rewrite-percentage");
+        long bytes = log.bytes();
+        long before = Math.max(1, log.rewrittenBytes());
+        return percentage > 0 && bytes > server.config().number("auto-aof-rewrite-min-size")
+                && (bytes - before) * PERCENT / before >= percentage;
+    }
+
+    @Override
+    public void rewriteNow() throws IOException {
+        log.rewriteScheduled(false);
+        status.begun(0);
+        boolean done = false;
+        Path base = log.temporaryBase();
+        try {
+            long[] cut = new long[1];
+            new SnapshotWriter(server, status, base, true).write(() -> {}, () -> {
+                changes.turn(true);
+                cut[0] = changes.cut();
+            });
+            log.replaceBase(base, cut[0]);
+            done = true;
+        } finally {
+            long nowSeconds = TimeUnit.MILLISECONDS.toSeconds(server.ticker().wallMillis());
+            if (done) {
+                status.succeeded(nowSeconds);
+                LOG.info("The log was rewritten: {} bytes", log.baseBytes());
+            } else {
+                status.failed(nowSeconds);
+                Files.deleteIfExists(base);
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package io.varve.server.command.persistence;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+import io.varve.memory.PointInTimeScan;
+import io.varve.server.command.ServerState;
+import io.varve.server.persistence.PendingBytes;
+import io.varve.server.persistence.SnapshotFile;
+import io.varve.server.persistence.SnapshotStatus;
+import io.varve.server.system.NativeMemory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes an RDB file that holds the key space as it was at one moment, while commands go on (decision 43). Confined to
+ * the thread that writes it.
+ *
+ * <p>Between two index buckets the scan releases the shard's lock if it has held it for {@link #SLICE_NANOS}, and
+ * sleeps, as maintenance does (decision 10). The thread encodes only while few bytes wait for the disk.
+ */
+final class SnapshotWriter {
+    private static final Logger LOG = LoggerFactory.getLogger(SnapshotWriter.class);
+    private static final long SLICE_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+    private static final long REST_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
+    /** Bytes that wait for the disk before the scan pauses. */
+    private static final long MAX_PENDING_BYTES = 1 << 20;
+    /** How often a save begins again because a database was flushed. */
+    private static final int MAX_RESTARTS = 10;
+
+    private final ServerState server;
+    private final SnapshotStatus status;
+    private final Path target;
+    private final boolean isLogBase;
+
+    /**
+     * @param target the file that is written, or replaced once it is complete
+     * @param isLogBase whether it is the base of the log
+     */
+    SnapshotWriter(ServerState server, SnapshotStatus status, Path target, boolean isLogBase) {
+        this.server = server;
+        this.status = status;
+        this.target = target;
+        this.isLogBase = isLogBase;
+    }
+
+    /**
+     * Writes the file.
+     *
+     * @param before called before each attempt
+     * @param atMoment called at the moment whose state the file holds, under the locks of all shards
+     */
+    void write(Runnable before, Runnable atMoment) throws IOException {
+        int attempt = 1;
+        before.run();
+        while (!isWritten(atMoment)) {
+            if (attempt++ > MAX_RESTARTS) {
+                throw new IOException("databases were flushed during each of " + MAX_RESTARTS + " attempts");
+            }
+            before.run();
+        }
+    }
+
+    /** @return false if a flush aborted the scan */
+    private boolean isWritten(Runnable atMoment) throws IOException {
+        try (SnapshotFile file = SnapshotFile.create(target);
+                PendingBytes pending = new PendingBytes();
+                SnapshotEncoder encoder = new SnapshotEncoder(server, pending, isLogBase, atMoment);
+                PointInTimeScan scan = server.cache().scanAtOneMoment(encoder)) {
+            writeHead(encoder, scan, file);
+            boolean more;
+            do {
+                more = scan.scan(SLICE_NANOS);
+                requireEncoded(encoder);
+                status.progress(encoder.keys());
+                if (!more || pending.bytes() >= MAX_PENDING_BYTES) {
+                    pending.writeTo(file);
+                } else {
+                    LockSupport.parkNanos(this, REST_NANOS);
+                }
+            } while (more);
+            if (scan.isAborted()) {
+                return false;
+            }
+            encoder.end();
+            pending.writeTo(file);
+            file.writeChecksum(server.config().bool("rdbchecksum"));
+            file.commit();
+            LOG.info("Saved {} keys to {}", encoder.keys(), target);
+            return true;
+        }
+    }
+
+    private void writeHead(SnapshotEncoder encoder, PointInTimeScan scan, SnapshotFile file) throws IOException {
+        long keys = 0;
+        for (int i = 0; i < server.cache().databaseCount(); i++) {
+            keys += scan.size(i);
+        }
+        status.expects(keys);
+        try (NativeMemory memory = new NativeMemory(); PendingBytes head = new PendingBytes()) {
+            encoder.head(scan, memory, head);
+            head.writeTo(file);
+        }
+    }
+
+    private static void requireEncoded(SnapshotEncoder encoder) throws IOException {
+        Throwable failure = encoder.failure();
+        if (failure != null) {
+            throw new IOException("an item could not be encoded", failure);
+        }
+    }
+}

@@ -1,0 +1,578 @@
+package io.varve.server.persistence;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+
+import io.varve.memory.item.Ticker;
+import io.varve.server.persistence.ChangeStream.Section;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The append-only log: writes the {@link ChangeStream} into the files of a directory, as Redis 7 lays them out, on a
+ * thread of its own. Any thread asks whether an offset is durable; none waits for the disk.
+ *
+ * <p>While a block is forced to disk, commands go on, and the next block collects what they change. So many clients
+ * share one force (group commit).
+ *
+ * <p>If the disk is full, the log keeps what it could not write, and tries again; meanwhile {@link #failure} says why.
+ */
+public final class AppendLog implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(AppendLog.class);
+    private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+    /** How long the thread sleeps if there is nothing to write: no client waits for it unless every block is forced. */
+    private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** Attempts to write what is left at the end, if the disk is full. */
+    private static final int LAST_ATTEMPTS = 10;
+    private static final String LOCK = "varve.lock";
+    /** How often the rewriting thread looks whether the log's thread is alive. */
+    private static final long WAIT_MILLIS = 100;
+    private static final int MAX_DIGITS = 18;
+
+    /** When written blocks are forced to disk. */
+    public enum Sync {
+        ALWAYS, EVERYSEC, NO
+    }
+
+    /** An action that waits for an offset. */
+    private record Waiter(long offset, Runnable action) {}
+
+    private final ChangeStream stream;
+    private final Disk disk;
+    private final Ticker ticker;
+    private final long retryNanos;
+    private final Consumer<String> fatal;
+    private final List<Waiter> waiters = new ArrayList<>();
+    private volatile @Nullable Thread thread;
+    private volatile Sync sync = Sync.EVERYSEC;
+    private volatile boolean stamped;
+    private volatile boolean holding;
+    private volatile boolean idle;
+    private volatile boolean rewriteScheduled;
+    private volatile boolean closing;
+    private volatile long durable;
+    private volatile @Nullable String failure;
+
+    // Guarded by this, as the files are: the rewriting thread replaces the base.
+    private Path directory = Path.of("");
+    private String name = "";
+    private LogManifest manifest = LogManifest.empty();
+    /** Whether the manifest on disk is this one, not that of an earlier log. */
+    private volatile boolean isComplete;
+    private List<String> obsolete = List.of();
+    private long fileStart = -1;
+    /** The highest numbers so far: a name is never used twice, whatever became of its file. */
+    private long lastBase;
+    private long lastIncrement;
+    private volatile long closedBytes;
+    private volatile long rewrittenBytes;
+    private volatile long baseBytes;
+    private @Nullable FileChannel lock;
+
+    // Confined to the thread.
+    private @Nullable IncrementFile file;
+    private long written;
+    private long forcedNanos;
+    private boolean forceFailed;
+    private boolean lost;
+    private volatile long fileBytes;
+
+    /** @param fatal called when a force failed under {@link Sync#ALWAYS}: acknowledged data may be lost */
+    public AppendLog(ChangeStream stream, Ticker ticker, Consumer<String> fatal) {
+        this(stream, Disk.system(), ticker, RETRY_NANOS, fatal);
+    }
+
+    /** @param retryNanos the pause after a failed write */
+    AppendLog(ChangeStream stream, Disk disk, Ticker ticker, long retryNanos, Consumer<String> fatal) {
+        this.retryNanos = retryNanos;
+        this.stream = stream;
+        this.disk = disk;
+        this.ticker = ticker;
+        this.fatal = fatal;
+    }
+
+    // --- settings
+
+    /** Sets when blocks are forced. */
+    public void sync(Sync wanted) {
+        sync = wanted;
+        holding = wanted == Sync.ALWAYS && isOpen();
+        LockSupport.unpark(thread);
+        if (!holding) {
+            runWaiters(Long.MAX_VALUE);
+        }
+    }
+
+    /** Sets whether blocks begin with a line that has the time, for people: {@code aof-timestamp-enabled}. */
+    public void stamped(boolean wanted) {
+        stamped = wanted;
+    }
+
+    // --- durability
+
+    /** Whether replies to commands up to this offset may leave. */
+    public boolean isDurable(long offset) {
+        return !holding || durable >= offset;
+    }
+
+    /** The offset up to which the stream is on disk. */
+    public long durable() {
+        return durable;
+    }
+
+    /** Runs an action once {@link #isDurable}, on any thread, perhaps at once. */
+    public void whenDurable(long offset, Runnable action) {
+        synchronized (waiters) {
+            waiters.add(new Waiter(offset, action));
+        }
+        if (isDurable(offset)) {
+            runWaiters(holding ? durable : Long.MAX_VALUE);
+        } else if (idle) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    private void runWaiters(long upTo) {
+        List<Waiter> due = new ArrayList<>();
+        synchronized (waiters) {
+            waiters.removeIf(waiter -> waiter.offset <= upTo && due.add(waiter));
+        }
+        due.forEach(waiter -> waiter.action.run());
+    }
+
+    /** Why the log cannot be written at the moment; null if it can. */
+    public @Nullable String failure() {
+        return failure;
+    }
+
+    // --- begin and end
+
+    /** Whether its files hold all data, so that a start could load it. */
+    public boolean isComplete() {
+        return isComplete;
+    }
+
+    /** Whether the stream is being written. */
+    public boolean isOpen() {
+        return thread != null;
+    }
+
+    /**
+     * Begins to log into a directory, with an increment that {@link ChangeStream#cut} has begun.
+     *
+     * @param loaded the manifest whose files the data was loaded from; null if the log is worth nothing before
+     *     {@link #replaceBase}
+     */
+    public synchronized void open(Path into, String fileName, @Nullable LogManifest loaded) throws IOException {
+        if (thread != null) {
+            throw new IllegalStateException("the log is open");
+        }
+        directory = into;
+        name = fileName;
+        Path existing = LogManifest.file(into, fileName);
+        obsolete = List.of();
+        if (loaded != null) {
+            manifest = loaded;
+        } else if (Files.exists(existing)) {
+            LogManifest old = LogManifest.read(existing);
+            obsolete = old.names();
+            manifest = new LogManifest(old.base(), old.increments());
+        } else {
+            manifest = LogManifest.empty();
+        }
+        isComplete = loaded != null;
+        lastBase = Math.max(manifest.lastBase(), lastNumber(".base."));
+        lastIncrement = Math.max(manifest.lastIncrement(), lastNumber(".incr."));
+        long all = 0;
+        baseBytes = 0;
+        for (String each : loaded == null ? List.<String>of() : loaded.names()) {
+            all += disk.size(into.resolve(each));
+        }
+        closedBytes = all;
+        if (loaded != null && loaded.base() != null) {
+            baseBytes = disk.size(into.resolve(loaded.base().name()));
+        }
+        rewrittenBytes = closedBytes;
+        fileStart = -1;
+        closing = false;
+        failure = null;
+        forcedNanos = ticker.nanoTime();
+        thread = Thread.ofPlatform().name("varve-log").daemon().unstarted(this::run);
+        holding = sync == Sync.ALWAYS;
+        thread.start();
+    }
+
+    /** The highest number of a file in the directory, whether it is listed or not. */
+    private long lastNumber(String kind) throws IOException {
+        long last = 0;
+        String prefix = name + ".";
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
+            for (Path each : files) {
+                String file = String.valueOf(each.getFileName());
+                int end = file.indexOf(kind);
+                String digits = file.startsWith(prefix) && end > prefix.length()
+                        ? file.substring(prefix.length(), end)
+                        : "";
+                if (!digits.isEmpty() && digits.length() <= MAX_DIGITS
+                        && digits.chars().allMatch(Character::isDigit)) {
+                    last = Math.max(last, Long.parseLong(digits));
+                }
+            }
+        }
+        return last;
+    }
+
+    /**
+     * Reserves a directory for this process, creating it if necessary. The end of the process, or {@link #close},
+     * releases it.
+     *
+     * @throws IOException if another process has it, or it cannot be written
+     */
+    public synchronized void lock(Path wanted) throws IOException {
+        if (lock != null) {
+            return;
+        }
+        Files.createDirectories(wanted);
+        FileChannel channel = FileChannel.open(wanted.resolve(LOCK), StandardOpenOption.CREATE,
+                StandardOpenOption.WRITE);
+        try {
+            if (channel.tryLock() == null) {
+                throw new IOException(wanted + ": another process uses this log");
+            }
+        } catch (OverlappingFileLockException mine) {
+            channel.close();
+            throw new IOException(wanted + ": another server of this process uses this log", mine);
+        } catch (IOException failed) {
+            channel.close();
+            throw failed;
+        }
+        lock = channel;
+    }
+
+    private synchronized void unlock() {
+        FileChannel held = lock;
+        lock = null;
+        if (held != null) {
+            try {
+                held.close();
+            } catch (IOException failed) {
+                LOG.warn("The lock of {} could not be released", directory, failed);
+            }
+        }
+    }
+
+    /** Writes and forces what was appended, and ends. The stream must be off. */
+    @Override
+    public void close() {
+        Thread ending = thread;
+        if (ending == null) {
+            unlock();
+            return;
+        }
+        closing = true;
+        LockSupport.unpark(ending);
+        boolean interrupted = false;
+        while (ending.isAlive()) {
+            try {
+                ending.join();
+            } catch (InterruptedException again) {
+                interrupted = true;
+            }
+        }
+        synchronized (this) {
+            thread = null;
+            notifyAll();
+        }
+        holding = false;
+        unlock();
+        if (!lost) {
+            runWaiters(Long.MAX_VALUE);
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    // --- the thread
+
+    private void run() {
+        try {
+            while (true) {
+                boolean more = writeNext();
+                if (!forceIfDue()) {
+                    return;
+                }
+                if (!more) {
+                    if (closing) {
+                        return;
+                    }
+                    rest();
+                }
+            }
+        } catch (RuntimeException | Error bug) {
+            LOG.error("The log has failed", bug);
+            fatal.accept("the log has failed: " + bug);
+        } finally {
+            closeFile();
+        }
+    }
+
+    private void rest() {
+        idle = true;
+        // ORDER: an append before the last look at the stream is found here; whoever appends later sees idle.
+        if (stream.isEmpty() && !closing) {
+            LockSupport.parkNanos(this, REST_NANOS);
+        }
+        idle = false;
+    }
+
+    /** @return whether there was something */
+    private boolean writeNext() {
+        Section section = stream.take();
+        if (section == null) {
+            return false;
+        }
+        int attempts = 0;
+        boolean done = false;
+        // What follows something lost would not be run in the right database, nor at the right time.
+        while (!done && !lost && !(closing && attempts > LAST_ATTEMPTS)) {
+            try {
+                write(section);
+                done = true;
+            } catch (IOException failed) {
+                attempts++;
+                failed(failed);
+                LockSupport.parkNanos(this, retryNanos);
+            }
+        }
+        if (done) {
+            written = section.end;
+            recovered();
+        } else {
+            lost = true;
+            LOG.error("{} bytes of changes are lost: they could not be written to {}", section.bytes, directory);
+        }
+        stream.release(section);
+        return true;
+    }
+
+    private void write(Section section) throws IOException {
+        if (section.startsFile && fileStart() != section.start) {
+            startFile(section.start);
+        }
+        if (section.bytes > 0) {
+            IncrementFile current = java.util.Objects.requireNonNull(file, "the first section begins a file");
+            current.write(section, stamped ? TimeUnit.MILLISECONDS.toSeconds(ticker.wallMillis()) : -1);
+            fileBytes = current.bytes();
+        }
+    }
+
+    private synchronized long fileStart() {
+        return fileStart;
+    }
+
+    /** The next increment is listed before anything is written into it. */
+    private synchronized void startFile(long start) throws IOException {
+        IncrementFile before = file;
+        if (before != null) {
+            before.force();
+        }
+        long sequence = ++lastIncrement;
+        LogManifest.Entry entry = new LogManifest.Entry(name + "." + sequence + ".incr.aof", sequence);
+        IncrementFile next = IncrementFile.create(disk, directory.resolve(entry.name()));
+        try {
+            LogManifest changed = manifest.with(entry);
+            disk.forceDirectory(directory);
+            if (isComplete) {
+                changed.write(disk, directory, name);
+            }
+            manifest = changed;
+        } catch (IOException failed) {
+            next.close();
+            throw failed;
+        }
+        if (before != null) {
+            closedBytes += before.bytes();
+            before.close();
+        }
+        file = next;
+        fileBytes = next.bytes();
+        fileStart = start;
+        durable = start;
+        notifyAll();
+        runWaiters(start);
+    }
+
+    /** @return false if the process has to end */
+    private boolean forceIfDue() {
+        IncrementFile current = file;
+        if (current == null || !current.isUnforced()) {
+            return true;
+        }
+        boolean isDue = closing || switch (sync) {
+            case ALWAYS -> true;
+            case EVERYSEC -> ticker.nanoTime() - forcedNanos >= SECOND;
+            case NO -> false;
+        };
+        if (!isDue) {
+            return true;
+        }
+        try {
+            current.force();
+        } catch (IOException failed) {
+            if (sync == Sync.ALWAYS) {
+                // The system may have dropped the pages: another force would succeed and have written nothing.
+                fatal.accept("the log could not be forced to disk: " + failed.getMessage());
+                return false;
+            }
+            failed(failed);
+            forceFailed = true;
+            forcedNanos = ticker.nanoTime();
+            return true;
+        }
+        forceFailed = false;
+        recovered();
+        forcedNanos = ticker.nanoTime();
+        durable = written;
+        runWaiters(written);
+        return true;
+    }
+
+    private synchronized void failed(IOException reason) {
+        if (failure == null) {
+            LOG.error("The log in {} cannot be written; writes are refused until it can", directory, reason);
+        }
+        failure = reason.getMessage() == null ? reason.toString() : reason.getMessage();
+        notifyAll();
+        stream.wakeWaiters();
+    }
+
+    private void recovered() {
+        if (failure != null && !forceFailed) {
+            LOG.warn("The log in {} can be written again", directory);
+            failure = null;
+        }
+    }
+
+    private void closeFile() {
+        IncrementFile current = file;
+        file = null;
+        if (current != null) {
+            try {
+                current.close();
+            } catch (IOException failed) {
+                LOG.warn("A file of the log in {} could not be closed", directory, failed);
+            }
+        }
+    }
+
+    // --- rewriting
+
+    /** Where the next base is to be written, before {@link #replaceBase}. */
+    public synchronized Path temporaryBase() {
+        return directory.resolve("temp-rewriteaof-" + ProcessHandle.current().pid() + ".rdb");
+    }
+
+    /**
+     * Replaces the base, and drops the increments that it contains.
+     *
+     * @param written the complete base, on disk, in the log's directory
+     * @param cut where the first increment begins that it does not contain: the result of {@link ChangeStream#cut}
+     * @throws IOException if the log cannot be changed; it is as before then
+     */
+    public void replaceBase(Path written, long cut) throws IOException {
+        for (String old : replace(written, cut)) {
+            try {
+                disk.delete(directory.resolve(old));
+            } catch (IOException failed) {
+                LOG.warn("{} is no longer needed, and could not be deleted", directory.resolve(old), failed);
+            }
+        }
+    }
+
+    /** @return the files that are no longer needed */
+    private synchronized List<String> replace(Path written, long cut) throws IOException {
+        awaitFile(cut);
+        long sequence = ++lastBase;
+        LogManifest.Entry base = new LogManifest.Entry(name + "." + sequence + ".base.rdb", sequence);
+        disk.move(written, directory.resolve(base.name()));
+        disk.forceDirectory(directory);
+        LogManifest changed = manifest.with(base, manifest.lastIncrement());
+        changed.write(disk, directory, name);
+        List<String> superseded = new ArrayList<>(isComplete ? manifest.names() : obsolete);
+        superseded.removeAll(changed.names());
+        manifest = changed;
+        isComplete = true;
+        obsolete = List.of();
+        baseBytes = disk.size(directory.resolve(base.name()));
+        closedBytes = baseBytes;
+        rewrittenBytes = baseBytes;
+        return superseded;
+    }
+
+    private void awaitFile(long cut) throws IOException {
+        boolean interrupted = false;
+        while (fileStart < cut && failure == null && isRunning()) {
+            try {
+                wait(WAIT_MILLIS);
+            } catch (InterruptedException again) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        if (fileStart < cut) {
+            throw new IOException(failure == null ? "the log was closed" : failure);
+        }
+    }
+
+    private boolean isRunning() {
+        Thread running = thread;
+        return running != null && running.isAlive();
+    }
+
+    // --- figures
+
+    /** Whether a rewrite waits for the end of a snapshot. */
+    public boolean isRewriteScheduled() {
+        return rewriteScheduled;
+    }
+
+    /** See {@link #isRewriteScheduled()}. */
+    public void rewriteScheduled(boolean value) {
+        rewriteScheduled = value;
+    }
+
+    /** The size of all files, in bytes. */
+    public long bytes() {
+        return isOpen() ? closedBytes + fileBytes : 0;
+    }
+
+    /** Bytes of the stream that are not written yet. */
+    public long pendingBytes() {
+        return stream.pendingBytes();
+    }
+
+    /** Their size after the last rewrite, or at the start. */
+    public long rewrittenBytes() {
+        return rewrittenBytes;
+    }
+
+    /** The size of the base. */
+    public long baseBytes() {
+        return baseBytes;
+    }
+}

@@ -1,0 +1,256 @@
+package io.varve.server.persistence;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+
+import io.varve.memory.offheap.Memory;
+import io.varve.server.system.NativeMemory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The changes of the key space, as commands in RESP that reproduce them, in one order: for each key in the order of its
+ * changes, and the commands of a transaction together. Any thread appends under the locks of the shards that it has
+ * changed, and never waits for a disk; one thread takes. Guarded by its own monitor, the last in the lock order.
+ *
+ * <p>The <i>offset</i> counts the bytes of all commands. Lines that begin with {@code #} are not commands, and do not
+ * count: {@code #T:} and a time, in milliseconds since the epoch, says when the commands after it ran. So whoever runs
+ * them again comes to the same decisions about expiry.
+ */
+public final class ChangeStream implements AutoCloseable {
+    /** Begins the line with the time of the commands after it. */
+    public static final String TIME = "#T:";
+    /** Above this many pending bytes, writes wait. */
+    private static final long MAX_PENDING_BYTES = 64L << 20;
+    private static final int BLOCK_BYTES = 256 << 10;
+    private static final int MAX_FREE_BLOCKS = 32;
+    private static final int NO_DATABASE = -1;
+    private static final long NO_TIME = -1;
+
+    /** A piece of memory, and how much of it is used. */
+    static final class Block {
+        private final NativeMemory owner = new NativeMemory();
+        final MemorySegment memory = owner.allocate(BLOCK_BYTES);
+        int used;
+    }
+
+    /** Commands that were taken together: a whole number of them. */
+    static final class Section {
+        final List<Block> blocks = new ArrayList<>();
+        /** Whether a new file begins here: see {@link ChangeStream#cut}. */
+        final boolean startsFile;
+        /** The offset before its first command, and the one after its last. */
+        final long start;
+        long end;
+        long bytes;
+
+        Section(boolean startsFile, long start) {
+            this.startsFile = startsFile;
+            this.start = start;
+            end = start;
+        }
+    }
+
+    private final Deque<Section> sections = new ArrayDeque<>();
+    private final Deque<Block> free = new ArrayDeque<>();
+    private final List<Runnable> onDrained = new ArrayList<>();
+    private Section open = new Section(false, 0);
+    private long offset;
+    private int database = NO_DATABASE;
+    private long timeMillis = NO_TIME;
+    private long pendingBytes;
+    private volatile boolean on;
+    private volatile boolean full;
+
+    public ChangeStream() {
+        sections.add(open);
+    }
+
+    /** Whether anyone wants the changes: if not, nothing is to be appended. */
+    public boolean isOn() {
+        return on;
+    }
+
+    /** The caller holds the locks of all shards. */
+    public synchronized void turn(boolean wanted) {
+        on = wanted;
+    }
+
+    /** The offset after the last command. */
+    public synchronized long offset() {
+        return offset;
+    }
+
+    /** Bytes that were appended and not written yet. */
+    public synchronized long pendingBytes() {
+        return pendingBytes;
+    }
+
+    /** Whether there is nothing to take. */
+    synchronized boolean isEmpty() {
+        Section first = sections.getFirst();
+        return first == open && first.bytes == 0 && !first.startsFile;
+    }
+
+    /** Whether so much is pending that writes have to wait. */
+    public boolean isFull() {
+        return full;
+    }
+
+    /** Runs an action when the stream is not full, perhaps at once, on any thread. */
+    public void whenDrained(Runnable action) {
+        synchronized (this) {
+            if (full) {
+                onDrained.add(action);
+                return;
+            }
+        }
+        action.run();
+    }
+
+    /**
+     * Appends commands. The caller holds the locks of the shards that they have changed.
+     *
+     * @param first the database of the first command
+     * @param last the database after the last one
+     * @param nowMillis when they ran, milliseconds since the epoch
+     * @return the offset after them
+     */
+    public synchronized long append(int first, int last, long nowMillis, long address, long length) {
+        if (!on) {
+            return offset;
+        }
+        if (nowMillis != timeMillis) {
+            timeMillis = nowMillis;
+            put((TIME + nowMillis + "\r\n").getBytes(StandardCharsets.US_ASCII));
+        }
+        if (first != database) {
+            String number = Integer.toString(first);
+            byte[] select = ("*2\r\n$6\r\nSELECT\r\n$" + number.length() + "\r\n" + number + "\r\n")
+                    .getBytes(StandardCharsets.US_ASCII);
+            put(select);
+            offset += select.length;
+        }
+        database = last;
+        put(address, length);
+        offset += length;
+        open.end = offset;
+        return offset;
+    }
+
+    private void put(byte[] bytes) {
+        Block block = room();
+        if (BLOCK_BYTES - block.used < bytes.length) {
+            block = newBlock();
+        }
+        Memory.copy(bytes, 0, block.memory.address() + block.used, bytes.length);
+        count(block, bytes.length);
+    }
+
+    private void put(long address, long length) {
+        long from = address;
+        long left = length;
+        while (left > 0) {
+            Block block = room();
+            int copied = (int) Math.min(left, BLOCK_BYTES - block.used);
+            Memory.copy(from, block.memory.address() + block.used, copied);
+            count(block, copied);
+            from += copied;
+            left -= copied;
+        }
+    }
+
+    private void count(Block block, int bytes) {
+        block.used += bytes;
+        open.bytes += bytes;
+        pendingBytes += bytes;
+        if (pendingBytes > MAX_PENDING_BYTES) {
+            full = true;
+        }
+    }
+
+    private Block room() {
+        Block last = open.blocks.isEmpty() ? null : open.blocks.getLast();
+        return last == null || last.used == BLOCK_BYTES ? newBlock() : last;
+    }
+
+    private Block newBlock() {
+        Block block = free.isEmpty() ? new Block() : free.removeLast();
+        block.used = 0;
+        open.blocks.add(block);
+        return block;
+    }
+
+    /**
+     * Ends a file: what is appended later goes to the next one, which does not depend on what the file before has said
+     * about database and time. The caller holds the locks of all shards.
+     *
+     * @return the offset at which the next file begins
+     */
+    public synchronized long cut() {
+        open = new Section(true, offset);
+        sections.addLast(open);
+        database = NO_DATABASE;
+        timeMillis = NO_TIME;
+        return offset;
+    }
+
+    /** Takes commands off the stream, in order; null if there are none. Its thread returns them when it is done. */
+    synchronized @Nullable Section take() {
+        Section first = sections.getFirst();
+        if (first == open) {
+            if (isEmpty()) {
+                return null;
+            }
+            open = new Section(false, offset);
+            sections.addLast(open);
+        }
+        return sections.removeFirst();
+    }
+
+    /** Returns the memory of a section that was written. */
+    void release(Section written) {
+        List<Block> surplus = new ArrayList<>();
+        boolean drained;
+        synchronized (this) {
+            for (Block block : written.blocks) {
+                if (free.size() < MAX_FREE_BLOCKS) {
+                    free.addLast(block);
+                } else {
+                    surplus.add(block);
+                }
+            }
+            pendingBytes -= written.bytes;
+            full = pendingBytes > MAX_PENDING_BYTES;
+            drained = !full;
+        }
+        surplus.forEach(block -> block.owner.close());
+        if (drained) {
+            wakeWaiters();
+        }
+    }
+
+    /** Runs all actions that wait for room: it is there, or there will be none for long. */
+    void wakeWaiters() {
+        List<Runnable> actions;
+        synchronized (this) {
+            actions = List.copyOf(onDrained);
+            onDrained.clear();
+        }
+        actions.forEach(Runnable::run);
+    }
+
+    @Override
+    public synchronized void close() {
+        on = false;
+        free.forEach(block -> block.owner.close());
+        free.clear();
+        sections.forEach(section -> section.blocks.forEach(block -> block.owner.close()));
+        sections.clear();
+        open = new Section(false, offset);
+        sections.add(open);
+    }
+}

@@ -1,0 +1,378 @@
+package io.varve.server.persistence;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.zip.CRC32C;
+
+import io.varve.memory.offheap.Memory;
+import io.varve.server.resp.RequestSink;
+import io.varve.server.resp.Shortage;
+
+/**
+ * Reads the commands of a file of the log: an increment of Varve's, whose blocks are checked before any of their
+ * commands is read, or one that Redis has written. Confined to one thread.
+ *
+ * <p>The last file of a log may end in the middle, because the process or the machine has ended while it was written:
+ * what is behind the last complete block, or command, or transaction, was never acknowledged as durable. All other
+ * damage is an error.
+ */
+public final class LogReader {
+    private static final int HEAD_BYTES = IncrementFile.HEAD.length() + IncrementFile.MARK_DIGITS + 2;
+    private static final int MAX_LINE_BYTES = 128;
+    private static final int MAX_DIGITS = 10;
+    /** Begins a line with the time, which Redis writes. */
+    private static final String SECONDS = "#TS:";
+    private static final long NONE = -1;
+    /** Results of {@link #skip}. */
+    private static final long INCOMPLETE = -1;
+    private static final long MALFORMED = -2;
+    private static final int CHECKED_BYTES = 1 << 20;
+
+    private final Path file;
+    private final MemorySegment bytes;
+    private final long base;
+    private final long length;
+    private final boolean mayBeTorn;
+    /** Whether the commands to come are in blocks. */
+    private boolean hasBlocks;
+    private final String mark;
+    private long at;
+    /** The end of the block that is being read; that of the file if it has no blocks. */
+    private long blockEnd;
+    private long timeMillis = NONE;
+    /** Where the transaction begins that has not ended; {@link #NONE} outside of any. */
+    private long transaction = NONE;
+    private long torn;
+    private long commands;
+    private long number;
+
+    /**
+     * @param from where the commands begin: behind an RDB file, if the file begins with one
+     * @param mayBeTorn whether it is the last file of its log
+     * @throws LogException if it is a file of Varve's, and its first line cannot be read
+     */
+    public LogReader(Path file, MemorySegment bytes, long from, boolean mayBeTorn) throws LogException {
+        this.file = file;
+        this.bytes = bytes;
+        this.mayBeTorn = mayBeTorn;
+        base = bytes.address();
+        length = bytes.byteSize();
+        mark = from == 0 && begins(0, IncrementFile.HEAD) ? markOfHead() : "";
+        hasBlocks = !mark.isEmpty();
+        at = hasBlocks ? HEAD_BYTES : from;
+        blockEnd = hasBlocks ? at : length;
+        if (!hasBlocks && from == 0 && begins(0, "#VARVE")) {
+            throw new LogException(file, 0, "the first line is damaged, or of a later version of Varve");
+        }
+    }
+
+    private boolean begins(long offset, String text) {
+        if (length - offset < text.length()) {
+            return false;
+        }
+        for (int i = 0; i < text.length(); i++) {
+            if (Memory.getByte(base + offset + i) != text.charAt(i)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The mark of the file; empty if the first line is not complete. */
+    private String markOfHead() {
+        if (length < HEAD_BYTES || !begins(HEAD_BYTES - 2, "\r\n")) {
+            return "";
+        }
+        byte[] digits = Memory.toArray(base + IncrementFile.HEAD.length(), IncrementFile.MARK_DIGITS);
+        return new String(digits, StandardCharsets.US_ASCII);
+    }
+
+    /** When the commands ran that were read last, milliseconds since the epoch; negative if that is not known. */
+    public long timeMillis() {
+        return timeMillis;
+    }
+
+    /** The offset of the next command. */
+    public long offset() {
+        return at;
+    }
+
+    public long length() {
+        return length;
+    }
+
+    /** Commands read so far. */
+    public long commands() {
+        return commands;
+    }
+
+    /** Bytes at the end of the file that are not a part of the log: known once all was read. */
+    public long tornBytes() {
+        return torn;
+    }
+
+    /**
+     * Reads commands into an empty sink, all of one time, until it is full.
+     *
+     * @return false if there are no more
+     * @throws LogException if the file is damaged
+     */
+    public boolean read(RequestSink sink) throws LogException {
+        int read = 0;
+        while (!sink.isFull()) {
+            if (at == blockEnd && !nextBlock()) {
+                return read > 0;
+            }
+            if (Memory.getByte(base + at) == '#') {
+                if (read > 0) {
+                    return true;
+                }
+                readLine();
+                continue;
+            }
+            long end = skip();
+            if (end < 0) {
+                return damagedCommand(end) || read > 0;
+            }
+            parse(sink);
+            track(end);
+            at = end;
+            commands++;
+            read++;
+        }
+        return true;
+    }
+
+    /** A command of a checked block is never damaged, unless its writer was wrong. */
+    private boolean damagedCommand(long how) throws LogException {
+        if (!hasBlocks && how == INCOMPLETE && mayBeTorn) {
+            tornAt(at);
+            return false;
+        }
+        throw new LogException(file, at, how == INCOMPLETE ? "a command ends with the file" : "expected a command");
+    }
+
+    private void tornAt(long offset) {
+        long from = transaction == NONE ? offset : transaction;
+        torn = length - from;
+        at = from;
+        blockEnd = from;
+    }
+
+    /** Remembers where a transaction begins: it counts only with its end. */
+    private void track(long end) {
+        if (end - at > MAX_LINE_BYTES) {
+            return;
+        }
+        if (transaction == NONE && isCommand("MULTI")) {
+            transaction = at;
+        } else if (transaction != NONE && isCommand("EXEC")) {
+            transaction = NONE;
+        }
+    }
+
+    private boolean isCommand(String name) {
+        String text = "*1\r\n$" + name.length() + "\r\n";
+        if (length - at < text.length() + name.length() || !begins(at, text)) {
+            return false;
+        }
+        for (int i = 0; i < name.length(); i++) {
+            if ((Memory.getByte(base + at + text.length() + i) & ~0x20) != name.charAt(i)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    // --- blocks
+
+    /** @return false at the end of the log */
+    private boolean nextBlock() throws LogException {
+        if (at == length || torn > 0) {
+            if (transaction != NONE && torn == 0) {
+                if (!mayBeTorn) {
+                    throw new LogException(file, transaction, "a transaction that does not end");
+                }
+                tornAt(at);
+            }
+            return false;
+        }
+        if (!hasBlocks) {
+            throw new IllegalStateException("the only block has been read");
+        }
+        long start = at;
+        if (begins(start, "*") || begins(start, SECONDS)) {
+            // Redis goes on writing in the last file of a log that it has loaded.
+            hasBlocks = false;
+            blockEnd = length;
+            return true;
+        }
+        Head head = headAt(start);
+        if (head != null && isIntact(head)) {
+            at = head.from;
+            blockEnd = head.from + head.length;
+            return true;
+        }
+        if (mayBeTorn && !isFollowedByProof(start)) {
+            tornAt(start);
+            return false;
+        }
+        throw new LogException(file, start, "the block of commands that begins here is damaged");
+    }
+
+    /**
+     * The line before a block.
+     *
+     * @param from where the block begins
+     * @param forced the bytes of the file that were on disk before the block was written
+     */
+    private record Head(long from, long length, long checksum, long forced) {}
+
+    private @org.jspecify.annotations.Nullable Head headAt(long offset) {
+        int end = (int) Math.min(MAX_LINE_BYTES, length - offset);
+        StringBuilder line = new StringBuilder();
+        for (int i = 0; i < end; i++) {
+            byte b = Memory.getByte(base + offset + i);
+            if (b == '\n') {
+                return head(line.toString(), offset + i + 1);
+            }
+            line.append((char) (b & 0xff));
+        }
+        return null;
+    }
+
+    private @org.jspecify.annotations.Nullable Head head(String line, long from) {
+        String beginning = IncrementFile.BLOCK + mark + ":";
+        if (!line.startsWith(beginning) || !line.endsWith("\r")) {
+            return null;
+        }
+        String[] fields = line.substring(beginning.length(), line.length() - 1).split(":", -1);
+        if (fields.length != 3) {
+            return null;
+        }
+        try {
+            Head head = new Head(from, Long.parseLong(fields[0]), Long.parseLong(fields[1], 16),
+                    Long.parseLong(fields[2]));
+            return head.length <= 0 || head.length > length - from ? null : head;
+        } catch (NumberFormatException none) {
+            return null;
+        }
+    }
+
+    private boolean isIntact(Head head) {
+        CRC32C checksum = new CRC32C();
+        for (long done = 0; done < head.length; done += CHECKED_BYTES) {
+            checksum.update(bytes.asSlice(head.from + done, Math.min(CHECKED_BYTES, head.length - done))
+                    .asByteBuffer());
+        }
+        return checksum.getValue() == head.checksum;
+    }
+
+    /** Whether a later block says that the bytes at this offset were on disk when it was written. */
+    private boolean isFollowedByProof(long offset) {
+        for (long i = offset + 1; i < length - IncrementFile.BLOCK.length(); i++) {
+            if (Memory.getByte(base + i) == '#') {
+                Head head = headAt(i);
+                if (head != null && head.forced > offset && head.forced <= i && isIntact(head)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** A line that begins with {@code #}: a time, or something for people. */
+    private void readLine() throws LogException {
+        StringBuilder line = new StringBuilder();
+        long i = at;
+        while (i < blockEnd && Memory.getByte(base + i) != '\n' && i - at < MAX_LINE_BYTES) {
+            line.append((char) (Memory.getByte(base + i++) & 0xff));
+        }
+        if (i == blockEnd && !hasBlocks && mayBeTorn) {
+            tornAt(at);
+            return;
+        }
+        if (i == blockEnd || i - at == MAX_LINE_BYTES) {
+            throw new LogException(file, at, "a line that begins with # does not end");
+        }
+        String text = line.toString().trim();
+        if (text.startsWith(ChangeStream.TIME)) {
+            try {
+                timeMillis = Long.parseLong(text.substring(ChangeStream.TIME.length()));
+            } catch (NumberFormatException none) {
+                throw new LogException(file, at, "a time that is no number");
+            }
+        }
+        at = i + 1;
+    }
+
+    // --- commands
+
+    /** @return the offset after the next command, or a negative number */
+    private long skip() {
+        long i = number('*', at);
+        if (i < 0) {
+            return i;
+        }
+        long arguments = number;
+        if (arguments < 1 || arguments > Integer.MAX_VALUE) {
+            return MALFORMED;
+        }
+        for (long left = arguments; left > 0; left--) {
+            i = number('$', i);
+            if (i < 0) {
+                return i;
+            }
+            if (number > Integer.MAX_VALUE) {
+                return MALFORMED;
+            }
+            if (number > blockEnd - i - 2) {
+                return INCOMPLETE;
+            }
+            i += number;
+            if (Memory.getByte(base + i) != '\r' || Memory.getByte(base + i + 1) != '\n') {
+                return MALFORMED;
+            }
+            i += 2;
+        }
+        return i;
+    }
+
+    /** Reads a letter, a {@link #number} and a line end. @return the offset after them, or a negative number */
+    private long number(char letter, long from) {
+        if (from >= blockEnd) {
+            return INCOMPLETE;
+        }
+        if (Memory.getByte(base + from) != letter) {
+            return MALFORMED;
+        }
+        long value = 0;
+        long i = from + 1;
+        for (; i < blockEnd && Memory.getByte(base + i) != '\r'; i++) {
+            int digit = Memory.getByte(base + i) - '0';
+            if (digit < 0 || digit > 9 || i - from > MAX_DIGITS) {
+                return MALFORMED;
+            }
+            value = value * 10 + digit;
+        }
+        if (i + 1 >= blockEnd) {
+            return INCOMPLETE;
+        }
+        number = value;
+        return Memory.getByte(base + i + 1) == '\n' && i > from + 1 ? i + 2 : MALFORMED;
+    }
+
+    /** Hands over the next command, which is complete. */
+    private void parse(RequestSink sink) {
+        long i = number('*', at);
+        int arguments = (int) number;
+        sink.beginRequest(arguments);
+        for (int left = arguments; left > 0; left--) {
+            i = number('$', i);
+            sink.argument(base + i, (int) number);
+            i += number + 2;
+        }
+        sink.endRequest(Shortage.NONE);
+    }
+}

@@ -1,0 +1,36 @@
+package io.varve.server.persistence;
+
+import java.io.IOException;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Opens and closes the log, and replaces its base and increments by a new base. Thread-safe; only {@link #open} waits
+ * for the disk.
+ */
+public interface LogRewrites extends AutoCloseable {
+    /** What became of a request. */
+    enum Result {
+        STARTED, SCHEDULED, RUNNING, CLOSED
+    }
+
+    /**
+     * Begins to log at the start, when no client is connected yet.
+     *
+     * @param loaded the log that the data was loaded from; null: a base is written first
+     */
+    void open(@Nullable LogManifest loaded) throws IOException;
+
+    /** Begins to rewrite the log, or schedules it if a snapshot is being saved. */
+    Result rewrite();
+
+    /** Rewrites the log on the thread that saves snapshots, as a part of another task of it. */
+    void rewriteNow() throws IOException;
+
+    /** Begins a rewrite that was scheduled, or that is due because the log has grown. Called periodically. */
+    void rewriteIfDue();
+
+    /** Ends the log: what was appended is on disk then. */
+    @Override
+    void close();
+}

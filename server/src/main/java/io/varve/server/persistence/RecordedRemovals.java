@@ -1,0 +1,98 @@
+package io.varve.server.persistence;
+
+import io.varve.memory.Cache;
+import io.varve.memory.CacheSession;
+import io.varve.memory.item.Change;
+import io.varve.memory.item.ChangeListener;
+import io.varve.memory.item.Ticker;
+
+/**
+ * Records the changes that are not the effect of a command on its keys: expiry and eviction as DEL, flushes and swaps
+ * of databases. Any thread calls it, under the lock of the key's shard; guarded by its own monitor.
+ */
+public final class RecordedRemovals implements ChangeListener {
+    private final ChangeStream stream;
+    private final CacheSession session;
+    private final Ticker ticker;
+    private final ChangeRecorder shared;
+
+    public RecordedRemovals(ChangeStream stream, Cache cache) {
+        this.stream = stream;
+        session = cache.newSession();
+        ticker = cache.config().ticker();
+        shared = new ChangeRecorder(stream, session);
+    }
+
+    @Override
+    public void changed(Change change, int shard, long sequence, int database, long keyAddress, int keyLength) {
+        switch (change) {
+            case EXPIRED, EMPTIED, EVICTED -> {
+                // Keys of a flushed database are gone for the stream already.
+                if (database >= 0 && stream.isOn()) {
+                    removed(database, keyAddress, keyLength);
+                }
+            }
+            // Commands make these changes, and are recorded themselves; or nothing is visible to clients.
+            case SET, EXPIRY_SET, PERSISTED, DELETED, FIELDS_EXPIRED, DEMOTED -> {
+            }
+        }
+    }
+
+    private void removed(int database, long keyAddress, int keyLength) {
+        ChangeRecorder transaction = ChangeRecorder.ofTransaction();
+        if (transaction != null) {
+            delete(transaction, database, keyAddress, keyLength);
+            return;
+        }
+        synchronized (this) {
+            delete(atPresent(), database, keyAddress, keyLength);
+        }
+    }
+
+    private static void delete(ChangeRecorder recorder, int database, long keyAddress, int keyLength) {
+        recorder.begin(database, RecordedCommand.DEL, 2).argument(keyAddress, keyLength).end();
+    }
+
+    private ChangeRecorder atPresent() {
+        session.now(ticker.wallMillis());
+        return shared;
+    }
+
+    @Override
+    public void flushed(int database) {
+        if (!stream.isOn()) {
+            return;
+        }
+        ChangeRecorder transaction = ChangeRecorder.ofTransaction();
+        if (transaction != null) {
+            flush(transaction, database);
+            return;
+        }
+        synchronized (this) {
+            flush(atPresent(), database);
+        }
+    }
+
+    private static void flush(ChangeRecorder recorder, int database) {
+        recorder.begin(database, RecordedCommand.FLUSHDB, 1).end();
+    }
+
+    @Override
+    public void swapped(int first, int second, Presence presence) {
+        if (!stream.isOn()) {
+            return;
+        }
+        ChangeRecorder transaction = ChangeRecorder.ofTransaction();
+        if (transaction != null) {
+            swap(transaction, first, second);
+            return;
+        }
+        synchronized (this) {
+            swap(atPresent(), first, second);
+        }
+    }
+
+    private static void swap(ChangeRecorder recorder, int first, int second) {
+        recorder.begin(first, RecordedCommand.SWAPDB, 3).argument(first).argument(second).end();
+    }
+}

@@ -1,0 +1,182 @@
+package io.varve.server.recovery;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Locale;
+
+import io.varve.server.command.CommandTable;
+import io.varve.server.command.ServerState;
+import io.varve.server.command.persistence.LogControl;
+import io.varve.server.command.persistence.SnapshotLoader;
+import io.varve.server.config.ConfigException;
+import io.varve.server.config.ServerConfig;
+import io.varve.server.persistence.LogManifest;
+import io.varve.server.persistence.LogReader;
+import io.varve.server.persistence.ReplayClock;
+import io.varve.server.system.NativeMemory;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Loads the data at the start: with {@code appendonly yes} the log, or, if there is none yet, the snapshot; else the
+ * snapshot. Then begins to log. Confined to the thread that starts the server.
+ */
+public final class Recovery {
+    private static final Logger LOG = LoggerFactory.getLogger(Recovery.class);
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final long PROGRESS_NANOS = 5_000_000_000L;
+    private static final long BEFORE_ALL_EXPIRY = 1;
+
+    private final ServerState server;
+    private final CommandTable table;
+    private final ServerConfig config;
+    private final Path directory;
+    private final String name;
+    private long reportAt;
+
+    private Recovery(ServerState server, CommandTable table) {
+        this.server = server;
+        this.table = table;
+        config = server.config();
+        directory = LogControl.directory(config);
+        name = config.text("appendfilename");
+    }
+
+    /**
+     * Loads what the settings name, and opens the log.
+     *
+     * @throws IOException if it cannot be loaded as a whole: the server must not start with a part of the data
+     * @throws ConfigException if the settings exclude each other
+     */
+    public static void run(ServerState server, CommandTable table) throws IOException {
+        if (!server.config().bool("appendonly")) {
+            SnapshotLoader.loadAtStart(server);
+            return;
+        }
+        if (server.flash() != null) {
+            throw new ConfigException("appendonly yes: expected no: a log does not cover the keys in flash-dir yet");
+        }
+        if (!(server.ticker() instanceof ReplayClock)) {
+            throw new ConfigException("appendonly yes: expected a cache that was opened with a ReplayClock, so that"
+                    + " the commands of the log can run again at their times");
+        }
+        new Recovery(server, table).loadLog();
+    }
+
+    private void loadLog() throws IOException {
+        server.log().lock(directory);
+        LogManifest manifest = manifest();
+        if (manifest == null) {
+            SnapshotLoader.loadAtStart(server);
+        } else {
+            load(manifest);
+        }
+        server.logRewrites().open(manifest);
+        // What does not fit is evicted, and that is logged.
+        server.cache().reconfigure(server.cache().config().withMaxMemoryBytes(config.maxMemoryBytes()));
+    }
+
+    /** The manifest of the log; null if there is none. */
+    private @Nullable LogManifest manifest() throws IOException {
+        Path file = LogManifest.file(directory, name);
+        if (Files.exists(file)) {
+            return LogManifest.read(file);
+        }
+        Path old = Path.of(config.text("dir"), name);
+        Path moved = directory.resolve(name);
+        if (!Files.isRegularFile(old) && !Files.isRegularFile(moved)) {
+            return null;
+        }
+        // A log of Redis before version 7: as in Redis 7, it becomes the base.
+        if (!Files.isRegularFile(moved)) {
+            Files.move(old, moved, StandardCopyOption.ATOMIC_MOVE);
+        }
+        LogManifest upgraded = new LogManifest(new LogManifest.Entry(name, 1), List.of());
+        upgraded.write(directory, name);
+        LOG.info("{} has become the base of the log in {}", old, directory);
+        return upgraded;
+    }
+
+    private void load(LogManifest manifest) throws IOException {
+        long start = server.ticker().nanoTime();
+        reportAt = start + PROGRESS_NANOS;
+        ReplayClock clock = (ReplayClock) server.ticker();
+        // Commands that have run once must not fail, nor evict what later ones need: as in Redis, there is no limit.
+        server.cache().reconfigure(server.cache().config()
+                .withMaxMemoryBytes(server.cache().highestMaxMemoryBytes()));
+        long commands = 0;
+        long torn = 0;
+        long refused;
+        clock.stopAt(BEFORE_ALL_EXPIRY);
+        try (LogReplay replay = new LogReplay(server, table, clock)) {
+            List<String> names = manifest.names();
+            for (int i = 0; i < names.size(); i++) {
+                Path file = directory.resolve(names.get(i));
+                LogReader reader = load(replay, file, i == names.size() - 1);
+                commands += reader.commands();
+                if (reader.tornBytes() > 0) {
+                    torn += reader.tornBytes();
+                    cut(file, reader);
+                }
+            }
+            refused = replay.refused();
+        } finally {
+            clock.run();
+        }
+        server.telemetry().resetStats();
+        LOG.info("Loaded the log in {} in {} s: {} commands, {} of them refused; {} bytes of a torn end were cut off",
+                directory, String.format(Locale.ROOT, "%.3f", (clock.nanoTime() - start) / NANOS_PER_SECOND),
+                commands, refused, torn);
+    }
+
+    private LogReader load(LogReplay replay, Path file, boolean isLast) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
+                NativeMemory memory = new NativeMemory()) {
+            MemorySegment bytes = memory.map(channel);
+            LOG.info("Loading {}, {} bytes", file, bytes.byteSize());
+            long from = 0;
+            if (beginsWith(bytes, "REDIS") || beginsWith(bytes, "VALKEY")) {
+                from = SnapshotLoader.loadBase(server, file, bytes, ((ReplayClock) server.ticker())::stopAt);
+            }
+            if (isLast) {
+                // It will not be the last one, whose end may be missing, and its writer may have been killed.
+                channel.force(true);
+            }
+            return replay.run(file, bytes, from, isLast, at -> report(file, at, bytes.byteSize()));
+        }
+    }
+
+    private static boolean beginsWith(MemorySegment bytes, String magic) {
+        byte[] expected = magic.getBytes(StandardCharsets.US_ASCII);
+        return bytes.byteSize() >= expected.length
+                && MemorySegment.ofArray(expected).mismatch(bytes.asSlice(0, expected.length)) < 0;
+    }
+
+    private void report(Path file, long at, long length) {
+        if (server.ticker().nanoTime() - reportAt > 0) {
+            reportAt += PROGRESS_NANOS;
+            LOG.info("Loading {}: {} % done", file, 100 * at / length);
+        }
+    }
+
+    /** Cuts off the end of the last file, or refuses to. */
+    private void cut(Path file, LogReader reader) throws IOException {
+        if (!config.bool("aof-load-truncated")) {
+            throw new IOException(file + ": its last " + reader.tornBytes() + " bytes are incomplete; expected a"
+                    + " complete file, or aof-load-truncated yes, which cuts them off");
+        }
+        LOG.warn("{}: the last {} bytes are incomplete, and are cut off", file, reader.tornBytes());
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.truncate(reader.length() - reader.tornBytes());
+            channel.force(true);
+        }
+    }
+}

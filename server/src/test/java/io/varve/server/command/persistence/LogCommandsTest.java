@@ -1,0 +1,214 @@
+package io.varve.server.command.persistence;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.SplittableRandom;
+
+import io.varve.memory.Cache;
+import io.varve.memory.item.Ticker;
+import io.varve.server.VarveServer;
+import io.varve.server.config.ServerConfig;
+import io.varve.server.differential.random.RandomCommands;
+import io.varve.server.differential.random.ScriptStep;
+import io.varve.server.persistence.ReplayClock;
+import io.varve.server.testing.PackedLimits;
+import io.varve.server.testing.RawClient;
+import io.varve.server.testing.RawReply;
+import io.varve.server.testing.ServerExtension;
+import io.varve.server.testing.SettableTicker;
+import io.varve.testing.TestBudget;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Servers with a log that start and end: random commands of all families, while time passes, and the data of before
+ * after each restart. Confined to the test's thread.
+ *
+ * <p>{@code -Dvarve.log.restarts=N} sets the number of restarts, {@code -Dvarve.log.seed=N} repeats a run.
+ */
+@Timeout(600)
+class LogCommandsTest {
+    private static final int RESTARTS = TestBudget.ofInt("varve.log.restarts", 25, 400);
+    private static final int COMMANDS = 150;
+    private static final String MARK = "the end of a script";
+
+    @RegisterExtension
+    final ServerExtension servers = ServerExtension.withoutServer();
+
+    @TempDir
+    Path directory;
+
+    private VarveServer start(Ticker ticker, String... settings) throws IOException {
+        String[] all = new String[settings.length + 5];
+        System.arraycopy(settings, 0, all, 5, settings.length);
+        all[0] = "maxmemory 64mb";
+        all[1] = "dir " + directory;
+        all[2] = "enable-debug-command yes";
+        all[3] = "appendonly yes";
+        all[4] = "shards 4";
+        ServerConfig config = ServerExtension.config(all);
+        return VarveServer.start(config, Cache.open(config.cacheConfig().withTicker(new ReplayClock(ticker))));
+    }
+
+    private static String digest(RawClient client) throws IOException {
+        // A rewrite excludes the scan of the digest.
+        RawReply digest = client.call("DEBUG", "DIGEST");
+        while (digest.isError()) {
+            digest = client.call("DEBUG", "DIGEST");
+        }
+        return digest.text();
+    }
+
+    @Test
+    void dataOfRandomCommands_isThereAfterEachRestart() throws IOException {
+        long seed = TestBudget.seed("varve.log.seed");
+        SplittableRandom random = new SplittableRandom(seed);
+        SettableTicker ticker = new SettableTicker();
+        String digest = "0000000000000000000000000000000000000000";
+        for (int i = 0; i < RESTARTS; i++) {
+            String how = "seed " + seed + ", restart " + i;
+            String sync = List.of("always", "everysec", "no").get(random.nextInt(3));
+            try (VarveServer server = start(ticker, "appendfsync " + sync);
+                    RawClient client = new RawClient(server.port())) {
+                assertThat(digest(client)).as(how).isEqualTo(digest);
+                PackedLimits.vary(server.port(), i);
+                for (int j = random.nextInt(6); j >= 0; j--) {
+                    run(client, random);
+                    ticker.pass(random.nextInt(2_000));
+                    if (random.nextInt(8) == 0) {
+                        client.command("BGREWRITEAOF");
+                    }
+                }
+                digest = digest(client);
+            }
+        }
+    }
+
+    private static void run(RawClient client, SplittableRandom random) throws IOException {
+        client.queue("HELLO", "3");
+        for (ScriptStep step : new RandomCommands(random.nextLong(), true).script(COMMANDS)) {
+            client.queue(step.arguments().toArray(String[]::new));
+        }
+        client.queue("DISCARD");
+        client.queue("RESET");
+        client.queue("ECHO", MARK);
+        client.flush();
+        RawReply reply;
+        do {
+            reply = client.read();
+            assertThat(reply.isError() && reply.text().contains("internal error")).as(reply.text()).isFalse();
+        } while (!reply.text().equals(MARK));
+    }
+
+    @Test
+    void commandsWhoseEffectDependsOnChanceOrTimeOrOthers_areRecordedByTheirEffect() throws IOException {
+        SettableTicker ticker = new SettableTicker();
+        String digest;
+        try (VarveServer server = start(ticker);
+                RawClient client = new RawClient(server.port());
+                RawClient blocked = new RawClient(server.port())) {
+            for (int i = 0; i < 300; i++) {
+                client.command("SADD", "set", "member" + i);
+                client.command("SADD", "numbers", Integer.toString(i));
+                client.command("SADD", "small", Integer.toString(i % 7));
+            }
+            client.command("SPOP", "set", "100");
+            client.command("SPOP", "numbers", "7");
+            client.command("SPOP", "small");
+            client.command("SPOP", "small", "100");
+            client.command("SET", "float", "10.5", "EX", "1000");
+            client.command("INCRBYFLOAT", "float", "0.1");
+            client.command("SETEX", "short", "1", "gone soon");
+            client.command("SET", "past", "1", "PXAT", "1000");
+            client.command("GETEX", "float", "PX", "500000");
+            client.command("HSET", "hash", "f", "1", "g", "2");
+            client.command("HPEXPIRE", "hash", "100", "FIELDS", "1", "f");
+            blocked.queue("BLMOVE", "source", "target", "LEFT", "RIGHT", "0");
+            blocked.flush();
+            while (client.infoLong("blocked_clients") == 0) {
+                Thread.onSpinWait();
+            }
+            client.command("RPUSH", "source", "1", "2");
+            assertThat(blocked.read().text()).isEqualTo("1");
+            ticker.pass(1_500);
+            // The key and the field do not exist for these.
+            client.command("INCR", "short");
+            client.command("HINCRBY", "hash", "f", "5");
+            client.command("MULTI");
+            client.command("SELECT", "3");
+            client.command("SET", "other", "1");
+            client.command("FLUSHDB");
+            client.command("SET", "left", "1", "PX", "100000");
+            client.command("EXEC");
+            client.command("SWAPDB", "3", "5");
+            digest = digest(client);
+        }
+        try (VarveServer server = start(ticker); RawClient client = new RawClient(server.port())) {
+            assertThat(digest(client)).isEqualTo(digest);
+            assertThat(client.call("GET", "short").text()).isEqualTo("1");
+            assertThat(client.call("HGET", "hash", "f").text()).isEqualTo("5");
+            assertThat(client.call("LRANGE", "target", "0", "-1").elements().getFirst().text()).isEqualTo("1");
+            client.command("SELECT", "5");
+            assertThat(client.call("DBSIZE").integer()).isEqualTo(1);
+            assertThat(client.call("PTTL", "left").integer()).isEqualTo(100_000);
+        }
+    }
+
+    @Test
+    void rewriteReplacesTheFiles() throws IOException {
+        SettableTicker ticker = new SettableTicker();
+        String digest;
+        try (VarveServer server = start(ticker); RawClient client = new RawClient(server.port())) {
+            for (int i = 0; i < 20_000; i++) {
+                client.queue("SET", "key", "value" + i);
+            }
+            client.flush();
+            for (int i = 0; i < 20_000; i++) {
+                client.read();
+            }
+            long before = client.infoLong("aof_current_size");
+            assertThat(client.command("BGREWRITEAOF")).startsWith("+Background append only file rewriting");
+            while (client.infoLong("aof_rewrite_in_progress") == 1 || client.infoLong("aof_rewrites") < 2) {
+                Thread.onSpinWait();
+            }
+            assertThat(before).isGreaterThan(600_000);
+            assertThat(client.infoLong("aof_current_size")).isLessThan(10_000);
+            client.command("SET", "after", "1");
+            digest = digest(client);
+        }
+        try (var files = Files.list(directory.resolve("appendonlydir"))) {
+            assertThat(files.map(file -> file.getFileName().toString())).containsExactlyInAnyOrder(
+                    "appendonly.aof.manifest", "appendonly.aof.2.base.rdb", "appendonly.aof.2.incr.aof", "varve.lock");
+        }
+        try (VarveServer server = start(ticker); RawClient client = new RawClient(server.port())) {
+            assertThat(digest(client)).isEqualTo(digest);
+        }
+    }
+
+    @Test
+    void logIsTurnedOnAndOffWhileClientsWrite() throws IOException {
+        SettableTicker ticker = new SettableTicker();
+        String digest;
+        try (VarveServer server = start(ticker, "appendonly no"); RawClient client = new RawClient(server.port())) {
+            client.setKeys("key", 1_000, "value");
+            assertThat(client.command("CONFIG", "SET", "appendonly", "yes")).isEqualTo("+OK\r\n");
+            client.command("SET", "logged", "1");
+            while (client.infoLong("aof_rewrites") == 0) {
+                Thread.onSpinWait();
+            }
+            digest = digest(client);
+            assertThat(client.command("CONFIG", "SET", "appendonly", "no")).isEqualTo("+OK\r\n");
+            client.command("SET", "not logged", "1");
+            assertThat(client.infoLong("aof_enabled")).isZero();
+        }
+        try (VarveServer server = start(ticker); RawClient client = new RawClient(server.port())) {
+            assertThat(digest(client)).isEqualTo(digest);
+        }
+    }
+}
