@@ -3,6 +3,8 @@ package io.varve.memory;
 import io.varve.memory.config.CacheConfig;
 import io.varve.memory.config.CurveSettings;
 import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.item.Change;
+import io.varve.memory.item.ChangeListener;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
@@ -186,10 +188,26 @@ final class OptimisticReadTest {
     }
 
     @Test
-    void confirmOptimisticRead_ofMissWithListener_isRefused() {
+    void confirmOptimisticRead_ofMissWithListenerOfMisses_isRefused() {
+        ChangeListener ofChanges = (_, _, _, _, _, _) -> {};
+        cache.subscribe(ofChanges);
         assertThat(reads()).isTrue();
-        cache.subscribe((_, _, _, _, _, _) -> {});
+        ChangeListener ofMisses = new ChangeListener() {
+            @Override
+            public void changed(Change change, int shard, long sequence, int database, long address, int length) {
+                // It wants to hear of misses only.
+            }
+
+            @Override
+            public boolean hearsMisses() {
+                return true;
+            }
+        };
+        cache.subscribe(ofMisses);
         assertThat(reads()).isFalse();
+        cache.unsubscribe(ofMisses);
+        assertThat(reads()).isTrue();
+        cache.subscribe(ofMisses);
         fixture.set(0, NAME, NAME, Item.NEVER);
         assertThat(reads()).isTrue();
     }

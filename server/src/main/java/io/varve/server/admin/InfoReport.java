@@ -190,7 +190,7 @@ public final class InfoReport {
         long buffers = source.clientTotals().bufferBytes();
         long peak = Math.max(peakBytes, MemoryFigures.usedBytes(stats, buffers));
         peakBytes = peak;
-        return new MemoryFigures(stats, buffers, startupBytes, peak,
+        return new MemoryFigures(stats, buffers, source.log().pendingBytes(), startupBytes, peak,
                 ProcessMemory.residentBytes(stats.chargedBytes()), machineBytes, source.config().maxMemoryBytes());
     }
 

@@ -11,13 +11,15 @@ import io.varve.server.config.Decimals;
  *
  * @param stats the cache's own sums
  * @param bufferBytes bytes in connection buffers: received but not executed, or not yet sent
+ * @param logBytes bytes of the append-only log that are not written yet
  * @param startupBytes bytes in use before the first command
  * @param peakBytes largest number of bytes in use since then
  * @param residentBytes resident memory of the process, as the system counts it
  * @param machineBytes memory of the machine or the container
  * @param maxMemoryBytes the limit
  */
-public record MemoryFigures(CacheStats stats, long bufferBytes, long startupBytes, long peakBytes, long residentBytes,
+public record MemoryFigures(CacheStats stats, long bufferBytes, long logBytes, long startupBytes, long peakBytes,
+        long residentBytes,
         long machineBytes, long maxMemoryBytes) {
     /** Buffer bytes that do not count as used, since every server has them. */
     static final long FREE_BUFFER_BYTES = 16L << 20;
@@ -181,7 +183,7 @@ public record MemoryFigures(CacheStats stats, long bufferBytes, long startupByte
         bytes(all, "mem_clients_slaves", "clients.slaves", "Always 0: there are no replicas", 0);
         bytes(all, "mem_clients_normal", "clients.normal", "Buffers of connections", bufferBytes);
         bytes(all, "mem_cluster_links", "cluster.links", "Always 0: there is no cluster", 0);
-        bytes(all, "mem_aof_buffer", "aof.buffer", "Always 0: there is no append-only file", 0);
+        bytes(all, "mem_aof_buffer", "aof.buffer", "Of the append-only log, not written yet", logBytes);
         count(all, "active_defrag_running", "active.defrag.running", "Always 0: the cleaner replaces defragmentation");
         count(all, "lazyfree_pending_objects", "lazyfree.pending.objects", "Always 0: memory is freed in slices");
         count(all, "lazyfreed_objects", "lazyfreed.objects", "Always 0: memory is freed in slices");

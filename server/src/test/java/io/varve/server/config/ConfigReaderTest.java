@@ -102,7 +102,7 @@ class ConfigReaderTest {
     @Test
     void everyBadLineAndOptionIsReported_inTheirOrder_withFileLineNameValueAndWhatIsAllowed() throws IOException {
         Path inner = Files.write(folder.resolve("inner.conf"), List.of("timeout 1", "tcp-keepalive x"));
-        Path file = Files.write(folder.resolve("varve.conf"), List.of("appendonly yes", "port 70000", "hz 10",
+        Path file = Files.write(folder.resolve("varve.conf"), List.of("import-mode yes", "port 70000", "hz 10",
                 "nosuch a b", "save 900 1", "requirepass \"tell-nobody", "include " + inner, "save 300 10",
                 "dbfilename a/b", "user a", "user a", "slaveof 10.0.0.1 6379", "requirepass tell-nobody more",
                 "loadmodule x.so",
@@ -111,8 +111,7 @@ class ConfigReaderTest {
         assertThatThrownBy(() -> ConfigReader.read(List.of(file.toString(), "--hz", "0", "--daemonize", "yes",
                 "--nosuch=1"))).isInstanceOf(ConfigException.class).message()
                 .isEqualTo(String.join("\n",
-                        file + ":1: appendonly yes: expected no: Varve writes no append-only file, so a restart loses"
-                                + " all data; appendonly no accepts this",
+                        file + ":1: import-mode yes: expected no: Varve always expires and evicts keys",
                         file + ":2: port 70000: expected a number from 0 to 65535",
                         file + ":4: nosuch a b: there is no such setting; serve --help lists them",
                         file + ":6: unbalanced quotes: requirepass (hidden)",
@@ -138,7 +137,7 @@ class ConfigReaderTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"appendonly yes|appendonly no", "dbfilename a/b|dbfilename b",
+    @CsvSource(delimiter = '|', value = {"appendfilename a/b|appendfilename b", "dbfilename a/b|dbfilename b",
             "daemonize yes|daemonize no", "cluster-enabled yes|cluster-enabled no",
             "slaveof 127.0.0.1 1|replicaof no one", "min-slaves-to-write 1|min-replicas-to-write 0",
             "import-mode yes|import-mode no"})

@@ -19,6 +19,7 @@ import io.varve.server.testing.RawClient;
 import io.varve.server.testing.RawReply;
 import io.varve.server.testing.ServerProcess;
 import io.varve.testing.TestBudget;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -105,7 +106,7 @@ class LogKillIT {
         /** How many of them were acknowledged, and when. */
         private final Deque<Long> acknowledgedNanos = new ArrayDeque<>();
         private volatile long diedNanos;
-        private volatile Throwable failure;
+        private volatile @Nullable Throwable failure;
 
         private long counter;
         private final List<String> list = new ArrayList<>();

@@ -55,7 +55,7 @@ class MainTest {
 
     @Test
     void allBadSettingsAreReported_eachInItsLine_andNothingIsStarted() {
-        assertThat(run("serve", "--port", "70000", "--appendonly", "yes", "--pidfile", "nowhere/pid", "--hz", "x"))
+        assertThat(run("serve", "--port", "70000", "--import-mode", "yes", "--pidfile", "nowhere/pid", "--hz", "x"))
                 .isEqualTo(2);
         assertThat(err.toString(StandardCharsets.UTF_8).lines()).hasSize(3)
                 .allMatch(line -> line.startsWith("varve: --"));
@@ -122,7 +122,8 @@ class MainTest {
         String text = out.toString(StandardCharsets.UTF_8);
         assertThat(text).startsWith("Usage: ./varve serve [FILE] [--NAME VALUE]...")
                 .containsPattern("(?m)^\\* port +6379 +a number from 0 to 65535$")
-                .containsPattern("(?m)^\\* hz +10 +a number from 1 to 500$").contains(" appendonly no;");
+                .containsPattern("(?m)^\\* hz +10 +a number from 1 to 500$")
+                .containsPattern("(?m)^\\* appendonly +no +");
         assertThat(Settings.all().values()).allSatisfy(setting -> assertThat(text)
                 .containsPattern("[ *;] " + Pattern.quote(setting.name()) + " +" + Pattern.quote(
                         setting.defaultValue().isEmpty() ? "\"\"" : setting.defaultValue())));

@@ -101,7 +101,7 @@ public final class MemoryCommands {
         pairs.add("clients.slaves", 0);
         pairs.add("clients.normal", figures.bufferBytes());
         pairs.add("cluster.links", 0);
-        pairs.add("aof.buffer", 0);
+        pairs.add("aof.buffer", figures.logBytes());
         pairs.add("lua.caches", 0);
         pairs.add("functions.caches", 0);
         databases(pairs, stats);
