@@ -230,7 +230,7 @@ final class ArchitectureTest {
         Set<String> packages = new TreeSet<>(List.of(ROOT));
         for (String name : List.of("admin", "admin.http", "admin.latency", "admin.metrics", "acl", "blocking",
                 "command", "config", "events", "geo",
-                "keys", "log", "net", "persistence", "pubsub", "rdb", "resp", "system", "tls", "tracking",
+                "keys", "log", "net", "persistence", "pubsub", "rdb", "recovery", "resp", "system", "tls", "tracking",
                 "training")) {
             packages.add(ROOT + "." + name);
         }

@@ -67,14 +67,14 @@ class IgnoredSettingsTest {
     @Test
     void ineffectiveSettingsAreLoggedAtTheStart() throws IOException {
         ServerConfig config = CONFIG.with("maxmemory-clients", "5%").with("rdb-save-incremental-fsync", "no")
-                .with("masterauth", "tell-nobody").with("list-max-ziplist-size", "-3").with("appenddirname", "");
+                .with("masterauth", "tell-nobody").with("list-max-ziplist-size", "-3").with("syslog-ident", "");
         try (VarveServer server = servers.start(config); RawClient client = new RawClient(server.port())) {
             assertThat(client.command("CONFIG", "GET", "maxmemory-clients"))
                     .isEqualTo("*2\r\n$17\r\nmaxmemory-clients\r\n$2\r\n5%\r\n");
         }
         assertThat(logged())
-                .containsExactly("Settings without effect in Varve: rdb-save-incremental-fsync no, appenddirname \"\","
-                        + " masterauth (hidden), list-max-listpack-size -3, maxmemory-clients 5%");
+                .containsExactly("Settings without effect in Varve: rdb-save-incremental-fsync no, masterauth (hidden),"
+                        + " syslog-ident \"\", list-max-listpack-size -3, maxmemory-clients 5%");
     }
 
     @Test

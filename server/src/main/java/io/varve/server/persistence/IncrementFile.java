@@ -13,10 +13,13 @@ import io.varve.server.persistence.ChangeStream.Section;
 
 /**
  * An increment of the log: blocks of commands. The first line has a random number, the file's mark. Before each block
- * is a line, which Redis skips, with the mark, the block's length, its CRC-32C in hexadecimal digits, and how many bytes
- * of the file were on disk when the block was written: {@code #B:0123456789abcdef:1234:89abcdef:100}. So a block that is torn because power was lost is told from one that was damaged
- * later: the latter is followed by a block that was written when it was on disk. No value of a client can look like
- * such a line, because it cannot know the mark. Confined to one thread.
+ * is a line, which Redis skips: {@code #B:0123456789abcdef:1234:89abcdef:100}. It has the mark, the block's length, its
+ * CRC-32C in hexadecimal digits, and how many bytes of the file were on disk when the block was written. Confined to
+ * one thread.
+ *
+ * <p>So a block that is torn because power was lost is told from one that was damaged later: the latter is followed by
+ * a block that was written when it was on disk. No value of a client can look like such a line, because it cannot know
+ * the mark.
  */
 final class IncrementFile implements AutoCloseable {
     /** Begins the first line, before the mark. */

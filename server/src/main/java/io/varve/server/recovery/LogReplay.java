@@ -152,7 +152,7 @@ final class LogReplay implements AutoCloseable {
             if (parked != null) {
                 await(parked);
             }
-            reply.discard();
+            reply.rollback(0);
             checkErrors(file, at);
         }
         batch.clear();

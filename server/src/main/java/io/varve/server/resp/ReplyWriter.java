@@ -3,7 +3,6 @@ package io.varve.server.resp;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 
-import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.varve.memory.item.ValueRun;
@@ -47,11 +46,6 @@ public final class ReplyWriter extends OutputBuffers {
         ReplyWriter created = new ReplyWriter(PooledByteBufAllocator.DEFAULT, heap);
         created.onError = onError;
         return created;
-    }
-
-    /** Drops all replies. */
-    public void discard() {
-        take(ByteBuf::release);
     }
 
     /** Creates a writer with the same allocator and budget. */

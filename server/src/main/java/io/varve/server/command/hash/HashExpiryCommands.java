@@ -100,7 +100,7 @@ final class HashExpiryCommands {
         }
     }
 
-    /** The same command, with a time that does not depend on the clock. */
+    /** Records the command with a time that does not depend on the clock. */
     private static void record(CommandContext context, long at) {
         if (context.isRecording()) {
             ChangeRecorder recorder = context.record(RecordedCommand.HPEXPIREAT, context.keyAt(0),
