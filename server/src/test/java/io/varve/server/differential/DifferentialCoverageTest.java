@@ -63,6 +63,7 @@ class DifferentialCoverageTest {
             elsewhere("not allowed by the reference", "differential.SnapshotDifferentialTest", "debug|digest",
                     "debug|reload"),
             elsewhere("writes a file there", "command.persistence.SnapshotTest", "bgsave", "save"),
+            elsewhere("has no log there", "command.persistence.LogCommandsTest", "bgrewriteaof"),
             elsewhere("not in the reference", "command.varve.CurveCommandsTest", "varve.mrc"),
             elsewhere("not in the reference", "command.varve.PenaltyCommandsTest", "varve.class|default",
                     "varve.class|help", "varve.class|list", "varve.class|set"),
