@@ -53,6 +53,7 @@ public final class CommandContext extends CallArguments {
     private boolean changesNothing;
     /** Whether it has recorded its changes itself. */
     private boolean hasRecorded;
+    private boolean changedSilently;
     private @Nullable Object[] scratchObjects = new Object[8];
     private final ShardSet allShards;
     private final ShardSet shardOfKey;
@@ -102,12 +103,13 @@ public final class CommandContext extends CallArguments {
      */
     public void run(Handler handler) {
         hasRecorded = false;
+        changedSilently = false;
         long before = session.changes();
         try {
             handler.run(this);
         } finally {
             // A command that fails may have changed something before.
-            if (session.changes() != before && recorder.isOn()) {
+            if ((session.changes() != before || changedSilently) && recorder.isOn()) {
                 recordChanges();
             }
         }
@@ -122,6 +124,11 @@ public final class CommandContext extends CallArguments {
             recorder.end();
         }
         client().repliesAfter(recorder.offset());
+    }
+
+    /** Has the command recorded although nobody is told of its change, as in Redis. */
+    public void changedSilently() {
+        changedSilently = true;
     }
 
     /** Whether changes are recorded. */

@@ -90,7 +90,7 @@ final class BitfieldCommands {
         }
         if (changes == 0 && longer) {
             // No field was written, and the string has zeros more.
-            context.session().changed(context.keyAt(0), Change.SET);
+            context.changedSilently();
         }
         if (changes > 0) {
             context.session().changed(context.keyAt(0), Change.SET);

@@ -1,7 +1,6 @@
 package io.varve.server.command.hyperloglog;
 
 import io.varve.memory.collection.hyperloglog.HyperLogLog;
-import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
@@ -73,7 +72,7 @@ final class HyperLogLogDebugCommand {
             return false;
         }
         HyperLogLogCommands.store(context, key, item, true, copy, HyperLogLog.DENSE_BYTES);
-        context.session().changed(key, Change.SET);
+        context.changedSilently();
         // As in Redis, no event is published: the HyperLogLog is logically unchanged.
         return true;
     }
