@@ -188,7 +188,7 @@ public final class AppendLog implements AutoCloseable {
         } else if (Files.exists(existing)) {
             LogManifest old = LogManifest.read(existing);
             obsolete = old.names();
-            manifest = new LogManifest(old.base(), old.increments());
+            manifest = old;
         } else {
             manifest = LogManifest.empty();
         }
@@ -208,6 +208,8 @@ public final class AppendLog implements AutoCloseable {
         fileStart = -1;
         closing = false;
         failure = null;
+        lost = false;
+        forceFailed = false;
         forcedNanos = ticker.nanoTime();
         thread = Thread.ofPlatform().name("varve-log").daemon().unstarted(this::run);
         holding = sync == Sync.ALWAYS;

@@ -4,9 +4,9 @@ import java.nio.charset.StandardCharsets;
 
 /** The words of commands that are recorded in place of those that clients have sent. Immutable. */
 public enum RecordedCommand {
-    DEL, EXEC, FLUSHDB, HDEL, HPEXPIREAT, HSET, LMOVE, LPOP, MULTI, PERSIST, PEXPIREAT, RESTORE, RPOP, SELECT, SET, SREM, SWAPDB, ZPOPMAX, ZPOPMIN,
+    DEL, FLUSHDB, HPEXPIREAT, LMOVE, LPOP, PERSIST, PEXPIREAT, RESTORE, RPOP, SELECT, SET, SREM, SWAPDB, ZPOPMAX, ZPOPMIN,
     // Options
-    ABSTTL, FIELDS, FREQ, IDLETIME, KEEPTTL, LEFT, PXAT, REPLACE, RIGHT;
+    ABSTTL, FREQ, IDLETIME, KEEPTTL, LEFT, PXAT, REPLACE, RIGHT;
 
     // Nobody changes them.
     @SuppressWarnings("ImmutableEnumChecker")

@@ -47,6 +47,29 @@ class LogPowerLossTest {
         }
     }
 
+    /** A log that could not write its last changes is closed, and opened again when there is room. */
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void logThatHasLostChanges_isWrittenAgainAfterItWasOpenedAgain(@TempDir Path directory) throws IOException {
+        History history = new History(new SplittableRandom(1), directory, "a disk without room", 1 << 20);
+        AppendLog log = history.open();
+        history.append(10);
+        history.awaitDurable(log);
+        history.disk.failures(Integer.MAX_VALUE);
+        history.append(10);
+        history.stream.turn(false);
+        log.close();
+        history.disk.failures(0);
+        log.open(directory, NAME, null);
+        assertThat(history.rewrite(log)).isTrue();
+        history.append(10);
+        history.awaitDurable(log);
+        assertThat(log.isDurable(history.offsets.getLast())).isTrue();
+        history.stream.turn(false);
+        log.close();
+        history.stream.close();
+    }
+
     /** A log that is written until its power is lost. Change number n is the command SET n. */
     private static final class History {
         private final SplittableRandom random;
@@ -59,10 +82,24 @@ class LogPowerLossTest {
         private long durable;
 
         History(SplittableRandom random, Path directory, String how) {
+            this(random, directory, how, random.nextInt(120));
+            disk.failures(random.nextInt(8) == 0 ? random.nextInt(4) : 0);
+        }
+
+        /** @param operations operations before the power is lost */
+        History(SplittableRandom random, Path directory, String how, int operations) {
             this.random = random;
             this.directory = directory;
             this.how = how;
-            disk = new SimulatedDisk(random.nextInt(120), random.nextInt(8) == 0 ? random.nextInt(4) : 0);
+            disk = new SimulatedDisk(operations, 0);
+        }
+
+        AppendLog open() throws IOException {
+            AppendLog log = new AppendLog(stream, disk, Ticker.system(), 0, fatal::set);
+            log.sync(Sync.ALWAYS);
+            log.open(directory, NAME, null);
+            assertThat(rewrite(log)).isTrue();
+            return log;
         }
 
         void run() throws IOException {

@@ -40,6 +40,11 @@ final class SimulatedDisk implements Disk {
         failuresLeft = failures;
     }
 
+    /** Sets how many of the next writes fail. */
+    synchronized void failures(int count) {
+        failuresLeft = count;
+    }
+
     synchronized boolean hasPower() {
         return hasPower;
     }

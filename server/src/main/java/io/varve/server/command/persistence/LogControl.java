@@ -22,8 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Turns the log on and off as the settings say, and rewrites it. Thread-safe: its
- * parts guard themselves.
+ * Turns the log on and off as the settings say, and rewrites it. Thread-safe: its parts guard themselves.
  */
 public final class LogControl implements LogRewrites {
     private static final Logger LOG = LoggerFactory.getLogger(LogControl.class);
