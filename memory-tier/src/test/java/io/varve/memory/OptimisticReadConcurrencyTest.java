@@ -17,6 +17,7 @@ import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.LiveRanges;
 import io.varve.memory.offheap.Memory;
+import io.varve.memory.report.CacheStats;
 import io.varve.memory.testing.CacheFixture;
 import io.varve.testing.TestBudget;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,15 +29,24 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Reads without a lock, while another thread overwrites, deletes, expires, cleans, evicts and rehashes: each read
  * returns an item that was current between its begin and its end, or none.
  *
- * <p>One thread writes. The states of a key are numbered: an even number is a value of many equal bytes, an odd one is
- * no item. Every third key expires soon. The writer publishes the number before and after each write, so a reader knows
- * the states that were current during its read.
+ * <p>One thread writes. The states of a key are numbered: every third is no item, the others are values of many equal
+ * bytes. Every third key expires soon. The writer publishes the number before and after each write, so a reader knows
+ * the states that were current during its read. Under one lock, the writer deletes the key and writes a value that
+ * nobody may read, before it brings the key into its next state.
  */
 final class OptimisticReadConcurrencyTest {
     private static final int KEYS = 300;
     private static final int READERS = 2;
+    private static final int STATES = 3;
+    /** The state, modulo {@link #STATES}, in which a key has no item. */
+    private static final int ABSENT = 0;
+    private static final int NONE = -1;
+    /** A state that the writer never publishes. */
+    private static final int SECRET = -2;
     private static final int MAX_VALUE_BYTES = 700;
     private static final int FILLERS = 6000;
+    /** So that the fillers need more than the memory under a policy that evicts. */
+    private static final int FILLER_BYTES = 600;
     private static final int OPERATIONS = TestBudget.ofInt("varve.concurrency.operations", 60_000, 3_000_000);
 
     private final AtomicIntegerArray begun = new AtomicIntegerArray(KEYS);
@@ -47,8 +57,8 @@ final class OptimisticReadConcurrencyTest {
     @EnumSource(value = EvictionPolicy.class, names = {"NOEVICTION", "ALLKEYS_LRU"})
     void readsAreWholeAndCurrent(EvictionPolicy policy) throws Exception {
         for (int i = 0; i < KEYS; i++) {
-            begun.set(i, 1);
-            done.set(i, 1);
+            begun.set(i, ABSENT);
+            done.set(i, ABSENT);
         }
         try (Cache cache = Cache.open(CacheConfig.defaults(policy.evicts() ? 1 << 20 : 64 << 20).withShards(2)
                 .withSegmentSizeBytes(8192).withMaxOpenSegments(3).withExpireBaseMillis(20).withExpireBuckets(10)
@@ -77,6 +87,10 @@ final class OptimisticReadConcurrencyTest {
                 }
                 maintenance.get();
                 assertThat(reads).as("reads without the lock").isGreaterThan(OPERATIONS / 20);
+                CacheStats stats = cache.stats();
+                assertThat(stats.expired()).as("items expired").isPositive();
+                assertThat(stats.segmentsCleaned()).as("segments cleaned").isPositive();
+                assertThat(stats.evicted() > 0).as("items were evicted").isEqualTo(policy.evicts());
                 assertThat(cache.checkIntegrity()).isEmpty();
             } finally {
                 over.set(true);
@@ -118,20 +132,24 @@ final class OptimisticReadConcurrencyTest {
         Void write() {
             for (int i = 0; i < OPERATIONS; i++) {
                 int number = random.nextInt(KEYS);
-                int state = begun.get(number);
-                int next = state + 1 + (random.nextInt(4) == 0 || (state & 1) == 1 ? 0 : 1);
+                int next = begun.get(number) + 1;
                 begun.set(number, next);
                 bind("k" + number);
-                if ((next & 1) == 1) {
-                    locked(() -> session.delete(key));
-                } else {
-                    set(number, next);
-                }
+                cache.admit(2 * (MAX_VALUE_BYTES + 100L));
+                locked(() -> {
+                    session.delete(key);
+                    set(number, SECRET);
+                    if (next % STATES == ABSENT) {
+                        session.delete(key);
+                    } else {
+                        set(number, next);
+                    }
+                });
                 done.set(number, next);
                 bind("filler" + random.nextInt(i / (OPERATIONS / 4) % 2 == 0 ? FILLERS : FILLERS / 10));
                 if (i / (OPERATIONS / 4) % 2 == 0) {
-                    cache.admit(200);
-                    locked(() -> session.set(key, ItemType.STRING, 0, value, 40,
+                    cache.admit(FILLER_BYTES + 100L);
+                    locked(() -> session.set(key, ItemType.STRING, 0, value, FILLER_BYTES,
                             random.nextBoolean() ? session.now() + random.nextInt(50) : Item.NEVER));
                 } else {
                     locked(() -> session.delete(key));
@@ -147,9 +165,8 @@ final class OptimisticReadConcurrencyTest {
             for (int i = 8; i < length; i++) {
                 Memory.putByte(value + i, (byte) state);
             }
-            cache.admit(length + 100L);
             long end = number % 3 == 0 ? session.now() + random.nextInt(100) : Item.NEVER;
-            locked(() -> session.set(key, ItemType.STRING, 0, value, length, end));
+            session.set(key, ItemType.STRING, 0, value, length, end);
         }
 
         private void locked(Runnable write) {
@@ -172,7 +189,7 @@ final class OptimisticReadConcurrencyTest {
                     locked(() -> session.find(key, item));
                     continue;
                 }
-                int found = -1;
+                int found = NONE;
                 try {
                     if (session.find(key, item)) {
                         found = stateOf(number);
@@ -182,14 +199,15 @@ final class OptimisticReadConcurrencyTest {
                 }
                 int after = begun.get(number);
                 reads++;
-                if (found >= 0) {
+                if (found != NONE) {
                     assertThat(found).as("key %s", number).isBetween(before, after);
                     assertThat(!item.expires() || item.expireAtMillis() >= session.now())
                             .as("key %s has not expired", number)
                             .isTrue();
                 } else if (!mayVanish && number % 3 != 0) {
-                    assertThat(before < after || (before & 1) == 1).as("key %s has no item in state %s", number, before)
-                            .isTrue();
+                    assertThat(before + (ABSENT + STATES - before % STATES) % STATES)
+                            .as("state without an item of key %s", number)
+                            .isBetween(before, after);
                 }
             }
             return reads;

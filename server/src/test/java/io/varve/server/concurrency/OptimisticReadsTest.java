@@ -2,18 +2,11 @@ package io.varve.server.concurrency;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 
-import io.varve.memory.Cache;
-import io.varve.memory.CacheSession;
 import io.varve.server.Tiers;
 import io.varve.server.command.CommandHarness;
 import io.varve.server.config.ServerConfig;
@@ -23,6 +16,8 @@ import io.varve.server.testing.ServerExtension;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -33,62 +28,26 @@ import static org.awaitility.Awaitility.await;
  */
 @Timeout(60)
 class OptimisticReadsTest extends BlockedClients {
-    private static final List<String> FILL = List.of("SET s 12", "RPUSH l a b", "HSET h f 1", "SADD t m", "SADD i 1",
+    private static final List<String> FILL = List.of("SET s x", "RPUSH l a b", "HSET h f 1", "SADD t m", "SADD i 1",
             "ZADD z 1 m");
-    private static final List<String> READS = List.of("GET s", "STRLEN s", "EXISTS s", "TYPE s", "TTL s", "PTTL s",
-            "EXPIRETIME s", "PEXPIRETIME s", "GETBIT s 1", "BITCOUNT s", "BITPOS s 1", "LLEN l", "LRANGE l 0 -1",
-            "LINDEX l 0", "HGET h f", "HMGET h f g", "HLEN h", "HEXISTS h f", "HSTRLEN h f", "HGETALL h", "HKEYS h",
-            "HVALS h", "SCARD t", "SISMEMBER i 1", "SMISMEMBER t m n", "SMEMBERS t", "ZCARD z", "ZCOUNT z 0 1",
-            "ZLEXCOUNT z - +", "ZSCORE z m", "ZMSCORE z m n", "ZRANK z m", "ZREVRANK z m");
 
-    /** The optimistic reads that were confirmed, of all sessions. */
-    private final AtomicInteger confirmed = new AtomicInteger();
-    /** Runs once, after the next optimistic read has begun. */
-    private final AtomicReference<Runnable> interruption = new AtomicReference<>(() -> {});
+    private ObservedCache observed;
+    /** A client of the other event loop, not of {@link #admin}'s. */
+    private RawClient other;
 
     @BeforeEach
     void startObserved() throws IOException {
         ServerConfig config = ServerExtension.config("maxmemory 64mb", "shards 8", "io-threads 2");
         Tiers tiers = Tiers.open(config);
-        restart(servers.start(config, new Tiers(observed(tiers.cache()), tiers.flash())));
-    }
-
-    private Cache observed(Cache cache) {
-        return (Cache) Proxy.newProxyInstance(Cache.class.getClassLoader(), new Class<?>[] {Cache.class},
-                (proxy, method, arguments) -> {
-                    Object result = invoke(cache, method, arguments);
-                    return method.getName().equals("newSession") ? observed((CacheSession) result) : result;
-                });
-    }
-
-    private CacheSession observed(CacheSession session) {
-        return (CacheSession) Proxy.newProxyInstance(CacheSession.class.getClassLoader(),
-                new Class<?>[] {CacheSession.class}, (proxy, method, arguments) -> {
-                    Object result = invoke(session, method, arguments);
-                    if (method.getName().equals("confirmOptimisticRead") && result.equals(true)) {
-                        confirmed.incrementAndGet();
-                    }
-                    if (method.getName().equals("beginOptimisticRead")) {
-                        interruption.getAndSet(() -> {}).run();
-                    }
-                    return result;
-                });
-    }
-
-    private static Object invoke(Object target, Method method, Object[] arguments) throws Throwable {
-        try {
-            return method.invoke(target, arguments);
-        } catch (InvocationTargetException thrown) {
-            throw thrown.getCause();
-        }
+        observed = new ObservedCache(tiers.cache());
+        restart(servers.start(config, new Tiers(observed.cache(), tiers.flash())));
+        other = connect();
     }
 
     @Test
     void everyCommandWithTheTrait_readsSmallItemsWithoutALock() throws IOException {
-        for (String fill : FILL) {
-            admin.command(fill.split(" "));
-        }
-        for (String read : READS) {
+        fill();
+        for (String read : ObservedCache.READS) {
             readsWithoutALock(read);
             readsWithoutALock(read.replaceFirst(" \\w+", " none"));
         }
@@ -96,17 +55,61 @@ class OptimisticReadsTest extends BlockedClients {
 
     /** Repeats the read if maintenance has the lock at that moment. */
     private void readsWithoutALock(String read) {
-        int before = confirmed.get();
+        int before = observed.confirmed();
         await(read).atMost(20, TimeUnit.SECONDS).until(() -> {
             assertThat(execute(admin, read)).as(read).doesNotStartWith("-");
-            return confirmed.get() - before == 1;
+            return observed.confirmed() - before == 1;
         });
+    }
+
+    /** The copy is of the time before the change, so the reply must come from a read under the lock. */
+    @ParameterizedTest
+    @ValueSource(strings = {"DEL KEY", "PEXPIREAT KEY 1", "RENAME KEY away", "FLUSHALL", "SWAPDB 0 1", "SET KEY"})
+    void aKeyThatChangesMeanwhile_isReadUnderItsLock(String change) throws IOException {
+        for (String read : ObservedCache.READS) {
+            fill();
+            String before = execute(admin, read);
+            int confirmed = observed.confirmed();
+            executeDuringTheNextRead((change.equals("SET KEY") ? overwriting(read) : change)
+                    .replace("KEY", read.split(" ")[1]));
+            String during = execute(admin, read);
+            assertThat(observed.confirmed()).as(read).isEqualTo(confirmed);
+            assertThat(during).as("%s, before: %s", read, before).isNotEqualTo(before).isEqualTo(execute(admin, read));
+        }
+    }
+
+    /** A command that changes what the read replies, and keeps the item small. */
+    private static String overwriting(String read) {
+        return switch (read.substring(0, read.indexOf(' '))) {
+            case "GET", "STRLEN", "BITCOUNT" -> "SETRANGE KEY 0 wider";
+            case "EXISTS", "TYPE", "TTL", "PTTL" -> "RENAME KEY away";
+            case "EXPIRETIME", "PEXPIRETIME" -> "EXPIREAT KEY 9000000000";
+            case "GETBIT", "BITPOS" -> "SET KEY 0";
+            case "LLEN", "LRANGE", "LINDEX" -> "LPUSH KEY x";
+            case "HGET", "HMGET", "HSTRLEN", "HGETALL", "HVALS" -> "HSET KEY f other";
+            case "HLEN", "HKEYS" -> "HSET KEY g 2";
+            case "HEXISTS" -> "HDEL KEY f";
+            case "SISMEMBER" -> "SREM KEY 1";
+            case "SMISMEMBER", "SCARD", "SMEMBERS" -> "SADD KEY n";
+            case "ZCARD", "ZCOUNT", "ZLEXCOUNT", "ZMSCORE" -> "ZADD KEY 0 n";
+            case "ZSCORE" -> "ZADD KEY 2 m";
+            case "ZRANK" -> "ZADD KEY 0 a";
+            case "ZREVRANK" -> "ZADD KEY 5 z";
+            default -> throw new AssertionError(read);
+        };
+    }
+
+    private void fill() throws IOException {
+        admin.command("FLUSHALL");
+        for (String fill : FILL) {
+            admin.command(fill.split(" "));
+        }
     }
 
     @Test
     void theListOfReads_isComplete() {
         Set<String> named = new TreeSet<>();
-        READS.forEach(read -> named.add(read.substring(0, read.indexOf(' ')).toLowerCase(java.util.Locale.ROOT)));
+        ObservedCache.READS.forEach(read -> named.add(read.substring(0, read.indexOf(' ')).toLowerCase(java.util.Locale.ROOT)));
         Set<String> withTrait = new TreeSet<>();
         try (CommandHarness harness = new CommandHarness()) {
             harness.table().all().stream().filter(spec -> spec.readsOptimistically())
@@ -120,10 +123,10 @@ class OptimisticReadsTest extends BlockedClients {
         admin.command("SET", "s", "v");
         admin.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lfu");
         expect(admin, "GET s", "$1 v");
-        assertThat(confirmed.get()).isZero();
+        assertThat(observed.confirmed()).isZero();
         admin.command("CONFIG", "SET", "maxmemory-policy", "noeviction", "notify-keyspace-events", "Km");
         expect(admin, "GET none", "$-1");
-        assertThat(confirmed.get()).isZero();
+        assertThat(observed.confirmed()).isZero();
         readsWithoutALock("GET s");
     }
 
@@ -131,7 +134,7 @@ class OptimisticReadsTest extends BlockedClients {
     @Test
     void anElementThatServesABlockedClient_meanwhile_isNotSeen() throws IOException {
         RawClient blocked = waiting("BLPOP k 0");
-        pushDuringTheNextRead("k");
+        executeDuringTheNextRead("RPUSH k x");
         expect(admin, "LLEN k", ":0");
         gets(blocked, "*2 $1 k $1 x");
     }
@@ -141,19 +144,15 @@ class OptimisticReadsTest extends BlockedClients {
     void anElementMovedForABlockedClient_meanwhile_isSeen() throws IOException {
         admin.command("RPUSH", "b", "w");
         RawClient blocked = waiting("BLMOVE a b LEFT LEFT 0");
-        pushDuringTheNextRead("a");
+        executeDuringTheNextRead("RPUSH a x");
         expect(admin, "LRANGE b 0 -1", "*2 $1 x $1 w");
         gets(blocked, "$1 x");
     }
 
-    /** A client of the other event loop pushes after the next optimistic read has begun, and gets its reply. */
-    private void pushDuringTheNextRead(String key) throws IOException {
-        // Connections are assigned to the event loops in turn: this one has the loop of the reader.
-        connect();
-        RawClient pusher = connect();
-        interruption.set(() -> {
+    private void executeDuringTheNextRead(String command) {
+        observed.interruptNextRead(() -> {
             try {
-                expect(pusher, "RPUSH " + key + " x", ":1");
+                assertThat(execute(other, command)).as(command).doesNotStartWith("-");
             } catch (IOException failed) {
                 throw new UncheckedIOException(failed);
             }
