@@ -157,7 +157,8 @@ class OptimisticReadsConcurrencyTest {
             case "h" -> command("HSET", key, size, i -> Stream.of(i == 0 ? "f" : "g" + (i + shape), "v" + shape + i));
             case "t" -> command("SADD", key, size, i -> Stream.of(i == 0 && shape % 2 == 0 ? "m" : "n" + shape + i));
             case "i" -> command("SADD", key, size, i -> Stream.of(Integer.toString(i + shape % 2 * 2)));
-            default -> command("ZADD", key, size, i -> Stream.of(Integer.toString(i - shape), i == shape ? "m" : "o" + i));
+            default ->
+                command("ZADD", key, size, i -> Stream.of(Integer.toString(i - shape), i == shape ? "m" : "o" + i));
         };
     }
 

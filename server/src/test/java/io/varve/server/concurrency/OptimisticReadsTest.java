@@ -109,7 +109,8 @@ class OptimisticReadsTest extends BlockedClients {
     @Test
     void theListOfReads_isComplete() {
         Set<String> named = new TreeSet<>();
-        ObservedCache.READS.forEach(read -> named.add(read.substring(0, read.indexOf(' ')).toLowerCase(java.util.Locale.ROOT)));
+        ObservedCache.READS
+                .forEach(read -> named.add(read.substring(0, read.indexOf(' ')).toLowerCase(java.util.Locale.ROOT)));
         Set<String> withTrait = new TreeSet<>();
         try (CommandHarness harness = new CommandHarness()) {
             harness.table().all().stream().filter(spec -> spec.readsOptimistically())
