@@ -42,13 +42,21 @@ final class OptimisticReadTest {
     }
 
     private Key bind() {
+        return bind(NAME);
+    }
+
+    private Key bind(byte[] name) {
         fixture.now();
-        return fixture.bind(0, NAME);
+        return fixture.bind(0, name);
     }
 
     /** Whether a read without the lock is possible; it renews the clock. */
     private boolean reads() {
-        Key key = bind();
+        return reads(NAME);
+    }
+
+    private boolean reads(byte[] name) {
+        Key key = bind(name);
         if (!session.beginOptimisticRead(key) || !session.confirmOptimisticRead()) {
             return false;
         }
@@ -228,6 +236,37 @@ final class OptimisticReadTest {
         assertThat(reads()).isTrue();
         assertThat(idleMillis()).isEqualTo(5000);
         session.touching(true);
+        assertThat(reads()).isTrue();
+        assertThat(idleMillis()).isZero();
+    }
+
+    /** Many reads within a millisecond: two of different items, so that the first of them takes the only lock. */
+    @Test
+    void find_ofManyItemsInAMillisecond_renewsAClockThatIsFarBehind() {
+        byte[] other = CacheFixture.bytes("other");
+        fixture.set(0, NAME, NAME, Item.NEVER);
+        fixture.set(0, other, other, Item.NEVER);
+        ticker.advanceMillis(5000);
+        assertThat(reads(other)).isTrue();
+        assertThat(reads()).isTrue();
+        assertThat(idleMillis()).isEqualTo(5000);
+        ticker.advanceMillis(1);
+        assertThat(reads()).isTrue();
+        assertThat(idleMillis()).isZero();
+        ticker.advanceMillis(8000);
+        assertThat(reads(other)).isTrue();
+        assertThat(reads()).isTrue();
+        assertThat(idleMillis()).isZero();
+    }
+
+    @Test
+    void find_underAPolicyThatEvicts_renewsEveryClock() {
+        byte[] other = CacheFixture.bytes("other");
+        cache.reconfigure(cache.config().withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU));
+        fixture.set(0, NAME, NAME, Item.NEVER);
+        fixture.set(0, other, other, Item.NEVER);
+        ticker.advanceMillis(2000);
+        assertThat(reads(other)).isTrue();
         assertThat(reads()).isTrue();
         assertThat(idleMillis()).isZero();
     }

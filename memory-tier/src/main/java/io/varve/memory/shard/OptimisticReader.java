@@ -29,6 +29,8 @@ public final class OptimisticReader {
     /** More than any item whose header holds the lengths of key and capacity. */
     private static final long BUFFER_BYTES = Regions.MIN_BYTES;
 
+    private static final long MAX_LAG_MILLIS = 8_000;
+
     private final ShardContext context;
     private final SegmentPool pool;
     private final LookupCounters lookups;
@@ -41,6 +43,8 @@ public final class OptimisticReader {
     private long header;
     private long location;
     private long hash;
+    /** The time of the last read that renewed a clock. */
+    private long renewedMillis;
 
     /** @param buffer the address of {@link Regions#MIN_BYTES} bytes of its own */
     public OptimisticReader(ShardContext context, long buffer) {
@@ -135,16 +139,22 @@ public final class OptimisticReader {
     }
 
     /**
-     * Renews the access clock of the item. If the clock has to change, it takes the lock. If anybody has held the lock
-     * since {@link #copy}, the clock stays as it is: the item may have moved, and a later read renews it.
+     * Renews the access clock of the item, under the lock. If anybody has held the lock since {@link #copy}, the clock
+     * stays as it is: the item may have moved, and a later read renews it.
+     *
+     * <p>If nothing is evicted, only idle times depend on the clock. Then one read in each millisecond renews a clock
+     * of an earlier second, and the others only a clock that is {@link #MAX_LAG_MILLIS} behind. Idle times are exact
+     * where reads are few, and locks are few where reads are many.
      */
     public void touch(long nowMillis) {
         Shard itsShard = shard();
-        if (!itsShard.access().isChangedByTouch(header, nowMillis)) {
+        long lag = itsShard.access().clockLagMillis(header, nowMillis);
+        if (lag == 0 || lag < MAX_LAG_MILLIS && nowMillis == renewedMillis && !context.evictionPolicy().evicts()) {
             return;
         }
         ShardLock lock = itsShard.lockWord();
         if (lock.tryLockUnchanged(version)) {
+            renewedMillis = nowMillis;
             try {
                 itsShard.access().touch(pool.address(location), header, nowMillis);
             } finally {

@@ -81,10 +81,18 @@ public final class ItemAccess {
         }
     }
 
-    /** Whether {@link #touched} changes a header, under a policy that does not count accesses. Needs no lock. */
-    public boolean isChangedByTouch(long header, long nowMillis) {
+    /**
+     * How far the clock of a header is behind, in milliseconds, 0 if within the same second; under a policy that does
+     * not count accesses. Needs no lock.
+     */
+    public long clockLagMillis(long header, long nowMillis) {
+        ShardSettings settings = context.settings();
         int bits = ItemLayout.accessOf(header);
-        return AccessBits.touched(context.evictionPolicy(), bits, nowMillis, 0) != bits;
+        if (settings.translation() != null && bits != initial(settings, nowMillis)) {
+            // Perhaps no clock, but what another policy left.
+            return Long.MAX_VALUE;
+        }
+        return AccessBits.idleMillis(bits, nowMillis);
     }
 
     /** {@link AccessBits#idleMillis}, or -1 if the policy keeps no clock. */
