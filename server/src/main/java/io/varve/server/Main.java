@@ -13,6 +13,7 @@ import io.varve.server.config.MachineMemory;
 import io.varve.server.config.MemoryUnits;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.config.SettingsHelp;
+import io.varve.server.persistence.LoadProgress;
 import io.varve.server.system.Hangup;
 import io.varve.server.system.PidFile;
 import io.varve.server.system.ShutdownHook;
@@ -63,7 +64,7 @@ public final class Main {
 
     private static int serve(ServerConfig config, PrintStream out, PrintStream err) {
         try (ShutdownHook hook = ShutdownHook.register();
-                VarveServer server = VarveServer.start(config);
+                VarveServer server = VarveServer.start(config, hook::onSignal);
                 PidFile _ = PidFile.write(config.pidFile())) {
             hook.waitWhile(server::isSaving);
             Supervisor supervisor = Supervisor.of(config.text("supervised"), System.getenv());
@@ -71,6 +72,9 @@ public final class Main {
             supervisor.ready();
             hook.awaitSignalOr(server::awaitShutdown);
             supervisor.stopping();
+            return 0;
+        } catch (LoadProgress.CancelledException stopped) {
+            out.println("varve: " + stopped.getMessage());
             return 0;
         } catch (IOException failed) {
             err.println("varve: " + failed.getMessage());

@@ -3,9 +3,12 @@ package io.varve.server;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 
 import io.varve.flash.tier.FlashTier;
 import io.varve.memory.Cache;
+import io.varve.memory.item.Ticker;
 import io.varve.server.admin.LogLevel;
 import io.varve.server.admin.http.MetricsServer;
 import io.varve.server.admin.metrics.Health;
@@ -17,7 +20,9 @@ import io.varve.server.config.IgnoredSettings;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.config.Settings;
 import io.varve.server.net.NetworkServer;
+import io.varve.server.persistence.LoadProgress;
 import io.varve.server.persistence.LogRewrites;
+import io.varve.server.persistence.ReplayClock;
 import io.varve.server.persistence.Snapshots;
 import io.varve.server.recovery.Recovery;
 import org.jspecify.annotations.Nullable;
@@ -64,11 +69,25 @@ public final class VarveServer implements AutoCloseable {
         return start(config, Tiers.open(config.validate()));
     }
 
+    /**
+     * As {@link #start(ServerConfig)}.
+     *
+     * @param onLoad receives, before the data is loaded, an action that cancels the load: the start then throws
+     *     {@link LoadProgress.CancelledException}
+     */
+    static VarveServer start(ServerConfig config, Consumer<Runnable> onLoad) throws IOException {
+        return start(config, Tiers.open(config.validate()), onLoad);
+    }
+
     public static VarveServer start(ServerConfig config, Cache cache) throws IOException {
         return start(config, new Tiers(cache, null));
     }
 
     public static VarveServer start(ServerConfig config, Tiers tiers) throws IOException {
+        return start(config, tiers, _ -> {});
+    }
+
+    private static VarveServer start(ServerConfig config, Tiers tiers, Consumer<Runnable> onLoad) throws IOException {
         Cache cache = tiers.cache();
         CountDownLatch shutdown = new CountDownLatch(1);
         Health health = new Health();
@@ -77,24 +96,38 @@ public final class VarveServer implements AutoCloseable {
             LogLevel.apply(config.text("loglevel"));
         }
         MetricsServer metrics = null;
+        NetworkServer network = null;
         ServerState begun = null;
         try {
-            ServerState server = new ServerState(cache, tiers.flash(), config, cache.config().ticker(), _ -> {
+            AtomicReference<Runnable> cancellation = new AtomicReference<>(() -> {});
+            ServerState server = new ServerState(cache, tiers.flash(), config, machineTicker(cache), _ -> {
                 health.stopping();
                 shutdown.countDown();
+                cancellation.get().run();
             });
             begun = server;
+            cancellation.set(server.load()::cancel);
+            onLoad.accept(server.load()::cancel);
             warnOfInert(server);
             warnOfClients(server);
             CommandTable table = CommandFamilies.table(server);
-            Recovery.run(server, table);
+            server.logReload(() -> Recovery.reload(server, table));
+            // Before the network: no client may find a part of the data.
+            server.load().begin();
             metrics = startMetrics(server, health);
-            NetworkServer network = NetworkServer.start(server, table);
+            network = NetworkServer.start(server, table);
             health.listening();
+            Recovery.run(server, table);
+            server.load().end();
+            reportLoaded(server, health);
             return new VarveServer(tiers, network, Maintenance.start(cache, network, server), server.snapshots(),
                     server.logRewrites(),
                     metrics, health, shutdown);
         } catch (IOException | RuntimeException failed) {
+            health.stopping();
+            if (network != null) {
+                network.close();
+            }
             if (metrics != null) {
                 metrics.close();
             }
@@ -103,6 +136,21 @@ public final class VarveServer implements AutoCloseable {
             }
             tiers.close();
             throw failed;
+        }
+    }
+
+    private static Ticker machineTicker(Cache cache) {
+        Ticker ticker = cache.config().ticker();
+        return ticker instanceof ReplayClock clock ? clock.machine() : ticker;
+    }
+
+    /** The server is ready once the keys on flash are known, too. */
+    private static void reportLoaded(ServerState server, Health health) {
+        FlashTier flash = server.flash();
+        if (flash == null) {
+            health.loaded();
+        } else {
+            flash.whenComplete(health::loaded);
         }
     }
 
@@ -138,12 +186,6 @@ public final class VarveServer implements AutoCloseable {
      * ready.
      */
     private static @Nullable MetricsServer startMetrics(ServerState server, Health health) throws IOException {
-        FlashTier flash = server.flash();
-        if (flash == null) {
-            health.loaded();
-        } else {
-            flash.whenComplete(health::loaded);
-        }
         int port = server.config().intNumber("metrics-port");
         return port == 0
                 ? null

@@ -16,6 +16,7 @@ import io.varve.server.config.Decimals;
 import io.varve.server.config.MachineMemory;
 import io.varve.server.config.MemoryUnits;
 import io.varve.server.persistence.AppendLog;
+import io.varve.server.persistence.LoadProgress;
 import io.varve.server.persistence.SnapshotStatus;
 import io.varve.server.system.Supervisor;
 import org.HdrHistogram.Histogram;
@@ -201,7 +202,9 @@ public final class InfoReport {
     private void persistence(InfoSection out) {
         SnapshotStatus snapshots = source.snapshots();
         long total = snapshots.totalKeys();
-        out.head("Persistence").field("loading", 0).field("async_loading", 0).field("current_cow_peak", 0)
+        LoadProgress load = source.load();
+        out.head("Persistence").field("loading", load.isLoading() ? 1 : 0).field("async_loading", 0)
+                .field("current_cow_peak", 0)
                 .field("current_cow_size", 0).field("current_cow_size_age", 0)
                 .field("current_fork_perc",
                         String.format(Locale.ROOT, "%.2f", total == 0 ? 0 : 100.0 * snapshots.keys() / total))
@@ -217,6 +220,12 @@ public final class InfoReport {
                 .field("rdb_last_load_keys_loaded", snapshots.loadedKeys());
         log(out);
         out.field("module_fork_in_progress", 0).field("module_fork_last_cow_size", 0);
+        if (load.isLoading()) {
+            out.field("loading_start_time", load.startSeconds()).field("loading_total_bytes", load.totalBytes())
+                    .field("loading_rdb_used_mem", 0).field("loading_loaded_bytes", load.loadedBytes())
+                    .field("loading_loaded_perc", Decimals.of(load.percentage(), 2))
+                    .field("loading_eta_seconds", load.secondsLeft());
+        }
     }
 
     private void log(InfoSection out) {
@@ -234,7 +243,7 @@ public final class InfoReport {
         if (log.isOpen()) {
             out.field("aof_current_size", log.bytes()).field("aof_base_size", log.rewrittenBytes())
                     .field("aof_pending_rewrite", 0).field("aof_buffer_length", log.pendingBytes())
-                    .field("aof_pending_bio_fsync", 0).field("aof_delayed_fsync", 0);
+                    .field("aof_pending_bio_fsync", 0).field("aof_delayed_fsync", log.timings().delayedForces());
         }
     }
 

@@ -9,6 +9,7 @@ import io.varve.server.admin.latency.HiccupMeter;
 import io.varve.server.admin.latency.SlowLog;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.persistence.AppendLog;
+import io.varve.server.persistence.LoadProgress;
 import io.varve.server.persistence.SnapshotStatus;
 import org.jspecify.annotations.Nullable;
 
@@ -91,6 +92,9 @@ public interface InfoSource {
 
     /** Snapshots that were saved and loaded. */
     SnapshotStatus snapshots();
+
+    /** The load at the start. */
+    LoadProgress load();
 
     /** The state of rewriting the log. */
     SnapshotStatus logRewrites();

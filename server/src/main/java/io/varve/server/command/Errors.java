@@ -18,6 +18,8 @@ public final class Errors {
     /** The heap budget for request data is exhausted: see {@link io.varve.server.resp.RequestHeapBudget}. */
     public static final String OUT_OF_ARGUMENT_MEMORY = "OOM the heap budget for arguments and keys of requests is used"
             + " up: send fewer of them in one request";
+    /** The data of an earlier run is being loaded. */
+    public static final String LOADING = "LOADING Redis is loading the dataset in memory";
     /** For integers. */
     public static final String OVERFLOW = "ERR increment or decrement would overflow";
     /** For floats. */

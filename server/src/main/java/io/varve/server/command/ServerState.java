@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 import io.varve.flash.tier.FlashTier;
@@ -20,6 +21,7 @@ import io.varve.server.config.ConfigException;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.ChangeStream;
+import io.varve.server.persistence.LoadProgress;
 import io.varve.server.persistence.LogRewrites;
 import io.varve.server.persistence.Snapshots;
 import io.varve.server.resp.RequestHeapBudget;
@@ -46,6 +48,7 @@ public final class ServerState {
     private final Telemetry telemetry;
     private final ChangeStream changes = new ChangeStream();
     private final AppendLog log;
+    private final LoadProgress load;
     private final AccessGuard accessGuard = new AccessGuard(this);
     private final List<ConfigListener> configListeners = new CopyOnWriteArrayList<>();
     private final Consumer<String> shutdown;
@@ -55,6 +58,7 @@ public final class ServerState {
     private volatile AccessControl access;
     private volatile @Nullable Snapshots snapshots;
     private volatile @Nullable LogRewrites logRewrites;
+    private volatile Snapshots.@Nullable Task logReload;
 
     /** @param shutdown requests the end of the process, with the reason; returns at once */
     public ServerState(Cache cache, ServerConfig config, Ticker ticker, Consumer<String> shutdown) {
@@ -69,6 +73,7 @@ public final class ServerState {
         this.ticker = ticker;
         this.config = config;
         this.shutdown = shutdown;
+        load = new LoadProgress(ticker);
         log = new AppendLog(changes, ticker, ServerState::fail);
         access = AccessControl.open(new CommandNameIndex(commands), GlobPattern::matches, ServerConfig.defaults());
         long ofFlash = flash == null ? 0 : config.number("flash-cache-size") + 2 * config.number("flash-queue-size");
@@ -79,7 +84,16 @@ public final class ServerState {
         lifecycle = new ClientLifecycle(clients, cache, flash != null, blockedKeys, notifications, argumentMemory,
                 ticker, this::config, this::access);
         telemetry = new Telemetry(cache, flash, ticker, this::config, this::access, lifecycle, notifications,
-                log);
+                log, load);
+        log.timings().listener(this::tookLong);
+    }
+
+    private void tookLong(String event, long nanos) {
+        long threshold = config.latencyThresholdMillis();
+        long millis = TimeUnit.NANOSECONDS.toMillis(nanos);
+        if (threshold > 0 && millis >= threshold) {
+            telemetry.latencies().add(event, TimeUnit.MILLISECONDS.toSeconds(ticker.wallMillis()), millis);
+        }
     }
 
     public Cache cache() {
@@ -91,8 +105,14 @@ public final class ServerState {
         return flash;
     }
 
+    /** The machine's clock, also while {@link io.varve.server.persistence.ReplayClock} stops the cache's. */
     public Ticker ticker() {
         return ticker;
+    }
+
+    /** The load at the start. */
+    public LoadProgress load() {
+        return load;
     }
 
     /** The heap budget for giant requests. */
@@ -212,8 +232,18 @@ public final class ServerState {
         logRewrites = control;
     }
 
+    /** Loads the log again, as a start does; set by the server. */
+    public Snapshots.Task logReload() {
+        return Objects.requireNonNull(logReload);
+    }
+
+    /** See {@link #logReload()}. */
+    public void logReload(Snapshots.Task task) {
+        logReload = task;
+    }
+
     /** Ends the process at once: it cannot keep what it has promised. */
-    private static void fail(String reason) {
+    public static void fail(String reason) {
         LOG.error("The process ends: {}", reason);
         Runtime.getRuntime().halt(FAILED);
     }

@@ -25,6 +25,7 @@ import io.varve.server.admin.latency.SlowLog;
 import io.varve.server.command.spec.CommandSpec;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.persistence.AppendLog;
+import io.varve.server.persistence.LoadProgress;
 import io.varve.server.persistence.SnapshotStatus;
 import io.varve.server.pubsub.SubscriptionType;
 import io.varve.server.system.TimeSlice;
@@ -56,15 +57,18 @@ public final class Telemetry implements InfoSource {
     private final SnapshotStatus snapshots;
     private final SnapshotStatus logRewrites;
     private final AppendLog log;
+    private final LoadProgress load;
     private volatile int port;
     private volatile List<String> listeners = List.of();
     private volatile String transport = "";
     private volatile List<String> commandNames = List.of();
 
     Telemetry(Cache cache, @Nullable FlashTier flash, Ticker ticker, Supplier<ServerConfig> config,
-            Supplier<AccessControl> access, ClientLifecycle lifecycle, Notifications notifications, AppendLog log) {
+            Supplier<AccessControl> access, ClientLifecycle lifecycle, Notifications notifications, AppendLog log,
+            LoadProgress load) {
         this.cache = cache;
         this.log = log;
+        this.load = load;
         this.flash = flash;
         this.ticker = ticker;
         this.config = config;
@@ -211,6 +215,11 @@ public final class Telemetry implements InfoSource {
 
     public void transport(String value) {
         transport = value;
+    }
+
+    @Override
+    public LoadProgress load() {
+        return load;
     }
 
     @Override

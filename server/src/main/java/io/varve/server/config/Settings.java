@@ -87,6 +87,7 @@ public final class Settings {
         // Redis's default saves every minute to every hour. A cache is usually not meant to survive its process.
         add(new Setting("save", Kind.SAVE, "", 0, 0, List.of(), CHANGEABLE, null));
         text("dbfilename", "dump.rdb", PROTECTED);
+        bool("stop-writes-on-bgsave-error", "yes", CHANGEABLE);
         bool("rdbchecksum", "yes", FIXED);
         bool("rdbcompression", "yes", CHANGEABLE);
     }

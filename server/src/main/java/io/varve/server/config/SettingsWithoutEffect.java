@@ -68,7 +68,6 @@ final class SettingsWithoutEffect {
             replica-read-only|slave-read-only bool yes
             replica-serve-stale-data|slave-serve-stale-data bool yes
             set-proc-title bool no fixed
-            stop-writes-on-bgsave-error bool yes
             syslog-enabled bool no fixed
             tls-cluster bool no
             tls-replication bool no

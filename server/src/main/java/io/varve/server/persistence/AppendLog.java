@@ -1,12 +1,9 @@
 package io.varve.server.persistence;
 
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -36,7 +33,6 @@ public final class AppendLog implements AutoCloseable {
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     /** Attempts to write what is left at the end, if the disk is full. */
     private static final int LAST_ATTEMPTS = 10;
-    private static final String LOCK = "varve.lock";
     /** How often the rewriting thread looks whether the log's thread is alive. */
     private static final long WAIT_MILLIS = 100;
     private static final int MAX_DIGITS = 18;
@@ -55,6 +51,8 @@ public final class AppendLog implements AutoCloseable {
     private final long retryNanos;
     private final Consumer<String> fatal;
     private final List<Waiter> waiters = new ArrayList<>();
+    private final DirectoryLock lock = new DirectoryLock();
+    private final LogTimings timings = new LogTimings();
     private volatile @Nullable Thread thread;
     private volatile Sync sync = Sync.EVERYSEC;
     private volatile boolean stamped;
@@ -79,7 +77,6 @@ public final class AppendLog implements AutoCloseable {
     private volatile long closedBytes;
     private volatile long rewrittenBytes;
     private volatile long baseBytes;
-    private @Nullable FileChannel lock;
 
     // Confined to the thread.
     private @Nullable IncrementFile file;
@@ -242,37 +239,8 @@ public final class AppendLog implements AutoCloseable {
      *
      * @throws IOException if another process has it, or it cannot be written
      */
-    public synchronized void lock(Path wanted) throws IOException {
-        if (lock != null) {
-            return;
-        }
-        Files.createDirectories(wanted);
-        FileChannel channel = FileChannel.open(wanted.resolve(LOCK), StandardOpenOption.CREATE,
-                StandardOpenOption.WRITE);
-        try {
-            if (channel.tryLock() == null) {
-                throw new IOException(wanted + ": another process uses this log");
-            }
-        } catch (OverlappingFileLockException mine) {
-            channel.close();
-            throw new IOException(wanted + ": another server of this process uses this log", mine);
-        } catch (IOException failed) {
-            channel.close();
-            throw failed;
-        }
-        lock = channel;
-    }
-
-    private synchronized void unlock() {
-        FileChannel held = lock;
-        lock = null;
-        if (held != null) {
-            try {
-                held.close();
-            } catch (IOException failed) {
-                LOG.warn("The lock of {} could not be released", directory, failed);
-            }
-        }
+    public void lock(Path wanted) throws IOException {
+        lock.take(wanted);
     }
 
     /** Writes and forces what was appended, and ends. The stream must be off. */
@@ -280,7 +248,7 @@ public final class AppendLog implements AutoCloseable {
     public void close() {
         Thread ending = thread;
         if (ending == null) {
-            unlock();
+            lock.release();
             return;
         }
         closing = true;
@@ -298,7 +266,7 @@ public final class AppendLog implements AutoCloseable {
             notifyAll();
         }
         holding = false;
-        unlock();
+        lock.release();
         if (!lost) {
             runWaiters(Long.MAX_VALUE);
         }
@@ -376,7 +344,9 @@ public final class AppendLog implements AutoCloseable {
         }
         if (section.bytes > 0) {
             IncrementFile current = java.util.Objects.requireNonNull(file, "the first section begins a file");
+            long begin = ticker.nanoTime();
             current.write(section, stamped ? TimeUnit.MILLISECONDS.toSeconds(ticker.wallMillis()) : -1);
+            timings.wrote(ticker.nanoTime() - begin);
             fileBytes = current.bytes();
         }
     }
@@ -431,6 +401,7 @@ public final class AppendLog implements AutoCloseable {
         if (!isDue) {
             return true;
         }
+        long begin = ticker.nanoTime();
         try {
             current.force();
         } catch (IOException failed) {
@@ -447,6 +418,7 @@ public final class AppendLog implements AutoCloseable {
         forceFailed = false;
         recovered();
         forcedNanos = ticker.nanoTime();
+        timings.forced(forcedNanos - begin, sync == Sync.ALWAYS);
         durable = written;
         runWaiters(written);
         return true;
@@ -556,6 +528,11 @@ public final class AppendLog implements AutoCloseable {
     /** See {@link #isRewriteScheduled()}. */
     public void rewriteScheduled(boolean value) {
         rewriteScheduled = value;
+    }
+
+    /** How long the disk takes. */
+    public LogTimings timings() {
+        return timings;
     }
 
     /** The size of all files, in bytes. */

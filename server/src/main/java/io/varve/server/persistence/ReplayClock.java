@@ -33,6 +33,11 @@ public final class ReplayClock implements Ticker {
         return machine.nanoTime();
     }
 
+    /** The clock that does not stand still. */
+    public Ticker machine() {
+        return machine;
+    }
+
     /** Stops the clock at a time, milliseconds since the epoch. */
     public void stopAt(long millis) {
         replayedMillis = millis;

@@ -15,7 +15,7 @@ public final class SnapshotStatus {
     private boolean saving;
     private long savingSinceNanos;
     private long changesAtStart;
-    private boolean lastFailed;
+    private volatile boolean lastFailed;
     private long lastSeconds = NONE;
     private long saves;
     private long lastSaveSeconds;
@@ -98,7 +98,7 @@ public final class SnapshotStatus {
     }
 
     /** Whether the last attempt failed. */
-    public synchronized boolean hasFailed() {
+    public boolean hasFailed() {
         return lastFailed;
     }
 

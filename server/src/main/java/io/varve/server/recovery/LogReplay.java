@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongConsumer;
 
 import io.varve.server.acl.AccessControl;
 import io.varve.server.command.CommandNameIndex;
@@ -59,6 +58,11 @@ final class LogReplay implements AutoCloseable {
     /** The connection of a client that has none. */
     private static final class NoConnection implements Connection {
         @Override
+        public boolean isReplay() {
+            return true;
+        }
+
+        @Override
         public void kill() {
             // It serves no one.
         }
@@ -89,6 +93,13 @@ final class LogReplay implements AutoCloseable {
         }
     }
 
+    /** Receives the offset that was reached. */
+    @FunctionalInterface
+    interface Progress {
+        /** @throws IOException if the load has to end */
+        void reached(long offset) throws IOException;
+    }
+
     private final ReplayClock clock;
     private final Tasks tasks = new Tasks();
     private final Dispatcher dispatcher;
@@ -103,7 +114,7 @@ final class LogReplay implements AutoCloseable {
 
     LogReplay(ServerState server, CommandTable table, ReplayClock clock) {
         this.clock = clock;
-        dispatcher = new Dispatcher(server, table, tasks);
+        dispatcher = new Dispatcher(server, table, tasks, clock);
         AccessControl everything = AccessControl.open(new CommandNameIndex(table), GlobPattern::matches,
                 ServerConfig.defaults());
         client = server.lifecycle().internal(new NoConnection(), everything.defaultAccount());
@@ -123,7 +134,7 @@ final class LogReplay implements AutoCloseable {
      * @param progress receives the offset now and then
      * @return the reader, at the end of the file
      */
-    LogReader run(Path file, MemorySegment bytes, long from, boolean mayBeTorn, LongConsumer progress)
+    LogReader run(Path file, MemorySegment bytes, long from, boolean mayBeTorn, Progress progress)
             throws IOException {
         LogReader reader = new LogReader(file, bytes, from, mayBeTorn);
         client.database(0);
@@ -134,7 +145,7 @@ final class LogReplay implements AutoCloseable {
             }
             run(file, at);
             at = reader.offset();
-            progress.accept(at);
+            progress.reached(at);
         }
         if (client.transaction() != null) {
             // Its end is missing: none of its commands has run.

@@ -17,6 +17,7 @@ import io.varve.server.command.persistence.LogControl;
 import io.varve.server.command.persistence.SnapshotLoader;
 import io.varve.server.config.ConfigException;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.persistence.LoadProgress;
 import io.varve.server.persistence.LogManifest;
 import io.varve.server.persistence.LogReader;
 import io.varve.server.persistence.ReplayClock;
@@ -64,11 +65,27 @@ public final class Recovery {
         if (server.flash() != null) {
             throw new ConfigException("appendonly yes: expected no: a log does not cover the keys in flash-dir yet");
         }
-        if (!(server.ticker() instanceof ReplayClock)) {
+        if (!(server.cache().config().ticker() instanceof ReplayClock)) {
             throw new ConfigException("appendonly yes: expected a cache that was opened with a ReplayClock, so that"
                     + " the commands of the log can run again at their times");
         }
         new Recovery(server, table).loadLog();
+    }
+
+    /**
+     * Loads the open log again, as a restart would: DEBUG LOADAOF. Clients are refused meanwhile.
+     *
+     * @throws IOException if it cannot be loaded: the process must end then, because the data is gone
+     */
+    public static void reload(ServerState server, CommandTable table) throws IOException {
+        server.load().begin();
+        try {
+            server.logRewrites().close();
+            server.cache().flushAll();
+            new Recovery(server, table).loadLog();
+        } finally {
+            server.load().end();
+        }
     }
 
     private void loadLog() throws IOException {
@@ -81,7 +98,7 @@ public final class Recovery {
         }
         server.logRewrites().open(manifest);
         // What does not fit is evicted, and that is logged.
-        server.cache().reconfigure(server.cache().config().withMaxMemoryBytes(config.maxMemoryBytes()));
+        server.cache().reconfigure(server.cache().config().withMaxMemoryBytes(server.config().maxMemoryBytes()));
     }
 
     /** The manifest of the log; null if there is none. */
@@ -105,10 +122,14 @@ public final class Recovery {
         return upgraded;
     }
 
+    private ReplayClock clock() {
+        return (ReplayClock) server.cache().config().ticker();
+    }
+
     private void load(LogManifest manifest) throws IOException {
         long start = server.ticker().nanoTime();
         reportAt = start + PROGRESS_NANOS;
-        ReplayClock clock = (ReplayClock) server.ticker();
+        ReplayClock clock = clock();
         // Commands that have run once must not fail, nor evict what later ones need: as in Redis, there is no limit.
         server.cache().reconfigure(server.cache().config()
                 .withMaxMemoryBytes(server.cache().highestMaxMemoryBytes()));
@@ -118,10 +139,16 @@ public final class Recovery {
         clock.stopAt(BEFORE_ALL_EXPIRY);
         try (LogReplay replay = new LogReplay(server, table, clock)) {
             List<String> names = manifest.names();
+            long total = 0;
+            for (String each : names) {
+                total += Files.size(directory.resolve(each));
+            }
+            server.load().expects(total);
             for (int i = 0; i < names.size(); i++) {
                 Path file = directory.resolve(names.get(i));
                 LogReader reader = load(replay, file, i == names.size() - 1);
                 commands += reader.commands();
+                server.load().fileDone();
                 if (reader.tornBytes() > 0) {
                     torn += reader.tornBytes();
                     cut(file, reader);
@@ -144,7 +171,7 @@ public final class Recovery {
             LOG.info("Loading {}, {} bytes", file, bytes.byteSize());
             long from = 0;
             if (beginsWith(bytes, "REDIS") || beginsWith(bytes, "VALKEY")) {
-                from = SnapshotLoader.loadBase(server, file, bytes, ((ReplayClock) server.ticker())::stopAt);
+                from = SnapshotLoader.loadBase(server, file, bytes, clock()::stopAt);
             }
             if (isLast) {
                 // It will not be the last one, whose end may be missing, and its writer may have been killed.
@@ -160,7 +187,8 @@ public final class Recovery {
                 && MemorySegment.ofArray(expected).mismatch(bytes.asSlice(0, expected.length)) < 0;
     }
 
-    private void report(Path file, long at, long length) {
+    private void report(Path file, long at, long length) throws LoadProgress.CancelledException {
+        server.load().reached(at);
         if (server.ticker().nanoTime() - reportAt > 0) {
             reportAt += PROGRESS_NANOS;
             LOG.info("Loading {}: {} % done", file, 100 * at / length);

@@ -24,6 +24,7 @@ public final class ShutdownHook implements AutoCloseable {
     private final Thread thread = new Thread(this::end, "varve-shutdown");
     private @Nullable Thread waiting;
     private boolean signalled;
+    private volatile Runnable onSignal = () -> {};
     private volatile BooleanSupplier isBusy = () -> false;
 
     private ShutdownHook() {}
@@ -37,6 +38,11 @@ public final class ShutdownHook implements AutoCloseable {
     /** The process is not ended while this says so: data is being saved. */
     public void waitWhile(BooleanSupplier busy) {
         isBusy = busy;
+    }
+
+    /** Runs this first when a signal arrives, such as to cancel what the start has not completed. */
+    public void onSignal(Runnable action) {
+        onSignal = action;
     }
 
     /** The event that the main thread waits for. */
@@ -66,6 +72,7 @@ public final class ShutdownHook implements AutoCloseable {
 
     private void end() {
         LOG.info("Shutdown requested: finishing the running work");
+        onSignal.run();
         synchronized (this) {
             signalled = true;
             if (waiting != null) {

@@ -16,7 +16,7 @@ public final class Health {
     public enum State {
         /** It does not listen yet. */
         STARTING,
-        /** It listens and replies, but still reads which keys are on flash. */
+        /** It listens, but its data, or the list of its keys on flash, is not complete. */
         LOADING,
         /** All data is loaded. */
         READY,

@@ -49,6 +49,8 @@ public final class Metrics implements AutoCloseable {
     private static final String NONE = "";
     private static final double MILLIS_PER_SECOND = 1e3;
     private static final double MICROS_PER_SECOND = 1e6;
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final double PERCENT = 100;
 
     /**
      * The figures of one scrape. Immutable.
@@ -80,6 +82,7 @@ public final class Metrics implements AutoCloseable {
         memory();
         segments();
         expiryAndEviction();
+        durability();
         if (now.flash() != null) {
             flash();
         }
@@ -223,6 +226,23 @@ public final class Metrics implements AutoCloseable {
         ofCache("expiry.cycles.limited", "Expiry cycles that reached their time limit",
                 CacheStats::expireCyclesLimited);
         ofCache("evicted.keys", "Evicted keys, without those demoted to flash", CacheStats::evicted);
+    }
+
+    private void durability() {
+        gauge("log.files", BYTES, "Size of the append-only log", _ -> source.log().bytes());
+        gauge("log.pending", BYTES, "Changes that wait to be written to the log", _ -> source.log().pendingBytes());
+        gauge("log.failing", NONE, "1 while the log cannot be written, and writes are refused",
+                _ -> source.log().failure() == null ? 0 : 1);
+        counter("log.forces", NONE, "Forces of the log to disk", _ -> source.log().timings().forces());
+        counter("log.forces.duration", SECONDS, "Duration of these forces",
+                _ -> source.log().timings().forceNanos() / NANOS_PER_SECOND);
+        gauge("snapshot.changes", NONE, "Changes since the last snapshot", _ -> source.changesSinceSave());
+        gauge("snapshot.time", SECONDS, "When the last snapshot was saved, Unix time",
+                _ -> source.snapshots().lastSaveSeconds());
+        gauge("snapshot.failing", NONE, "1 if the last snapshot could not be saved",
+                _ -> source.snapshots().hasFailed() ? 1 : 0);
+        gauge("loaded", RATIO, "Share of the data of an earlier run that is loaded",
+                _ -> source.load().isLoading() ? source.load().percentage() / PERCENT : 1);
     }
 
     private void flash() {

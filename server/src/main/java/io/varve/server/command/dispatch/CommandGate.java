@@ -13,7 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Decides whether a command may run. Confined to its event loop. */
 final class CommandGate {
-    private static final String MISCONFIGURED = "MISCONF Errors writing to the AOF file: ";
+    private static final String LOG_FAILS = "MISCONF Errors writing to the AOF file: ";
+    private static final String SNAPSHOT_FAILED = "MISCONF The last snapshot could not be saved, so writes are refused"
+            + " (stop-writes-on-bgsave-error yes). The server's log says why";
 
     private final ServerState server;
     private final CacheSession session;
@@ -22,8 +24,8 @@ final class CommandGate {
     private final boolean hasFlash;
     /** Whether memory for all writes of the run was available at its start. */
     private boolean roomy;
-    /** Why the log cannot be written: then nothing may change. Null if it can. */
-    private @Nullable String refusedFor;
+    /** The error for all writes while the disk cannot be written; null if it can. */
+    private @Nullable String misconfigured;
     /** Whether keyspace events are published as messages. */
     private boolean publishesEvents;
 
@@ -38,8 +40,17 @@ final class CommandGate {
     /** Begins a run of the commands from number {@code next} on. */
     void begin(Batch batch, int next) {
         publishesEvents = server.notifications().keyEvents().isOn();
-        refusedFor = server.log().failure();
+        misconfigured = misconfiguration();
         roomy = oomGuard.fitsBatch(batch, next);
+    }
+
+    private @Nullable String misconfiguration() {
+        String failure = server.log().failure();
+        if (failure != null) {
+            return LOG_FAILS + failure;
+        }
+        return server.telemetry().snapshots().hasFailed() && server.snapshots().savesAtShutdown()
+                && server.config().bool("stop-writes-on-bgsave-error") ? SNAPSHOT_FAILED : null;
     }
 
     private static boolean isWritingTransaction(CommandSpec spec, Client client) {
@@ -58,18 +69,24 @@ final class CommandGate {
      * next batch.
      */
     boolean isOrdinary(Client client) {
-        return client.authenticated() && client.user().isUnrestricted() && client.transaction() == null
+        return !isRefusedForLoad(client) && client.authenticated() && client.user().isUnrestricted()
+                && client.transaction() == null
                 && client.waitState().blockedClient() == null
                 && !client.subscriptions().expectsMessages()
                 && !monitors.isAny()
                 && !publishesEvents;
     }
 
+    /** Whether the client must wait for the end of the load at the start. */
+    private boolean isRefusedForLoad(Client client) {
+        return server.load().isLoading() && !client.connection().isReplay();
+    }
+
     /** The error for a command without memory; null if there is memory. */
     @Nullable
     String shortage(Batch batch, int command, CommandSpec spec, Client client) {
-        if (refusedFor != null && (spec.isWrite() || isWritingTransaction(spec, client))) {
-            return MISCONFIGURED + refusedFor;
+        if (misconfigured != null && (spec.isWrite() || isWritingTransaction(spec, client))) {
+            return misconfigured;
         }
         if (batch.isRefused(command)) {
             return Errors.of(batch.shortage(command));
@@ -104,6 +121,9 @@ final class CommandGate {
         String denied = client.user().isUnrestricted()
                 ? null
                 : server.accessGuard().refusal(client, batch, command, spec);
+        if (denied == null && isRefusedForLoad(client) && !mayRunDuringLoad(spec)) {
+            denied = Errors.LOADING;
+        }
         if (denied == null) {
             denied = shortage(batch, command, spec, client);
         }
@@ -114,6 +134,11 @@ final class CommandGate {
             return Refusal.notWhileListening(spec);
         }
         return monitored && MonitorFeed.isKeptFrom(client, spec) ? MonitorFeed.NOT_FOR_MONITORS : null;
+    }
+
+    /** DEBUG, unlike in Redis, not: its subcommands would find a part of the data, or load it twice. */
+    private static boolean mayRunDuringLoad(CommandSpec spec) {
+        return spec.has(CommandFlag.LOADING) && !spec.has(CommandTrait.DEBUG_ONLY);
     }
 
     private boolean cannotBeQueued(CommandSpec spec) {

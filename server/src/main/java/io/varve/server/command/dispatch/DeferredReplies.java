@@ -3,6 +3,7 @@ package io.varve.server.command.dispatch;
 import java.util.function.Consumer;
 
 import io.varve.memory.CacheSession;
+import io.varve.memory.item.Ticker;
 import io.varve.server.command.Errors;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.session.Client;
@@ -17,8 +18,10 @@ final class DeferredReplies {
     private final ServerState server;
     private final CacheSession session;
     private final OomGuard oomGuard;
+    private final Ticker clock;
 
-    DeferredReplies(ServerState server, CacheSession session, OomGuard oomGuard) {
+    DeferredReplies(ServerState server, CacheSession session, OomGuard oomGuard, Ticker clock) {
+        this.clock = clock;
         this.server = server;
         this.session = session;
         this.oomGuard = oomGuard;
@@ -29,7 +32,7 @@ final class DeferredReplies {
         if (!answered.replies()) {
             return;
         }
-        session.now(server.ticker().wallMillis());
+        session.now(clock.wallMillis());
         long mark = reply.mark();
         long errors = reply.errors();
         write(java.util.Objects.requireNonNull(answered.answer()), reply, mark);

@@ -4,6 +4,7 @@ import java.util.Objects;
 
 import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
+import io.varve.memory.item.Ticker;
 import io.varve.server.admin.LoopCounters;
 import io.varve.server.blocking.BlockedClient;
 import io.varve.server.command.CommandContext;
@@ -54,10 +55,17 @@ public final class Dispatcher implements AutoCloseable {
     private final DeferredReplies deferredReplies;
     private final PublishBackpressure publishBackpressure;
     private final KeyPrefetcher prefetcher;
+    private final Ticker clock;
 
     /** @param loop the executor of its event loop */
     public Dispatcher(ServerState server, CommandTable table, EventLoopExecutor loop) {
+        this(server, table, loop, server.ticker());
+    }
+
+    /** @param clock the time of commands: the machine's, or that of a log whose commands run again */
+    public Dispatcher(ServerState server, CommandTable table, EventLoopExecutor loop, Ticker clock) {
         this.server = server;
+        this.clock = clock;
         Cache cache = server.cache();
         session = cache.newSession();
         FlashKeyFetcher keyFetcher = server.flash() == null
@@ -68,7 +76,7 @@ public final class Dispatcher implements AutoCloseable {
         times = new CommandTimes(server, counters);
         monitors = new MonitorFeed(server);
         oomGuard = new OomGuard(cache, session, times);
-        deferredReplies = new DeferredReplies(server, session, oomGuard);
+        deferredReplies = new DeferredReplies(server, session, oomGuard, clock);
         publishBackpressure = new PublishBackpressure(server, session);
         ShardWaiters shardWaiters = new ShardWaiters(session, cache.shardCount(), loop);
         recorder = new ChangeRecorder(server.changes(), session);
@@ -124,7 +132,7 @@ public final class Dispatcher implements AutoCloseable {
     private int runAll(Batch batch, int next, Client client, ReplyWriter reply) {
         int epoch = server.telemetry().counterEpoch();
         counters.enter(epoch);
-        session.now(server.ticker().wallMillis());
+        session.now(clock.wallMillis());
         session.touching(!client.noTouch());
         session.writesInto(client.writesInto());
         times.begin();

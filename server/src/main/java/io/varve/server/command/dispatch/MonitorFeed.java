@@ -46,7 +46,8 @@ final class MonitorFeed {
 
     /** Whether any client monitors. */
     boolean isAny() {
-        return monitors.isAny();
+        // As in Redis, monitors do not see what the load runs.
+        return monitors.isAny() && !server.load().isLoading();
     }
 
     /** Whether a client must not send this command because it monitors. */

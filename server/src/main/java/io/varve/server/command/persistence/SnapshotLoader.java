@@ -18,6 +18,7 @@ import io.varve.server.command.CommandContext;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.dump.RestoreReader;
 import io.varve.server.persistence.ChangeRecorder;
+import io.varve.server.persistence.LoadProgress;
 import io.varve.server.rdb.CorruptPayloadException;
 import io.varve.server.rdb.PayloadReader;
 import io.varve.server.rdb.RdbException;
@@ -121,6 +122,7 @@ public final class SnapshotLoader {
                 NativeMemory memory = new NativeMemory()) {
             MemorySegment bytes = memory.map(channel);
             LOG.info("Loading {}, {} bytes", file, bytes.byteSize());
+            server.load().expects(bytes.byteSize());
             read(bytes, start);
         }
         server.telemetry().snapshots().loaded(loaded, expired);
@@ -129,7 +131,7 @@ public final class SnapshotLoader {
     }
 
     /** @return the offset after the end of the snapshot */
-    private long read(MemorySegment bytes, long start) throws RdbException {
+    private long read(MemorySegment bytes, long start) throws RdbException, LoadProgress.CancelledException {
         // Texts of the head, and keys: released with the arena, in one piece reused for each.
         try (NativeMemory memory = new NativeMemory()) {
             ReusedText text = new ReusedText(memory);
@@ -149,9 +151,10 @@ public final class SnapshotLoader {
             });
             PayloadReader keys = new PayloadReader(text::take);
             long reportAt = start + PROGRESS_NANOS;
-            session.now(server.ticker().wallMillis());
+            session.now(server.cache().config().ticker().wallMillis());
             while (reader.next()) {
                 loadEntry(reader, keys);
+                server.load().reached(reader.offset());
                 if (server.ticker().nanoTime() - reportAt > 0) {
                     reportAt += PROGRESS_NANOS;
                     LOG.info("Loading {}: {} % done, {} keys", file, 100 * reader.offset() / reader.length(), loaded);

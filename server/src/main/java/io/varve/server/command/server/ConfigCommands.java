@@ -17,6 +17,7 @@ import io.varve.memory.offheap.Memory;
 import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
+import io.varve.server.command.Errors;
 import io.varve.server.command.HelpText;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.spec.Arguments;
@@ -121,6 +122,11 @@ public final class ConfigCommands {
     }
 
     private void set(CommandContext context) {
+        if (server.load().isLoading()) {
+            // Unlike in Redis: the load has settings of its own, such as no limit of memory.
+            context.reply().error(Errors.LOADING);
+            return;
+        }
         if (context.argumentCount() % 2 != 0) {
             context.syntaxError();
             return;

@@ -20,6 +20,11 @@ public interface Connection {
     /** The file descriptor, or -1 if the transport has none. */
     int fileDescriptor();
 
+    /** Whether there is no client behind it: the server runs the commands of its log again. */
+    default boolean isReplay() {
+        return false;
+    }
+
     /** Whether its client connected through a Unix socket. */
     default boolean isUnixSocket() {
         return false;

@@ -176,6 +176,27 @@ class SnapshotTest {
     }
 
     @Test
+    void failureOfAServerWithRules_refusesWrites() throws IOException {
+        try (VarveServer server = start("save 3600 1000"); RawClient client = new RawClient(server.port())) {
+            client.command("SET", "key", "1");
+            client.command("CONFIG", "SET", "dbfilename", "no".repeat(200));
+            assertThat(client.command("SAVE")).startsWith("-ERR the snapshot was not saved");
+            assertThat(client.command("SET", "key", "2")).startsWith("-MISCONF The last snapshot");
+            assertThat(client.call("GET", "key").text()).isEqualTo("1");
+            client.command("CONFIG", "SET", "stop-writes-on-bgsave-error", "no");
+            assertThat(client.command("SET", "key", "3")).isEqualTo("+OK\r\n");
+            client.command("CONFIG", "SET", "stop-writes-on-bgsave-error", "yes");
+            assertThat(client.command("SET", "key", "4")).startsWith("-MISCONF");
+            client.command("CONFIG", "SET", "save", "");
+            assertThat(client.command("SET", "key", "5")).isEqualTo("+OK\r\n");
+            client.command("CONFIG", "SET", "save", "3600 1000", "dbfilename", "dump.rdb");
+            assertThat(client.command("SET", "key", "6")).startsWith("-MISCONF");
+            assertThat(client.command("SAVE")).isEqualTo("+OK\r\n");
+            assertThat(client.command("SET", "key", "7")).isEqualTo("+OK\r\n");
+        }
+    }
+
+    @Test
     void damagedFile_stopsTheStart_andIsLeftAlone() throws IOException {
         try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
             client.setKeys("key", 100, "a value");
