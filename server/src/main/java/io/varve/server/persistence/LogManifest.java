@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 
@@ -21,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record LogManifest(@Nullable Entry base, List<Entry> increments) {
     private static final int MAX_BYTES = 16 << 20;
-    private static final String SUFFIX = ".manifest";
+    /** Ends the name of a manifest, after the name of the log. */
+    public static final String SUFFIX = ".manifest";
 
     /**
      * A file.
@@ -112,7 +114,7 @@ public record LogManifest(@Nullable Entry base, List<Entry> increments) {
             if (name == null || sequence < 1 || type == 0) {
                 throw new IOException(place + ": expected file NAME seq NUMBER type b|i|h");
             }
-            if (name.contains("/") || name.equals("..") || name.isEmpty()) {
+            if (name.contains("/") || name.equals("..") || name.isEmpty() || name.indexOf(0) >= 0) {
                 throw new IOException(place + ": file " + name + "; expected a name within the directory");
             }
             return new Line(new Entry(name, sequence), type, place);
@@ -162,7 +164,8 @@ public record LogManifest(@Nullable Entry base, List<Entry> increments) {
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
             at++;
             while (at < line.length() && line.charAt(at) != '"') {
-                if (line.charAt(at) == '\\' && at + 3 < line.length() && line.charAt(at + 1) == 'x') {
+                if (line.charAt(at) == '\\' && at + 3 < line.length() && line.charAt(at + 1) == 'x'
+                        && HexFormat.isHexDigit(line.charAt(at + 2)) && HexFormat.isHexDigit(line.charAt(at + 3))) {
                     bytes.write(Integer.parseInt(line.substring(at + 2, at + 4), 16));
                     at += 4;
                     continue;

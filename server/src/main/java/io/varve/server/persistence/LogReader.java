@@ -8,6 +8,7 @@ import java.util.zip.CRC32C;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.resp.RequestSink;
 import io.varve.server.resp.Shortage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the commands of a file of the log: an increment of Varve's, whose blocks are checked before any of their
@@ -44,7 +45,14 @@ public final class LogReader {
     /** Where the transaction begins that has not ended; {@link #NONE} outside of any. */
     private long transaction = NONE;
     private long torn;
+    /** Where reading ended for a torn end. */
+    private long stoppedAt;
     private long commands;
+    private long blocks;
+    private long transactions;
+    /** The end of what a cut would leave as a complete file, and the commands before it. */
+    private long intact;
+    private long intactCommands;
     private long number;
 
     /**
@@ -65,6 +73,19 @@ public final class LogReader {
         if (!hasBlocks && from == 0 && begins(0, "#VARVE")) {
             throw new LogException(file, 0, "the first line is damaged, or of a later version of Varve");
         }
+    }
+
+    /** Reads on behind damage. */
+    private LogReader(LogReader damaged, long from) {
+        file = damaged.file;
+        bytes = damaged.bytes;
+        base = damaged.base;
+        length = damaged.length;
+        mark = damaged.mark;
+        mayBeTorn = true;
+        hasBlocks = true;
+        at = from;
+        blockEnd = from;
     }
 
     private boolean begins(long offset, String text) {
@@ -107,9 +128,45 @@ public final class LogReader {
         return commands;
     }
 
+    /** Blocks read so far; 0 for a file without blocks. */
+    public long blocks() {
+        return blocks;
+    }
+
+    /** Complete transactions read so far. */
+    public long transactions() {
+        return transactions;
+    }
+
     /** Bytes at the end of the file that are not a part of the log: known once all was read. */
     public long tornBytes() {
         return torn;
+    }
+
+    /** Where the first bytes begin that could not be read: known once all was read and the end was torn. */
+    public long stoppedAt() {
+        return stoppedAt;
+    }
+
+    /** Bytes from the start of the file that would be a complete file: no block and no transaction is cut. */
+    public long intactBytes() {
+        return intact;
+    }
+
+    /** Commands in the intact bytes. */
+    public long intactCommands() {
+        return intactCommands;
+    }
+
+    /**
+     * A reader of the intact blocks behind damage, for counting what is lost with it. Its own end may be torn.
+     *
+     * @param damage where the damage begins
+     * @return null if no intact block follows, or the file has no blocks
+     */
+    public @Nullable LogReader behind(long damage) {
+        long next = hasBlocks ? intactBlock(damage, 0) : NONE;
+        return next == NONE ? null : new LogReader(this, next);
     }
 
     /**
@@ -121,6 +178,10 @@ public final class LogReader {
     public boolean read(RequestSink sink) throws LogException {
         int read = 0;
         while (!sink.isFull()) {
+            if (transaction == NONE && (at == blockEnd || !hasBlocks)) {
+                intact = at;
+                intactCommands = commands;
+            }
             if (at == blockEnd && !nextBlock()) {
                 return read > 0;
             }
@@ -156,6 +217,7 @@ public final class LogReader {
     private void tornAt(long offset) {
         long from = transaction == NONE ? offset : transaction;
         torn = length - from;
+        stoppedAt = offset;
         at = from;
         blockEnd = from;
     }
@@ -169,6 +231,7 @@ public final class LogReader {
             transaction = at;
         } else if (transaction != NONE && isCommand("EXEC")) {
             transaction = NONE;
+            transactions++;
         }
     }
 
@@ -212,7 +275,12 @@ public final class LogReader {
         if (head != null && isIntact(head)) {
             at = head.from;
             blockEnd = head.from + head.length;
+            blocks++;
             return true;
+        }
+        if (start == HEAD_BYTES && isBlockOfAnotherMark(start)) {
+            // The first line is on disk before any block is written: no loss of power makes such a pair.
+            throw new LogException(file, 0, "the first line, or the line of the first block, is damaged");
         }
         if (mayBeTorn && !isFollowedByProof(start)) {
             tornAt(start);
@@ -229,20 +297,31 @@ public final class LogReader {
      */
     private record Head(long from, long length, long checksum, long forced) {}
 
-    private @org.jspecify.annotations.Nullable Head headAt(long offset) {
+    private @Nullable Head headAt(long offset) {
+        String line = lineAt(offset);
+        return line == null ? null : head(line, offset + line.length() + 1);
+    }
+
+    /** A line without its line feed; null if it is too long, or not complete. */
+    private @Nullable String lineAt(long offset) {
         int end = (int) Math.min(MAX_LINE_BYTES, length - offset);
         StringBuilder line = new StringBuilder();
         for (int i = 0; i < end; i++) {
             byte b = Memory.getByte(base + offset + i);
             if (b == '\n') {
-                return head(line.toString(), offset + i + 1);
+                return line.toString();
             }
             line.append((char) (b & 0xff));
         }
         return null;
     }
 
-    private @org.jspecify.annotations.Nullable Head head(String line, long from) {
+    private boolean isBlockOfAnotherMark(long offset) {
+        String line = lineAt(offset);
+        return line != null && line.startsWith(IncrementFile.BLOCK) && !line.startsWith(IncrementFile.BLOCK + mark);
+    }
+
+    private @Nullable Head head(String line, long from) {
         String beginning = IncrementFile.BLOCK + mark + ":";
         if (!line.startsWith(beginning) || !line.endsWith("\r")) {
             return null;
@@ -271,15 +350,25 @@ public final class LogReader {
 
     /** Whether a later block says that the bytes at this offset were on disk when it was written. */
     private boolean isFollowedByProof(long offset) {
+        return intactBlock(offset, offset + 1) != NONE;
+    }
+
+    /**
+     * Finds an intact block.
+     *
+     * @param minForced how many bytes at least were on disk when it was written
+     * @return its offset, which is greater than the given one; {@link #NONE} if there is none
+     */
+    private long intactBlock(long offset, long minForced) {
         for (long i = offset + 1; i < length - IncrementFile.BLOCK.length(); i++) {
-            if (Memory.getByte(base + i) == '#') {
+            if (Memory.getByte(base + i) == '#' && begins(i, IncrementFile.BLOCK)) {
                 Head head = headAt(i);
-                if (head != null && head.forced > offset && head.forced <= i && isIntact(head)) {
-                    return true;
+                if (head != null && head.forced >= minForced && head.forced <= i && isIntact(head)) {
+                    return i;
                 }
             }
         }
-        return false;
+        return NONE;
     }
 
     /** A line that begins with {@code #}: a time, or something for people. */
@@ -297,6 +386,9 @@ public final class LogReader {
             throw new LogException(file, at, "a line that begins with # does not end");
         }
         String text = line.toString().trim();
+        if (!hasBlocks && text.startsWith(IncrementFile.BLOCK)) {
+            throw new LogException(file, at, "a block of commands, but the first line of the file is damaged");
+        }
         if (text.startsWith(ChangeStream.TIME)) {
             try {
                 timeMillis = Long.parseLong(text.substring(ChangeStream.TIME.length()));

@@ -26,8 +26,19 @@ public final class PayloadReader {
 
     /** @param memory holds the bytes of numbers and of decompressed strings */
     public PayloadReader(PayloadMemory memory) {
-        input = new PayloadInput(memory);
-        packed = new PayloadInput(memory);
+        this(memory, memory);
+    }
+
+    /**
+     * A reader for a sink that does not use the elements after it has received them. Each memory may then be reused from
+     * text to text.
+     *
+     * @param texts holds the bytes of decompressed strings, and of numbers outside of packed forms
+     * @param numbers holds the bytes of numbers within packed forms, of at most 20 bytes each
+     */
+    public PayloadReader(PayloadMemory texts, PayloadMemory numbers) {
+        input = new PayloadInput(texts);
+        packed = new PayloadInput(numbers);
         listpack = new Listpack(packed);
         ziplist = new Ziplist(packed);
         zipmap = new Zipmap(packed);

@@ -24,6 +24,14 @@ public final class RdbReader {
         void sizes(int database, long keys, long expiring);
     }
 
+    /** The checksum of a file. */
+    public enum Checksum {
+        /** The end of the file was not reached. */
+        NOT_REACHED,
+        /** Files of versions before 5 have none. */
+        NONE, SWITCHED_OFF, RIGHT, WRONG
+    }
+
     private final long start;
     private final PayloadInput input;
     private final Sink sink;
@@ -31,7 +39,8 @@ public final class RdbReader {
     private final boolean isValkey;
     private final int version;
     private long summedTo;
-    private long checksum;
+    private long sum;
+    private Checksum checksum = Checksum.NOT_REACHED;
     private int database;
     private int type;
     private long key;
@@ -68,10 +77,19 @@ public final class RdbReader {
                 ? version >= RdbFileLayout.FIRST_VALKEY_VERSION && version <= RdbFileLayout.LAST_VALKEY_VERSION
                 : version >= 1 && version <= PayloadLayout.LATEST_VERSION;
         if (!isKnown) {
-            throw new RdbException(magic.length(), "version " + head + ": expected REDIS0001 to REDIS00"
+            throw RdbException.unsupported(magic.length(), "version " + head + ": expected REDIS0001 to REDIS00"
                     + PayloadLayout.LATEST_VERSION + ", or VALKEY0" + RdbFileLayout.LAST_VALKEY_VERSION);
         }
         input.skip(RdbFileLayout.HEAD_BYTES);
+    }
+
+    /** Whether the bytes begin as an RDB file does. */
+    public static boolean isRdb(long address, long length) {
+        return begins(address, length, RdbFileLayout.MAGIC) || begins(address, length, RdbFileLayout.VALKEY_MAGIC);
+    }
+
+    private static boolean begins(long address, long length, String magic) {
+        return length >= magic.length() && ascii(address, magic.length()).equals(magic);
     }
 
     private static String ascii(long address, int length) {
@@ -106,7 +124,7 @@ public final class RdbReader {
             } catch (CorruptPayloadException corrupt) {
                 throw new RdbException(at - start, input.left() == 0
                         ? "the file ends within this entry"
-                        : "the entry that begins here is damaged");
+                        : "the entry that begins here is damaged, or the file ends within it");
             }
         }
     }
@@ -135,12 +153,12 @@ public final class RdbReader {
                 input.readLength();
                 input.readLength();
             }
-            case RdbFileLayout.MODULE_AUXILIARY -> throw new RdbException(input.at() - 1 - start,
+            case RdbFileLayout.MODULE_AUXILIARY -> throw RdbException.unsupported(input.at() - 1 - start,
                     "data of the module " + moduleName(input.readUnsigned())
                             + ": Varve has no modules; save without it, or delete its keys first");
-            case RdbFileLayout.SLOT_IMPORT -> throw new RdbException(input.at() - 1 - start,
+            case RdbFileLayout.SLOT_IMPORT -> throw RdbException.unsupported(input.at() - 1 - start,
                     "an import of slots of a Valkey cluster: save when it is complete");
-            default -> throw new RdbException(input.at() - 1 - start,
+            default -> throw RdbException.unsupported(input.at() - 1 - start,
                     "a library of functions: Varve has no functions yet; FUNCTION FLUSH before the save removes them");
         }
     }
@@ -182,11 +200,11 @@ public final class RdbReader {
         input.skipText();
         value = input.at();
         if (code == RdbFileLayout.MODULE || code == RdbFileLayout.MODULE_2) {
-            throw new RdbException(value - start, "a value of the module " + moduleName(input.readUnsigned())
+            throw RdbException.unsupported(value - start, "a value of the module " + moduleName(input.readUnsigned())
                     + ": Varve has no modules; delete its keys before the save");
         }
         if (code == RdbFileLayout.STREAM_1 || code == RdbFileLayout.STREAM_2 || code == RdbFileLayout.STREAM_3) {
-            throw new RdbException(value - start,
+            throw RdbException.unsupported(value - start,
                     "a stream: Varve has no streams yet; delete such keys before the save");
         }
         if (isValkey && code == RdbFileLayout.VALKEY_HASH_TIMED) {
@@ -198,19 +216,31 @@ public final class RdbReader {
     /** The checksum covers everything before it. */
     private void checkEnd() throws RdbException {
         if (version < RdbFileLayout.FIRST_CHECKSUM_VERSION) {
+            checksum = Checksum.NONE;
             return;
         }
         long covered = input.at();
         long expected = input.readLong();
         sumTo(covered);
-        if (expected != 0 && expected != checksum) {
+        checksum = expected == 0 ? Checksum.SWITCHED_OFF : expected == sum ? Checksum.RIGHT : Checksum.WRONG;
+        if (checksum == Checksum.WRONG) {
             throw new RdbException(covered - start, "the checksum of the file is wrong: its bytes were changed");
         }
     }
 
     private void sumTo(long address) {
-        checksum = Crc64.update(checksum, summedTo, address - summedTo);
+        sum = Crc64.update(sum, summedTo, address - summedTo);
         summedTo = address;
+    }
+
+    /** The first word of the file, such as REDIS0011. */
+    public String version() {
+        return ascii(start, RdbFileLayout.HEAD_BYTES);
+    }
+
+    /** What is known about the checksum so far. */
+    public Checksum checksum() {
+        return checksum;
     }
 
     /** Position in the file, bytes. */

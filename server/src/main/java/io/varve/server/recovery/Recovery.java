@@ -3,7 +3,6 @@ package io.varve.server.recovery;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -21,6 +20,7 @@ import io.varve.server.persistence.LoadProgress;
 import io.varve.server.persistence.LogManifest;
 import io.varve.server.persistence.LogReader;
 import io.varve.server.persistence.ReplayClock;
+import io.varve.server.rdb.RdbReader;
 import io.varve.server.system.NativeMemory;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -170,7 +170,7 @@ public final class Recovery {
             MemorySegment bytes = memory.map(channel);
             LOG.info("Loading {}, {} bytes", file, bytes.byteSize());
             long from = 0;
-            if (beginsWith(bytes, "REDIS") || beginsWith(bytes, "VALKEY")) {
+            if (RdbReader.isRdb(bytes.address(), bytes.byteSize())) {
                 from = SnapshotLoader.loadBase(server, file, bytes, clock()::stopAt);
             }
             if (isLast) {
@@ -179,12 +179,6 @@ public final class Recovery {
             }
             return replay.run(file, bytes, from, isLast, at -> report(file, at, bytes.byteSize()));
         }
-    }
-
-    private static boolean beginsWith(MemorySegment bytes, String magic) {
-        byte[] expected = magic.getBytes(StandardCharsets.US_ASCII);
-        return bytes.byteSize() >= expected.length
-                && MemorySegment.ofArray(expected).mismatch(bytes.asSlice(0, expected.length)) < 0;
     }
 
     private void report(Path file, long at, long length) throws LoadProgress.CancelledException {

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 
 /**
  * Memory off the heap for files that are written and read, and files mapped into memory. Thread-safe: any thread may
@@ -20,6 +22,13 @@ public final class NativeMemory implements AutoCloseable {
     /** Maps a whole file, for reading. */
     public MemorySegment map(FileChannel file) throws IOException {
         return file.map(FileChannel.MapMode.READ_ONLY, 0, file.size(), arena);
+    }
+
+    /** Maps a whole file, for reading. Later changes of its length are not seen. */
+    public MemorySegment map(Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            return map(channel);
+        }
     }
 
     /** Memory that the garbage collector frees. */

@@ -164,6 +164,74 @@ class LogReaderTest {
         }
     }
 
+    /** Otherwise the whole file would be a torn end, or its checksums would not be looked at. */
+    @Test
+    void changedByteOfTheFirstLineIsDamage() {
+        for (int i = 0; i < HEAD.length(); i++) {
+            String damaged = HEAD.substring(0, i) + (char) (HEAD.charAt(i) ^ 1) + HEAD.substring(i + 1);
+            assertThatThrownBy(() -> read(damaged + block(SET_A, 0), true)).as("byte %s", i)
+                    .isInstanceOf(LogException.class);
+        }
+    }
+
+    @Test
+    void tornLineOfTheFirstBlockIsCutOff() throws IOException {
+        String first = block(SET_A, 0);
+        for (int i = 1; i < first.length(); i++) {
+            assertThat(read(HEAD + first.substring(0, i), true).torn).isEqualTo(i);
+        }
+    }
+
+    @Test
+    void intactBytesEndBetweenBlocksAndTransactions() throws IOException {
+        String good = HEAD + block("#T:5\r\n" + SET_A, 0) + block(MULTI + SET_A + SET_B + EXEC, 0);
+        String damaged = block(SET_A + SET_B, 0).replace("2\r\n", "3\r\n");
+        String end = block(SET_B, good.length() + damaged.length()) + block(MULTI + SET_A + EXEC, 0);
+        Counted counted = count(good + damaged + end, false);
+        assertThat(counted).isEqualTo(new Counted(good.length(), 5, 2, 1, good.length(), 4));
+        assertThat(count(good + damaged.substring(0, 5), true)).isEqualTo(new Counted(good.length(), 5, 2, 1,
+                good.length(), 0));
+        String plain = SET_A + MULTI + SET_B + EXEC + SET_A;
+        assertThat(count(plain + MULTI + SET_B, true)).isEqualTo(new Counted(plain.length(), 5, 0, 1,
+                plain.length() + MULTI.length() + SET_B.length(), 0));
+    }
+
+    /**
+     * What a reader says at the end.
+     *
+     * @param stopped where damage or the torn end begins
+     * @param behind commands behind damage
+     */
+    private record Counted(long intact, long commands, long blocks, long transactions, long stopped, long behind) {}
+
+    private Counted count(String content, boolean mayBeTorn) throws IOException {
+        byte[] bytes = content.getBytes(StandardCharsets.ISO_8859_1);
+        try (NativeMemory memory = new NativeMemory()) {
+            var mapped = memory.allocate(bytes.length);
+            mapped.copyFrom(java.lang.foreign.MemorySegment.ofArray(bytes));
+            LogReader reader = new LogReader(folder.resolve("log"), mapped, 0, mayBeTorn);
+            long stopped;
+            try {
+                while (reader.read(new RecordedRequests())) {
+                    // Until the end.
+                }
+                stopped = reader.stoppedAt();
+            } catch (LogException damaged) {
+                stopped = damaged.offset();
+            }
+            long behind = 0;
+            LogReader next = reader.behind(stopped);
+            if (next != null) {
+                while (next.read(new RecordedRequests())) {
+                    // Until the end.
+                }
+                behind = next.commands();
+            }
+            return new Counted(reader.intactBytes(), reader.intactCommands(), reader.blocks(), reader.transactions(),
+                    stopped, behind);
+        }
+    }
+
     @Test
     void whatIsNoCommandIsDamage() {
         for (String wrong : List.of("SET a 1\r\n", "*x\r\n", "*1\r\n$-1\r\n", "*0\r\n", "*1\r\n$1\r\nab\r\n",
@@ -194,6 +262,7 @@ class LogReaderTest {
         Path file = folder.resolve("m");
         for (String wrong : List.of("file a seq 1 type x", "file a seq x type b", "file a type b", "file", "seq 1",
                 "file ../a seq 1 type b", "file a seq 0 type i",
+                "file \"a\0b\" seq 1 type b", "file a seq \"\\xzz\" type b",
                 "file a seq 2 type i\nfile b seq 1 type i", "file a seq 1 type b\nfile b seq 2 type b")) {
             Files.writeString(file, wrong);
             assertThatThrownBy(() -> LogManifest.read(file)).as(wrong).isInstanceOf(IOException.class)

@@ -19,6 +19,7 @@ import io.varve.server.command.ServerState;
 import io.varve.server.command.dump.RestoreReader;
 import io.varve.server.persistence.ChangeRecorder;
 import io.varve.server.persistence.LoadProgress;
+import io.varve.server.persistence.ReusedText;
 import io.varve.server.rdb.CorruptPayloadException;
 import io.varve.server.rdb.PayloadReader;
 import io.varve.server.rdb.RdbException;
@@ -35,7 +36,6 @@ import org.slf4j.LoggerFactory;
 public final class SnapshotLoader {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotLoader.class);
     private static final long PROGRESS_NANOS = 5_000_000_000L;
-    private static final int TEXT_BYTES = 64 << 10;
     private static final double NANOS_PER_SECOND = 1e9;
     private static final int MAX_EVICTIONS = 100;
     private static final int MAX_SECOND_DIGITS = 12;
@@ -132,10 +132,9 @@ public final class SnapshotLoader {
 
     /** @return the offset after the end of the snapshot */
     private long read(MemorySegment bytes, long start) throws RdbException, LoadProgress.CancelledException {
-        // Texts of the head, and keys: released with the arena, in one piece reused for each.
-        try (NativeMemory memory = new NativeMemory()) {
-            ReusedText text = new ReusedText(memory);
-            RdbReader reader = new RdbReader(bytes.address(), bytes.byteSize(), text::take, new RdbReader.Sink() {
+        // Texts of the head, and keys.
+        try (ReusedText text = new ReusedText()) {
+            RdbReader reader = new RdbReader(bytes.address(), bytes.byteSize(), text, new RdbReader.Sink() {
                 @Override
                 public void auxiliary(String name, String value) {
                     LOG.debug("{}: {} {}", file, name, value);
@@ -149,7 +148,7 @@ public final class SnapshotLoader {
                     LOG.debug("{}: database {} has {} keys, {} of which expire", file, database, keys, expiring);
                 }
             });
-            PayloadReader keys = new PayloadReader(text::take);
+            PayloadReader keys = new PayloadReader(text);
             long reportAt = start + PROGRESS_NANOS;
             session.now(server.cache().config().ticker().wallMillis());
             while (reader.next()) {
@@ -170,24 +169,6 @@ public final class SnapshotLoader {
             long millis = MILLIS_PER_SECOND * Long.parseLong(seconds);
             clock.accept(millis);
             session.now(millis);
-        }
-    }
-
-    /** Memory for one text at a time. */
-    private static final class ReusedText {
-        private final NativeMemory owner;
-        private MemorySegment memory;
-
-        ReusedText(NativeMemory owner) {
-            this.owner = owner;
-            memory = owner.allocate(TEXT_BYTES);
-        }
-
-        long take(int bytes) {
-            if (bytes > memory.byteSize()) {
-                memory = owner.allocate(Math.max(bytes, 2 * memory.byteSize()));
-            }
-            return memory.address();
         }
     }
 
