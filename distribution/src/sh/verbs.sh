@@ -8,6 +8,10 @@ Usage: $program VERB [ARGUMENTS]
 
   serve [FILE] [--NAME VALUE]...     start the server (FILE is in redis.conf syntax; every setting is also an option:
                                      serve --help lists them)
+  check-rdb FILE                     read a snapshot or another RDB file completely, without a server: what it has, and
+                                     whether it is damaged
+  check-log DIR [--repair]           read an append-only log in the same way; --repair writes a copy to DIR.repaired
+                                     that ends before the damage
   run [EXPERIMENT] [OPTIONS]         run an experiment; without a name the default one, about a minute (run --help)
   experiments                        list the experiments, what each asks and how long each takes
   simulate [TRACE] [OPTIONS]         replacement policies on a trace, or on YCSB's requests (simulate --help)
@@ -96,11 +100,19 @@ jmh() {
     java_exec jmh io.varve.jmh.Benchmarks "$@"
 }
 
-known_verbs="serve, run, experiments, simulate, mrc, ycsb, jmh, help, version"
+# Checks files of data. The heap and the memory of decompressed texts are bounded, because the files are mapped.
+check_files() { # check-rdb|check-log ARGUMENTS...
+    VARVE_JAVA_OPTS="-Xmx128m -XX:MaxDirectMemorySize=1g -XX:+UseSerialGC -XX:-UsePerfData -Xlog:disable \
+-Xlog:all=error:stderr ${VARVE_JAVA_OPTS:-}"
+    java_exec server io.varve.server.check.FileCheck "$@"
+}
+
+known_verbs="serve, check-rdb, check-log, run, experiments, simulate, mrc, ycsb, jmh, help, version"
 
 # Runs a verb other than serve and version.
 run_verb() { # VERB ARGUMENTS...
     case $1 in
+        check-rdb | check-log) check_files "$@" ;;
         run | experiments | simulate | mrc) experiments "$@" ;;
         ycsb | jmh) "$@" ;;
     esac

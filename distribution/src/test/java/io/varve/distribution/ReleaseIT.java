@@ -155,6 +155,9 @@ final class ReleaseIT {
         assertThat(printed("simulate", "--ycsb", "zipfian", "--keys", "1000", "--requests", "10000", "--policy", "lru",
                 "--size", "100", "--csv")).contains("\nlru,100,");
         assertThat(printed("jmh", "-l")).contains("IndexBenchmark");
+        Path snapshot = Files.writeString(folder.resolve("dump.rdb"), "REDIS0001\0\1k\1v\u00ff",
+                StandardCharsets.ISO_8859_1);
+        assertThat(printed("check-rdb", snapshot.toString())).contains("RDB is valid: 1 keys");
     }
 
     @Test

@@ -48,7 +48,8 @@ final class LauncherIT {
     void helpListsTheVerbsOfThisVersionAlone() throws IOException, InterruptedException {
         Answer help = run(Map.of(), "help");
         assertThat(help.status()).isZero();
-        assertThat(help.text()).contains("serve", "run", "experiments", "simulate", "mrc", "ycsb", "jmh", "version");
+        assertThat(help.text()).contains("serve", "check-rdb", "check-log", "run", "experiments", "simulate", "mrc",
+                "ycsb", "jmh", "version");
     }
 
     /** Class paths name files by where they are, so a copy would run the jars of the folder that it was copied from. */
@@ -72,7 +73,7 @@ final class LauncherIT {
     void unknownVerb_isStatus2() throws IOException, InterruptedException {
         Answer unknown = run(Map.of(), "frobnicate");
         assertThat(unknown.status()).isEqualTo(2);
-        assertThat(unknown.text()).contains("'frobnicate'").contains("serve, run");
+        assertThat(unknown.text()).contains("'frobnicate'").contains("serve, check-rdb, check-log, run");
     }
 
     @ParameterizedTest
@@ -210,6 +211,32 @@ final class LauncherIT {
             next.destroyForcibly();
         }
         assertThat(Files.readAllLines(home.resolve("builds"))).containsExactly("called", "called");
+    }
+
+    // --- checks of files
+
+    @Test
+    void checksOfFiles_haveTheirExitStatus() throws IOException, InterruptedException {
+        Path home = built();
+        Path good = Files.writeString(folder.resolve("good.rdb"), "REDIS0001\0\1k\1v\u00ff",
+                StandardCharsets.ISO_8859_1);
+        Path bad = Files.writeString(folder.resolve("bad.rdb"), "REDIS0001\0\1k");
+        assertThat(checked(home, "check-rdb", good.toString())).isEqualTo(0);
+        assertThat(checked(home, "check-rdb", bad.toString())).isEqualTo(1);
+        assertThat(checked(home, "check-rdb")).isEqualTo(2);
+        assertThat(checked(home, "check-log", folder.resolve("none").toString())).isEqualTo(2);
+    }
+
+    private static int checked(Path home, String... arguments) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(home.resolve("varve").toString()));
+        command.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment().put("VARVE_NO_BUILD", "1");
+        Process process = builder.start();
+        String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(text).doesNotContain("Exception", "incubator");
+        return process.exitValue();
     }
 
     // --- serve

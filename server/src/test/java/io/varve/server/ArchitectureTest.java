@@ -108,6 +108,14 @@ final class ArchitectureTest {
     }
 
     @Test
+    void checksOfFiles_dependOnTheFormatsOnly() {
+        for (String other : List.of("acl", "admin", "blocking", "command", "config", "events", "keys", "net", "pubsub",
+                "recovery")) {
+            forbid("check", other);
+        }
+    }
+
+    @Test
     void figures_dependNeitherOnCommandsNorProtocol() {
         for (String other : List.of("command", "resp", "net", "pubsub")) {
             forbid("admin", other);
@@ -229,7 +237,7 @@ final class ArchitectureTest {
     void packages_areListed() {
         Set<String> packages = new TreeSet<>(List.of(ROOT));
         for (String name : List.of("admin", "admin.http", "admin.latency", "admin.metrics", "acl", "blocking",
-                "command", "config", "events", "geo",
+                "check", "command", "config", "events", "geo",
                 "keys", "log", "net", "persistence", "pubsub", "rdb", "recovery", "resp", "system", "tls", "tracking",
                 "training")) {
             packages.add(ROOT + "." + name);
