@@ -39,6 +39,9 @@ public final class RdbReader {
     private final boolean isValkey;
     private final int version;
     private long summedTo;
+    private boolean verifies = true;
+    private long covered;
+    private long expectedSum;
     private long sum;
     private Checksum checksum = Checksum.NOT_REACHED;
     private int database;
@@ -219,12 +222,34 @@ public final class RdbReader {
             checksum = Checksum.NONE;
             return;
         }
-        long covered = input.at();
-        long expected = input.readLong();
-        sumTo(covered);
-        checksum = expected == 0 ? Checksum.SWITCHED_OFF : expected == sum ? Checksum.RIGHT : Checksum.WRONG;
+        covered = input.at() - start;
+        expectedSum = input.readLong();
+        if (verifies) {
+            sumTo(start + covered);
+            verify(sum);
+        }
+    }
+
+    /** The caller computes the checksum, and calls {@link #verify} at the end. */
+    public void leaveChecksumToCaller() {
+        verifies = false;
+    }
+
+    /** How many bytes from the start of the file the checksum covers: 0 before the end, or if there is none. */
+    public long covered() {
+        return covered;
+    }
+
+    /**
+     * Compares the checksum at the end of the file, which has been reached.
+     *
+     * @param computed {@link Crc64} of the bytes that are {@link #covered}
+     * @throws RdbException if they differ
+     */
+    public void verify(long computed) throws RdbException {
+        checksum = expectedSum == 0 ? Checksum.SWITCHED_OFF : expectedSum == computed ? Checksum.RIGHT : Checksum.WRONG;
         if (checksum == Checksum.WRONG) {
-            throw new RdbException(covered - start, "the checksum of the file is wrong: its bytes were changed");
+            throw new RdbException(covered, "the checksum of the file is wrong: its bytes were changed");
         }
     }
 

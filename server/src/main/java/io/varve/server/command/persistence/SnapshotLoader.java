@@ -6,22 +6,17 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongConsumer;
 
-import io.varve.memory.CacheSession;
 import io.varve.memory.item.CacheFullException;
-import io.varve.memory.item.Item;
-import io.varve.memory.item.Key;
-import io.varve.server.admin.LoopCounters;
-import io.varve.server.command.CommandContext;
 import io.varve.server.command.ServerState;
-import io.varve.server.command.dump.RestoreReader;
-import io.varve.server.persistence.ChangeRecorder;
 import io.varve.server.persistence.LoadProgress;
-import io.varve.server.persistence.ReusedText;
-import io.varve.server.rdb.CorruptPayloadException;
-import io.varve.server.rdb.PayloadReader;
+import io.varve.server.rdb.Crc64;
 import io.varve.server.rdb.RdbException;
 import io.varve.server.rdb.RdbReader;
 import io.varve.server.system.NativeMemory;
@@ -31,39 +26,41 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Loads an RDB file: into the empty cache of a server that starts, or again by DEBUG RELOAD. Confined to the thread
- * that loads.
+ * that loads; each {@link SnapshotPart} has a thread of its own.
  */
 public final class SnapshotLoader {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotLoader.class);
     private static final long PROGRESS_NANOS = 5_000_000_000L;
     private static final double NANOS_PER_SECOND = 1e9;
-    private static final int MAX_EVICTIONS = 100;
-    private static final int MAX_SECOND_DIGITS = 12;
-    private static final long MILLIS_PER_SECOND = 1000;
+    /** Files below this size are not worth several threads. */
+    private static final long PARALLEL_BYTES = 1 << 20;
+    private static final long POLL_MILLIS = 2;
 
     private final ServerState server;
     private final Path file;
-    private final boolean keepsPresent;
-    private final CacheSession session;
-    private final CommandContext context;
-    private final RestoreReader values;
-    private final Key key = new Key();
-    private final Item item = new Item();
-    /** Stops the clock while the base of a log is loaded; null for a snapshot. */
-    private @Nullable LongConsumer clock;
-    private long loaded;
-    private long expired;
+    private final List<SnapshotPart> parts = new ArrayList<>();
+    private final List<Thread> threads = new ArrayList<>();
+    private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+    private volatile @Nullable RdbReader first;
+    private long sum;
+    private long summed;
+    private long reportAt;
 
-    /** @param keepsPresent whether an entry of a key that exists is skipped, and no damage */
-    private SnapshotLoader(ServerState server, Path file, boolean keepsPresent) {
+    /**
+     * @param keepsPresent whether an entry of a key that exists is skipped, and no damage
+     * @param clock stops the clock while the base of a log is loaded; null for a snapshot
+     */
+    private SnapshotLoader(ServerState server, Path file, long bytes, boolean keepsPresent,
+            @Nullable LongConsumer clock) {
         this.server = server;
-        this.keepsPresent = keepsPresent;
         this.file = file;
-        session = server.cache().newSession();
-        session.notifying(false);
-        context = new CommandContext(server.cache(), session, server, null, null, new LoopCounters(0),
-                new ChangeRecorder(server.changes(), session));
-        values = RestoreReader.of(context);
+        int count = bytes < PARALLEL_BYTES
+                ? 1
+                : Math.min(server.cache().shardCount(), Runtime.getRuntime().availableProcessors());
+        reportAt = server.ticker().nanoTime() + PROGRESS_NANOS;
+        for (int i = 0; i < count; i++) {
+            parts.add(new SnapshotPart(server, keepsPresent, clock, i, count));
+        }
     }
 
     /**
@@ -81,7 +78,7 @@ public final class SnapshotLoader {
             return;
         }
         try {
-            new SnapshotLoader(server, file, false).load();
+            load(server, file, false);
         } catch (RdbException damaged) {
             throw new IOException(file + ": " + damaged.getMessage() + ". The file was not changed; move it away to"
                     + " start without its data", damaged);
@@ -99,10 +96,8 @@ public final class SnapshotLoader {
      */
     public static long loadBase(ServerState server, Path file, MemorySegment bytes, LongConsumer clock)
             throws IOException {
-        SnapshotLoader loader = new SnapshotLoader(server, file, false);
-        loader.clock = clock;
         try {
-            return loader.read(bytes, server.ticker().nanoTime());
+            return new SnapshotLoader(server, file, bytes.byteSize(), false, clock).read(bytes);
         } catch (RdbException damaged) {
             throw new IOException(file + ": " + damaged.getMessage() + ". The file was not changed", damaged);
         } catch (CacheFullException full) {
@@ -113,116 +108,130 @@ public final class SnapshotLoader {
 
     /** Loads the file again, into a cache that clients use. Keys that exist by then stay as they are. */
     static void reload(ServerState server) throws IOException {
-        new SnapshotLoader(server, SnapshotSaver.file(server.config()), true).load();
+        load(server, SnapshotSaver.file(server.config()), true);
     }
 
-    private void load() throws IOException {
+    private static void load(ServerState server, Path file, boolean keepsPresent) throws IOException {
         long start = server.ticker().nanoTime();
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
                 NativeMemory memory = new NativeMemory()) {
             MemorySegment bytes = memory.map(channel);
             LOG.info("Loading {}, {} bytes", file, bytes.byteSize());
             server.load().expects(bytes.byteSize());
-            read(bytes, start);
-        }
-        server.telemetry().snapshots().loaded(loaded, expired);
-        LOG.info("Loaded {} keys from {} in {} s; {} more had expired", loaded, file,
-                String.format(Locale.ROOT, "%.3f", (server.ticker().nanoTime() - start) / NANOS_PER_SECOND), expired);
-    }
-
-    /** @return the offset after the end of the snapshot */
-    private long read(MemorySegment bytes, long start) throws RdbException, LoadProgress.CancelledException {
-        // Texts of the head, and keys.
-        try (ReusedText text = new ReusedText()) {
-            RdbReader reader = new RdbReader(bytes.address(), bytes.byteSize(), text, new RdbReader.Sink() {
-                @Override
-                public void auxiliary(String name, String value) {
-                    LOG.debug("{}: {} {}", file, name, value);
-                    if (name.equals("ctime")) {
-                        createdAt(value);
-                    }
-                }
-
-                @Override
-                public void sizes(int database, long keys, long expiring) {
-                    LOG.debug("{}: database {} has {} keys, {} of which expire", file, database, keys, expiring);
-                }
-            });
-            PayloadReader keys = new PayloadReader(text);
-            long reportAt = start + PROGRESS_NANOS;
-            session.now(server.cache().config().ticker().wallMillis());
-            while (reader.next()) {
-                loadEntry(reader, keys);
-                server.load().reached(reader.offset());
-                if (server.ticker().nanoTime() - reportAt > 0) {
-                    reportAt += PROGRESS_NANOS;
-                    LOG.info("Loading {}: {} % done, {} keys", file, 100 * reader.offset() / reader.length(), loaded);
-                }
-            }
-            return reader.offset();
+            SnapshotLoader loader = new SnapshotLoader(server, file, bytes.byteSize(), keepsPresent, null);
+            loader.read(bytes);
+            long loaded = loader.parts.stream().mapToLong(SnapshotPart::loaded).sum();
+            long expired = loader.parts.stream().mapToLong(SnapshotPart::expired).sum();
+            server.telemetry().snapshots().loaded(loaded, expired);
+            LOG.info("Loaded {} keys from {} in {} s; {} more had expired", loaded, file,
+                    String.format(Locale.ROOT, "%.3f", (server.ticker().nanoTime() - start) / NANOS_PER_SECOND),
+                    expired);
         }
     }
 
-    /** All keys of a base belong to it that had not expired when it was made. */
-    private void createdAt(String seconds) {
-        if (clock != null && seconds.length() <= MAX_SECOND_DIGITS && seconds.chars().allMatch(Character::isDigit)) {
-            long millis = MILLIS_PER_SECOND * Long.parseLong(seconds);
-            clock.accept(millis);
-            session.now(millis);
-        }
-    }
-
-    private void loadEntry(RdbReader reader, PayloadReader keys) throws RdbException {
-        if (reader.database() >= server.cache().databaseCount()) {
-            throw new RdbException(reader.offset(), "database " + reader.database() + ": databases is "
-                    + server.cache().databaseCount());
-        }
-        if (reader.expireAtMillis() <= session.now() && reader.expireAtMillis() != Item.NEVER) {
-            expired++;
-            return;
+    /**
+     * Loads all parts, each on a thread, and computes the checksum meanwhile.
+     *
+     * @return the offset after the end of the snapshot
+     */
+    private long read(MemorySegment bytes) throws IOException {
+        for (int i = 0; i < parts.size(); i++) {
+            SnapshotPart part = parts.get(i);
+            boolean isFirst = i == 0;
+            threads.add(Thread.ofPlatform().name("varve-load-" + i).daemon().start(() -> load(part, bytes, isFirst)));
         }
         try {
-            int length = keys.readText(reader.key(), reader.value() - reader.key());
-            session.bind(key, reader.database(), keys.text(), length);
-        } catch (CorruptPayloadException corrupt) {
-            throw new RdbException(reader.offset() - reader.valueLength(), "the key before this is damaged");
-        }
-        for (int attempt = 0;; attempt++) {
-            try {
-                values.read(context, reader.type(), reader.value(), reader.valueLength());
-                store(reader);
-                return;
-            } catch (CorruptPayloadException corrupt) {
-                throw new RdbException(reader.offset() - reader.valueLength(),
-                        "the value that begins here is damaged");
-            } catch (CacheFullException full) {
-                long bytes = values.inAll(full).bytes();
-                values.release();
-                if (!full.isRecoverable() || attempt == MAX_EVICTIONS || !server.cache().admit(bytes)) {
-                    throw full;
-                }
-            } finally {
-                values.release();
+            while (isRunning()) {
+                server.load().reached(parts.getFirst().offset());
+                report(bytes.byteSize());
+                sumTo(bytes, parts.getFirst().offset());
             }
-        }
-    }
-
-    private void store(RdbReader reader) throws RdbException {
-        session.lock(key);
-        try {
-            if (session.peek(key, item)) {
-                if (keepsPresent) {
-                    return;
-                }
-                throw new RdbException(reader.offset(), "a second entry of one key in database " + reader.database());
-            }
-            values.store(key, reader.expireAtMillis());
-            loaded++;
-            if ((reader.idleSeconds() >= 0 || reader.frequency() >= 0) && session.peek(key, item)) {
-                session.access(item, reader.idleSeconds(), reader.frequency());
-            }
+        } catch (LoadProgress.CancelledException cancelled) {
+            failure.compareAndSet(null, cancelled);
         } finally {
-            session.unlock(key);
+            end();
+        }
+        rethrow(failure.get());
+        RdbReader end = Objects.requireNonNull(first);
+        if (end.covered() > 0) {
+            sumTo(bytes, end.covered());
+            end.verify(sum);
+        }
+        return end.offset();
+    }
+
+    private void load(SnapshotPart part, MemorySegment bytes, boolean isFirst) {
+        try {
+            RdbReader end = part.load(bytes);
+            if (isFirst) {
+                first = end;
+            }
+        } catch (RdbException | RuntimeException | Error failed) {
+            failure.compareAndSet(null, failed);
+        }
+    }
+
+    /** Waits a little. @return whether any thread runs, and none has failed */
+    private boolean isRunning() throws LoadProgress.CancelledException {
+        if (failure.get() != null) {
+            return false;
+        }
+        for (Thread thread : threads) {
+            if (thread.isAlive()) {
+                join(thread, POLL_MILLIS);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Ends all threads. */
+    private void end() {
+        if (failure.get() != null) {
+            parts.forEach(SnapshotPart::stop);
+        }
+        threads.forEach(thread -> join(thread, 0));
+    }
+
+    /** @param millis 0: until it ends */
+    private static void join(Thread thread, long millis) {
+        boolean interrupted = false;
+        while (true) {
+            try {
+                thread.join(millis);
+                break;
+            } catch (InterruptedException again) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void rethrow(@Nullable Throwable failed) throws IOException {
+        switch (failed) {
+            case null -> {
+            }
+            case IOException broken -> throw broken;
+            case RuntimeException broken -> throw broken;
+            case Error broken -> throw broken;
+            default -> throw new IOException(failed);
+        }
+    }
+
+    private void sumTo(MemorySegment bytes, long offset) {
+        if (offset > summed) {
+            sum = Crc64.update(sum, bytes.address() + summed, offset - summed);
+            summed = offset;
+        }
+    }
+
+    private void report(long length) {
+        long now = server.ticker().nanoTime();
+        if (now - reportAt > 0) {
+            reportAt = now + PROGRESS_NANOS;
+            LOG.info("Loading {}: {} % done", file, 100 * parts.getFirst().offset() / length);
         }
     }
 }
