@@ -69,8 +69,7 @@ public final class FileCheck {
             // The JVM throws it if mapped bytes cannot be read.
             return fail("the disk cannot read a file, or another program has shortened it meanwhile");
         } catch (OutOfMemoryError full) {
-            return fail("a text is too long for the memory of this process: expected less, or VARVE_JAVA_OPTS with a"
-                    + " larger -XX:MaxDirectMemorySize (" + full.getMessage() + ")");
+            return fail("a text of the file does not fit into the memory of this machine: " + full.getMessage());
         } finally {
             progress.end();
             out.flush();
@@ -125,8 +124,13 @@ public final class FileCheck {
                 return problem.isDamage() ? DAMAGED : UNREADABLE;
             }
             long behind = bytes.byteSize() - report.end();
+            if (behind > 0 && !report.isFollowedByCommands()) {
+                out.println("RDB is damaged: offset " + report.end() + ": " + Table.number(behind)
+                        + " bytes follow the end of the RDB data");
+                return DAMAGED;
+            }
             if (behind > 0) {
-                out.println(Table.number(behind) + " bytes follow the RDB data. The load of a snapshot ignores them.");
+                out.println("Commands follow the RDB data, " + Table.number(behind) + " bytes, which were not read");
             }
             out.println("RDB is valid: " + Table.number(report.keys()) + " keys");
             return VALID;

@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.varve.memory.offheap.Memory;
 import io.varve.server.persistence.ReusedText;
 import io.varve.server.rdb.CorruptPayloadException;
 import io.varve.server.rdb.PayloadReader;
@@ -113,6 +114,12 @@ final class RdbReport implements RdbReader.Sink {
     /** The offset after the end of the RDB data, or after what could be read. */
     long end() {
         return end;
+    }
+
+    /** Whether commands of a log follow, as in files of Redis 4 to 6. Their RDB data have a checksum. */
+    boolean isFollowedByCommands() {
+        return end < bytes.byteSize() && checksum != RdbReader.Checksum.NONE
+                && (Memory.getByte(bytes.address() + end) == '*' || Memory.getByte(bytes.address() + end) == '#');
     }
 
     /** Number of keys that could be read. */

@@ -30,8 +30,8 @@ public final class PayloadReader {
     }
 
     /**
-     * A reader for a sink that does not use the elements after it has received them. Each memory may then be reused from
-     * text to text.
+     * A reader for a sink that does not use the elements after it has received them. Each memory may then be reused
+     * from text to text.
      *
      * @param texts holds the bytes of decompressed strings, and of numbers outside of packed forms
      * @param numbers holds the bytes of numbers within packed forms, of at most 20 bytes each

@@ -184,10 +184,17 @@ class RdbCheckTest {
     }
 
     @Test
-    void bytesBehindTheEnd_areReported() throws IOException {
-        Checked checked = check(file("REDIS0010\0" + texts("key", "value") + NO_CHECKSUM + "*1\r\n"));
-        assertThat(checked.status()).isZero();
-        assertThat(checked.out()).contains("4 bytes follow the RDB data");
+    void bytesBehindTheEnd_areDamageUnlessTheyAreCommands() throws IOException {
+        String rdb = "REDIS0010\0" + texts("key", "value") + NO_CHECKSUM;
+        Checked log = check(file(rdb + "*1\r\n"));
+        assertThat(log.status()).isZero();
+        assertThat(log.out()).contains("Commands follow the RDB data, 4 bytes");
+        Checked damaged = check(file(rdb + "x"));
+        assertThat(damaged.status()).isEqualTo(FileCheck.DAMAGED);
+        assertThat(damaged.lastLine()).startsWith("RDB is damaged: offset " + rdb.length() + ": 1 bytes follow");
+        // A changed version: those of Redis before 2.6 have no checksum.
+        Checked changed = check(file(rdb.replace("0010", "0002")));
+        assertThat(changed.status()).isEqualTo(FileCheck.DAMAGED);
     }
 
     @Test
