@@ -20,6 +20,7 @@ import io.varve.server.config.IgnoredSettings;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.config.Settings;
 import io.varve.server.net.NetworkServer;
+import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.LoadProgress;
 import io.varve.server.persistence.LogRewrites;
 import io.varve.server.persistence.ReplayClock;
@@ -76,7 +77,7 @@ public final class VarveServer implements AutoCloseable {
      *     {@link LoadProgress.CancelledException}
      */
     static VarveServer start(ServerConfig config, Consumer<Runnable> onLoad) throws IOException {
-        return start(config, Tiers.open(config.validate()), onLoad);
+        return start(config, Tiers.open(config.validate()), AppendLog::new, onLoad);
     }
 
     public static VarveServer start(ServerConfig config, Cache cache) throws IOException {
@@ -84,10 +85,16 @@ public final class VarveServer implements AutoCloseable {
     }
 
     public static VarveServer start(ServerConfig config, Tiers tiers) throws IOException {
-        return start(config, tiers, _ -> {});
+        return start(config, tiers, AppendLog::new, _ -> {});
     }
 
-    private static VarveServer start(ServerConfig config, Tiers tiers, Consumer<Runnable> onLoad) throws IOException {
+    /** As {@link #start(ServerConfig, Tiers)}, with a log over another disk. */
+    static VarveServer start(ServerConfig config, Tiers tiers, AppendLog.Factory logs) throws IOException {
+        return start(config, tiers, logs, _ -> {});
+    }
+
+    private static VarveServer start(ServerConfig config, Tiers tiers, AppendLog.Factory logs,
+            Consumer<Runnable> onLoad) throws IOException {
         Cache cache = tiers.cache();
         CountDownLatch shutdown = new CountDownLatch(1);
         Health health = new Health();
@@ -100,7 +107,7 @@ public final class VarveServer implements AutoCloseable {
         ServerState begun = null;
         try {
             AtomicReference<Runnable> cancellation = new AtomicReference<>(() -> {});
-            ServerState server = new ServerState(cache, tiers.flash(), config, machineTicker(cache), _ -> {
+            ServerState server = new ServerState(cache, tiers.flash(), config, machineTicker(cache), logs, _ -> {
                 health.stopping();
                 shutdown.countDown();
                 cancellation.get().run();

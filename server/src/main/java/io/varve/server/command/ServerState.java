@@ -62,19 +62,22 @@ public final class ServerState {
 
     /** @param shutdown requests the end of the process, with the reason; returns at once */
     public ServerState(Cache cache, ServerConfig config, Ticker ticker, Consumer<String> shutdown) {
-        this(cache, null, config, ticker, shutdown);
+        this(cache, null, config, ticker, AppendLog::new, shutdown);
     }
 
-    /** @param flash the flash tier; null if there is none */
+    /**
+     * @param flash the flash tier; null if there is none
+     * @param shutdown requests the end of the process, with the reason; returns at once
+     */
     public ServerState(Cache cache, @Nullable FlashTier flash, ServerConfig config, Ticker ticker,
-            Consumer<String> shutdown) {
+            AppendLog.Factory logs, Consumer<String> shutdown) {
         this.cache = cache;
         this.flash = flash;
         this.ticker = ticker;
         this.config = config;
         this.shutdown = shutdown;
         load = new LoadProgress(ticker);
-        log = new AppendLog(changes, ticker, ServerState::fail);
+        log = logs.create(changes, ticker, ServerState::fail);
         access = AccessControl.open(new CommandNameIndex(commands), GlobPattern::matches, ServerConfig.defaults());
         long ofFlash = flash == null ? 0 : config.number("flash-cache-size") + 2 * config.number("flash-queue-size");
         argumentMemory = RequestHeapBudget.ofHeapBeside(ofFlash + Notifications.heapBytes());

@@ -42,6 +42,13 @@ public final class AppendLog implements AutoCloseable {
         ALWAYS, EVERYSEC, NO
     }
 
+    /** Creates the log of a server. */
+    @FunctionalInterface
+    public interface Factory {
+        /** See {@link AppendLog#AppendLog(ChangeStream, Ticker, Consumer)}. */
+        AppendLog create(ChangeStream stream, Ticker ticker, Consumer<String> fatal);
+    }
+
     /** An action that waits for an offset. */
     private record Waiter(long offset, Runnable action) {}
 
