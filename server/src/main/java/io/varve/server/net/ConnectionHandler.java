@@ -129,6 +129,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         if (!isExecuting) {
             releaseAll();
         }
+        if (disconnecting != null) {
+            out().dropHeld();
+        }
     }
 
     /**
@@ -465,8 +468,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     }
 
     /**
-     * Applies the soft output limit and the idle timeout, from which subscribers are exempt; called about once a
-     * second. A client that is closed after its last replies counts as idle too if it does not read them.
+     * Applies the soft output limit and the idle timeout, from which subscribers and clients that wait are exempt;
+     * called about once a second. A client that is closed after its last replies counts as idle too if it does not read them.
      */
     void check(long nowMillis) {
         lingeringClose.check(nowMillis);
@@ -478,8 +481,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             out().check(nowMillis);
         }
         long timeoutMillis = server.config().number("timeout") * 1000;
-        boolean mayBeIdle = !closed && (waiting != null || me.hasMessages());
-        if (!isMoving(nowMillis) && timeoutMillis > 0 && !mayBeIdle
+        boolean isExempt = out().isHeld() || !closed && (waiting != null || me.hasMessages());
+        if (!isMoving(nowMillis) && timeoutMillis > 0 && !isExempt
                 && nowMillis - Math.max(movedMillis, me.lastInteractionMillis()) > timeoutMillis) {
             LOG.debug("Connection {} is closed: idle", channel.remoteAddress());
             endAndClose();

@@ -69,8 +69,8 @@ final class Outgoing {
     private boolean deliveryInFlight;
     private boolean deliveryScheduled;
     private boolean ended;
-    /** The last offset that replies wait for. */
-    private long heldOffset;
+    /** Whether replies wait for the log: for the client's last change when they began to. */
+    private boolean isHeld;
     private boolean draining;
     private @Nullable Runnable afterFlush;
     private long overSoftLimitSinceMillis;
@@ -136,10 +136,20 @@ final class Outgoing {
                 afterFlush = null;
                 last.run();
             }
-        } else if (heldOffset < offset) {
-            heldOffset = offset;
+        } else if (!isHeld && channel.isOpen()) {
+            isHeld = true;
             server.log().whenDurable(offset, releaseTask);
         }
+    }
+
+    /** Whether replies wait for the log. */
+    boolean isHeld() {
+        return isHeld;
+    }
+
+    /** The channel is closed: its replies wait for nothing. */
+    void dropHeld() {
+        server.log().cancel(releaseTask);
     }
 
     /** Whether no further command may run before the replies to earlier ones have left. */
@@ -163,7 +173,7 @@ final class Outgoing {
 
     private void release() {
         draining = true;
-        heldOffset = 0;
+        isHeld = false;
         flush();
         if (!draining) {
             owner.released();

@@ -49,15 +49,12 @@ public final class AppendLog implements AutoCloseable {
         AppendLog create(ChangeStream stream, Ticker ticker, Consumer<String> fatal);
     }
 
-    /** An action that waits for an offset. */
-    private record Waiter(long offset, Runnable action) {}
-
     private final ChangeStream stream;
     private final Disk disk;
     private final Ticker ticker;
     private final long retryNanos;
     private final Consumer<String> fatal;
-    private final List<Waiter> waiters = new ArrayList<>();
+    private final DurabilityWaiters waiters = new DurabilityWaiters();
     private final DirectoryLock lock = new DirectoryLock();
     private final LogTimings timings = new LogTimings();
     private volatile @Nullable Thread thread;
@@ -115,7 +112,7 @@ public final class AppendLog implements AutoCloseable {
         holding = wanted == Sync.ALWAYS && isOpen();
         LockSupport.unpark(thread);
         if (!holding) {
-            runWaiters(Long.MAX_VALUE);
+            waiters.run(Long.MAX_VALUE);
         }
     }
 
@@ -136,24 +133,27 @@ public final class AppendLog implements AutoCloseable {
         return durable;
     }
 
-    /** Runs an action once {@link #isDurable}, on any thread, perhaps at once. */
+    /**
+     * Runs an action once {@link #isDurable}, on any thread, perhaps at once. An action that waits already waits for
+     * the later offset.
+     */
     public void whenDurable(long offset, Runnable action) {
-        synchronized (waiters) {
-            waiters.add(new Waiter(offset, action));
-        }
+        waiters.add(offset, action);
         if (isDurable(offset)) {
-            runWaiters(holding ? durable : Long.MAX_VALUE);
+            waiters.run(holding ? durable : Long.MAX_VALUE);
         } else if (idle) {
             LockSupport.unpark(thread);
         }
     }
 
-    private void runWaiters(long upTo) {
-        List<Waiter> due = new ArrayList<>();
-        synchronized (waiters) {
-            waiters.removeIf(waiter -> waiter.offset <= upTo && due.add(waiter));
-        }
-        due.forEach(waiter -> waiter.action.run());
+    /** Forgets an action that waits: its client is gone. */
+    public void cancel(Runnable action) {
+        waiters.cancel(action);
+    }
+
+    /** How many actions wait. */
+    int waiterCount() {
+        return waiters.count();
     }
 
     /** Why the log cannot be written at the moment; null if it can. */
@@ -275,7 +275,7 @@ public final class AppendLog implements AutoCloseable {
         holding = false;
         lock.release();
         if (!lost) {
-            runWaiters(Long.MAX_VALUE);
+            waiters.run(Long.MAX_VALUE);
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
@@ -391,7 +391,7 @@ public final class AppendLog implements AutoCloseable {
         fileStart = start;
         durable = start;
         notifyAll();
-        runWaiters(start);
+        waiters.run(start);
     }
 
     /** @return false if the process has to end */
@@ -427,7 +427,7 @@ public final class AppendLog implements AutoCloseable {
         forcedNanos = ticker.nanoTime();
         timings.forced(forcedNanos - begin, sync == Sync.ALWAYS);
         durable = written;
-        runWaiters(written);
+        waiters.run(written);
         return true;
     }
 

@@ -141,13 +141,19 @@ public final class ChangeRecorder implements AutoCloseable {
         IN_TRANSACTION.set(this);
     }
 
-    /** Appends the commands of a transaction. */
-    public void endTransaction() {
+    /**
+     * Appends the commands of a transaction.
+     *
+     * @return the offset after them; 0 if there are none
+     */
+    public long endTransaction() {
         inTransaction = false;
         IN_TRANSACTION.remove();
-        if (commands > 0) {
-            append();
+        if (commands == 0) {
+            return 0;
         }
+        append();
+        return offset;
     }
 
     private void append() {

@@ -210,8 +210,7 @@ final class TransactionRunner implements Transactions {
             }
             throw none;
         } finally {
-            recorder.endTransaction();
-            exec.client().repliesAfter(recorder.offset());
+            exec.client().repliesAfter(recorder.endTransaction());
             counts.end();
         }
     }
