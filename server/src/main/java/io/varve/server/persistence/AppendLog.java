@@ -55,7 +55,6 @@ public final class AppendLog implements AutoCloseable {
     private final long retryNanos;
     private final Consumer<String> fatal;
     private final DurabilityWaiters waiters = new DurabilityWaiters();
-    private final DirectoryLock lock = new DirectoryLock();
     private final LogTimings timings = new LogTimings();
     private volatile @Nullable Thread thread;
     private volatile Sync sync = Sync.EVERYSEC;
@@ -81,9 +80,12 @@ public final class AppendLog implements AutoCloseable {
     private volatile long closedBytes;
     private volatile long rewrittenBytes;
     private volatile long baseBytes;
+    private @Nullable DirectoryLock lock;
 
     // Confined to the thread.
     private @Nullable IncrementFile file;
+    /** The next file, if it was created and could not be listed; its number is {@link #lastIncrement}. */
+    private @Nullable IncrementFile created;
     private long written;
     private long forcedNanos;
     private boolean forceFailed;
@@ -246,16 +248,33 @@ public final class AppendLog implements AutoCloseable {
      *
      * @throws IOException if another process has it, or it cannot be written
      */
-    public void lock(Path wanted) throws IOException {
-        lock.take(wanted);
+    public synchronized void lock(Path wanted) throws IOException {
+        if (lock == null) {
+            lock = DirectoryLock.of(wanted);
+        }
     }
 
-    /** Writes and forces what was appended, and ends. The stream must be off. */
+    private synchronized void unlock() {
+        DirectoryLock held = lock;
+        lock = null;
+        if (held != null) {
+            try {
+                held.close();
+            } catch (IOException failed) {
+                LOG.warn("The lock of {} could not be released", directory, failed);
+            }
+        }
+    }
+
+    /**
+     * Writes and forces what was appended, and ends; then no reply waits, and no write is refused. The stream must be
+     * off.
+     */
     @Override
     public void close() {
         Thread ending = thread;
         if (ending == null) {
-            lock.release();
+            unlock();
             return;
         }
         closing = true;
@@ -270,13 +289,13 @@ public final class AppendLog implements AutoCloseable {
         }
         synchronized (this) {
             thread = null;
+            failure = null;
             notifyAll();
         }
         holding = false;
-        lock.release();
-        if (!lost) {
-            waiters.run(Long.MAX_VALUE);
-        }
+        unlock();
+        // Changes that are lost too: from here on nobody is promised that a change is on disk.
+        waiters.run(Long.MAX_VALUE);
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
@@ -302,7 +321,7 @@ public final class AppendLog implements AutoCloseable {
             LOG.error("The log has failed", bug);
             fatal.accept("the log has failed: " + bug);
         } finally {
-            closeFile();
+            closeFiles();
         }
     }
 
@@ -368,20 +387,20 @@ public final class AppendLog implements AutoCloseable {
         if (before != null) {
             before.force();
         }
-        long sequence = ++lastIncrement;
-        LogManifest.Entry entry = new LogManifest.Entry(name + "." + sequence + ".incr.aof", sequence);
-        IncrementFile next = IncrementFile.create(disk, directory.resolve(entry.name()));
-        try {
-            LogManifest changed = manifest.with(entry);
-            disk.forceDirectory(directory);
-            if (isComplete) {
-                changed.write(disk, directory, name);
-            }
-            manifest = changed;
-        } catch (IOException failed) {
-            next.close();
-            throw failed;
+        IncrementFile next = created;
+        if (next == null) {
+            // If this fails, no manifest lists the name, and the next attempt uses it again.
+            next = IncrementFile.create(disk, directory.resolve(increment(lastIncrement + 1).name()));
+            created = next;
+            lastIncrement++;
         }
+        LogManifest changed = manifest.with(increment(lastIncrement));
+        disk.forceDirectory(directory);
+        if (isComplete) {
+            changed.write(disk, directory, name);
+        }
+        manifest = changed;
+        created = null;
         if (before != null) {
             closedBytes += before.bytes();
             before.close();
@@ -392,6 +411,10 @@ public final class AppendLog implements AutoCloseable {
         durable = start;
         notifyAll();
         waiters.run(start);
+    }
+
+    private LogManifest.Entry increment(long sequence) {
+        return new LogManifest.Entry(name + "." + sequence + ".incr.aof", sequence);
     }
 
     /** @return false if the process has to end */
@@ -414,7 +437,7 @@ public final class AppendLog implements AutoCloseable {
         } catch (IOException failed) {
             if (sync == Sync.ALWAYS) {
                 // The system may have dropped the pages: another force would succeed and have written nothing.
-                fatal.accept("the log could not be forced to disk: " + failed.getMessage());
+                fatal.accept("the log could not be forced to disk: " + FailureReason.of(failed));
                 return false;
             }
             failed(failed);
@@ -435,7 +458,7 @@ public final class AppendLog implements AutoCloseable {
         if (failure == null) {
             LOG.error("The log in {} cannot be written; writes are refused until it can", directory, reason);
         }
-        failure = reason.getMessage() == null ? reason.toString() : reason.getMessage();
+        failure = FailureReason.of(reason);
         notifyAll();
         stream.wakeWaiters();
     }
@@ -447,12 +470,17 @@ public final class AppendLog implements AutoCloseable {
         }
     }
 
-    private void closeFile() {
-        IncrementFile current = file;
+    private void closeFiles() {
+        close(file);
+        close(created);
         file = null;
-        if (current != null) {
+        created = null;
+    }
+
+    private void close(@Nullable IncrementFile open) {
+        if (open != null) {
             try {
-                current.close();
+                open.close();
             } catch (IOException failed) {
                 LOG.warn("A file of the log in {} could not be closed", directory, failed);
             }

@@ -7,33 +7,37 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-
-/** Keeps other processes from the directory of the log. Guarded by its own monitor. */
-final class DirectoryLock {
-    private static final Logger LOG = LoggerFactory.getLogger(DirectoryLock.class);
+/**
+ * A directory that one server of one process uses, until {@link #close} or the end of the process. Immutable; closed
+ * once.
+ */
+final class DirectoryLock implements AutoCloseable {
     private static final String FILE = "varve.lock";
 
-    private @Nullable FileChannel held;
+    private final FileChannel channel;
+
+    private DirectoryLock(FileChannel channel) {
+        this.channel = channel;
+    }
 
     /**
-     * Takes the lock, unless this has it, and creates the directory if necessary. The end of the process releases it.
+     * Reserves a directory, and creates it if necessary.
      *
-     * @throws IOException if another process has it, or the directory cannot be written
+     * @throws IOException if another server has it, or it cannot be written
      */
-    synchronized void take(Path directory) throws IOException {
-        if (held != null) {
-            return;
+    static DirectoryLock of(Path directory) throws IOException {
+        FileChannel channel;
+        try {
+            Files.createDirectories(directory);
+            channel = FileChannel.open(directory.resolve(FILE), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        } catch (IOException refused) {
+            throw new IOException("the log cannot be written: " + FailureReason.of(refused), refused);
         }
-        Files.createDirectories(directory);
-        FileChannel channel = FileChannel.open(directory.resolve(FILE), StandardOpenOption.CREATE,
-                StandardOpenOption.WRITE);
         try {
             if (channel.tryLock() == null) {
                 throw new IOException(directory + ": another process uses this log");
             }
+            return new DirectoryLock(channel);
         } catch (OverlappingFileLockException mine) {
             channel.close();
             throw new IOException(directory + ": another server of this process uses this log", mine);
@@ -41,18 +45,10 @@ final class DirectoryLock {
             channel.close();
             throw failed;
         }
-        held = channel;
     }
 
-    synchronized void release() {
-        FileChannel channel = held;
-        held = null;
-        if (channel != null) {
-            try {
-                channel.close();
-            } catch (IOException failed) {
-                LOG.warn("The lock of the log's directory could not be released", failed);
-            }
-        }
+    @Override
+    public void close() throws IOException {
+        channel.close();
     }
 }

@@ -13,6 +13,7 @@ import io.varve.server.config.ConfigException;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.ChangeStream;
+import io.varve.server.persistence.FailureReason;
 import io.varve.server.persistence.LogManifest;
 import io.varve.server.persistence.LogRewrites;
 import io.varve.server.persistence.RecordedRemovals;
@@ -95,7 +96,9 @@ public final class LogControl implements LogRewrites {
         try {
             openFiles(config, null);
         } catch (IOException failed) {
-            throw new ConfigException("appendonly yes: " + failed.getMessage());
+            // It may have the directory's lock already.
+            log.close();
+            throw new ConfigException("appendonly yes: " + FailureReason.of(failed));
         }
     }
 

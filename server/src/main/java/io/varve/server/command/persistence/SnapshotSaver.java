@@ -10,6 +10,7 @@ import java.util.function.Consumer;
 import io.varve.server.command.ServerState;
 import io.varve.server.config.ConfigException;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.persistence.FailureReason;
 import io.varve.server.persistence.SaveRules;
 import io.varve.server.persistence.SnapshotStatus;
 import io.varve.server.persistence.Snapshots;
@@ -94,7 +95,7 @@ public final class SnapshotSaver implements Snapshots {
             }
             then.run();
         } catch (Exception | Error failed) {
-            failure = failed.getMessage() == null ? failed.toString() : failed.getMessage();
+            failure = FailureReason.of(failed);
             LOG.warn("The snapshot failed; the previous file, if any, is unchanged", failed);
         }
         end();
