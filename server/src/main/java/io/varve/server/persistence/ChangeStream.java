@@ -5,7 +5,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 import io.varve.memory.offheap.Memory;
 import io.varve.server.system.NativeMemory;
@@ -56,7 +58,7 @@ public final class ChangeStream implements AutoCloseable {
 
     private final Deque<Section> sections = new ArrayDeque<>();
     private final Deque<Block> free = new ArrayDeque<>();
-    private final List<Runnable> onDrained = new ArrayList<>();
+    private final Set<Runnable> onDrained = new LinkedHashSet<>();
     private Section open = new Section(false, 0);
     private long offset;
     private int database = NO_DATABASE;
@@ -109,6 +111,16 @@ public final class ChangeStream implements AutoCloseable {
             }
         }
         action.run();
+    }
+
+    /** Forgets an action that waits: its client is gone. */
+    public synchronized void cancel(Runnable action) {
+        onDrained.remove(action);
+    }
+
+    /** How many actions wait for room. */
+    synchronized int waiterCount() {
+        return onDrained.size();
     }
 
     /**

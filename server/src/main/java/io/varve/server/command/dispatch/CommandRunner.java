@@ -114,7 +114,9 @@ final class CommandRunner {
         if (changes.isFull() && (spec.isWrite() || writesInTransaction(spec, client))) {
             // The disk is slower than the writes.
             ParkedCommand wait = ParkedCommand.hidden();
-            changes.whenDrained(wait::resume);
+            Runnable resume = wait::resume;
+            wait.onFinish(() -> changes.cancel(resume));
+            changes.whenDrained(resume);
             return retryAfter(wait);
         }
         long errors = reply.errors();
