@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.varve.server.FailingForceServer;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ServerProcess;
 import org.junit.jupiter.api.Test;
@@ -18,6 +19,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /** Servers whose log has no room, or belongs to another process. Confined to the test's thread. */
 @Timeout(300)
 class LogDiskIT {
+    private static final int KEYS = 20;
+
     @TempDir
     Path directory;
 
@@ -78,6 +81,61 @@ class LogDiskIT {
         } catch (IOException killed) {
             // The last command was not acknowledged.
             return;
+        }
+    }
+
+    /** The base does not fit: the old log stays, and goes on. */
+    @Test
+    void rewriteWithoutRoom_fails_andWhatWasAcknowledgedIsThereAfterwards() throws IOException {
+        try (ServerProcess server = ServerProcess.start(LogDiskIT::withFullDisk, settings("always"));
+                RawClient client = new RawClient(server.port())) {
+            // It is in the log once, and in memory many times.
+            assertThat(client.call("SETRANGE", "long", "60000", "x").integer()).isEqualTo(60_001);
+            for (int i = 0; i < KEYS; i++) {
+                client.queue("COPY", "long", "copy" + i);
+            }
+            client.flush();
+            for (int i = 0; i < KEYS; i++) {
+                assertThat(client.read().integer()).isOne();
+            }
+            assertThat(client.command("CONFIG", "SET", "rdbcompression", "no")).isEqualTo("+OK\r\n");
+            assertThat(client.command("BGREWRITEAOF")).startsWith("+");
+            while (client.info("aof_last_bgrewrite_status").equals("ok")) {
+                Thread.onSpinWait();
+            }
+            assertThat(client.info("aof_last_write_status")).isEqualTo("ok");
+            assertThat(client.command("SET", "after", "1")).isEqualTo("+OK\r\n");
+            server.process().destroyForcibly();
+        }
+        try (ServerProcess server = ServerProcess.start(settings("always"));
+                RawClient client = new RawClient(server.port())) {
+            assertThat(client.call("STRLEN", "copy0").integer()).isEqualTo(60_001);
+            assertThat(client.call("DBSIZE").integer()).isEqualTo(KEYS + 2);
+            assertThat(client.call("GET", "after").text()).isEqualTo("1");
+        }
+    }
+
+    /** Nobody knows what is on disk then. */
+    @Test
+    void processWhoseDiskCannotForce_ends_andKeepsWhatWasAcknowledged() throws IOException, InterruptedException {
+        AtomicInteger acknowledged = new AtomicInteger();
+        try (ServerProcess server = ServerProcess.start(FailingForceServer::commandLine, settings("always"))) {
+            Thread writer = Thread.ofPlatform().start(() -> write(server.port(), acknowledged));
+            while (acknowledged.get() < KEYS) {
+                Thread.onSpinWait();
+            }
+            server.process().getOutputStream().write('\n');
+            server.process().getOutputStream().flush();
+            writer.join();
+            assertThat(server.awaitEnd(60)).isOne();
+            assertThat(server.errors()).contains(
+                    "The process ends: the log could not be forced to disk: Input/output error");
+        }
+        try (ServerProcess server = ServerProcess.start(settings("always"));
+                RawClient client = new RawClient(server.port())) {
+            for (int i = 0; i < acknowledged.get(); i++) {
+                assertThat(client.call("EXISTS", "key" + i).integer()).as("key%s", i).isOne();
+            }
         }
     }
 
