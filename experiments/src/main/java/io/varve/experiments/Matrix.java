@@ -87,7 +87,7 @@ final class Matrix {
     }
 
     private static boolean oneCoreEach(Kind kind) {
-        return Plan.isAlternating(kind) || kind == Kind.LATENCY;
+        return Plan.isAlternating(kind) || Plan.comparesAll(kind) || kind == Kind.LATENCY;
     }
 
     private void announce(List<RunSpec> remaining, int atOnce, double loadPerCore) {

@@ -98,7 +98,16 @@ public record Experiment(String name, String title, @JsonAlias("asks") String qu
          * Each configuration and the baseline are started anew for each measurement: throughput of each second after a
          * start, the first pass of redis-benchmark's default tests, and latencies of the first seconds.
          */
-        WARM_UP
+        WARM_UP,
+        /**
+         * All configurations write in turn, with and without a log; throughput and CPU time per write are compared.
+         */
+        WRITE_AHEAD_LOG,
+        /**
+         * Threads use a store with one lock, a readers-writer lock, segment locks, and Varve's cache, in this process;
+         * then all configurations serve clients in turn.
+         */
+        LOCKS
     }
 
     /**

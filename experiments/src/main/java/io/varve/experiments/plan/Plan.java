@@ -139,8 +139,9 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 for (List<Integer> ttls : filters.ttls().isEmpty() ? scale.ttls() : filters.ttls()) {
                     for (int threads : filters.threads().isEmpty() ? scale.threads() : filters.threads()) {
                         for (String configuration : configurations) {
-                            if (isAlternating(kind(experiment, workload))
-                                    && experiment.baselines().contains(configuration)) {
+                            Kind kind = kind(experiment, workload);
+                            if (isAlternating(kind) && experiment.baselines().contains(configuration)
+                                    || comparesAll(kind) && !configuration.equals(configurations.getFirst())) {
                                 continue;
                             }
                             runs.add(new RunSpec(workload, size, ttls, threads, configuration));
@@ -291,6 +292,16 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return WarmUpLoad.of(workload(run));
     }
 
+    /** The load of the experiment on write-ahead logs. */
+    public WriteAheadLogLoad writeAheadLog(RunSpec run) {
+        return WriteAheadLogLoad.of(workload(run));
+    }
+
+    /** The threads and stores of the experiment on locks. */
+    public LocksLoad locks(RunSpec run) {
+        return LocksLoad.of(workload(run));
+    }
+
     /** The requests of the paper's clients. */
     public RequestSet requests(RunSpec run) {
         return RequestSet.of(workload(run));
@@ -329,7 +340,18 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
 
     /** Whether a run of the kind needs one server for its whole duration. */
     public static boolean hasServer(Kind kind) {
-        return kind != Kind.CLEANER && kind != Kind.SIMULATED && kind != Kind.OBSERVED && kind != Kind.WARM_UP;
+        return kind != Kind.CLEANER && kind != Kind.SIMULATED && kind != Kind.OBSERVED && kind != Kind.WARM_UP
+                && !comparesAll(kind);
+    }
+
+    /** Whether one run of the kind starts all configurations and compares them; it has the first one's name. */
+    public static boolean comparesAll(Kind kind) {
+        return kind == Kind.WRITE_AHEAD_LOG || kind == Kind.LOCKS;
+    }
+
+    /** The configurations that this machine can run, in their order. */
+    public List<String> available() {
+        return configurations.keySet().stream().filter(name -> !missing.containsKey(name)).toList();
     }
 
     public Size size(RunSpec run) {
@@ -417,6 +439,16 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 long pass = size.operations() * WARM_UP_TESTS / ASSUMED_BENCHMARK_RATE;
                 yield (rival().isPresent() ? 2L : 1L) * size.repetitions()
                         * (size.seconds() + pass + size.warmupSeconds() + load.pacedSeconds() + OVERHEAD_SECONDS);
+            }
+            case WRITE_AHEAD_LOG -> {
+                long turns = words(run, "loads") * size.repetitions();
+                yield available().size() * (turns * (size.seconds() + 1L) + size.warmupSeconds() + OVERHEAD_SECONDS);
+            }
+            case LOCKS -> {
+                long contestants = words(run, "stores") + available().size();
+                long mixes = words(run, "reads");
+                yield contestants * (mixes * size.repetitions() * size.seconds() + size.warmupSeconds())
+                        + OVERHEAD_SECONDS;
             }
             case MEMORY_PER_KEY -> 2 * keys(run) / ASSUMED_LOADER_RATE + ASSUMED_SETTLE_SECONDS + OVERHEAD_SECONDS;
         };

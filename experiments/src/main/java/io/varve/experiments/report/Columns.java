@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 
 import io.varve.experiments.definition.Experiment.Figure;
+import io.varve.experiments.definition.Experiment.Kind;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.result.Cell;
 import io.varve.experiments.result.RunMetrics;
@@ -75,6 +76,10 @@ record Columns(String file, String title, String unit, List<String> names, List<
         addRequests(all, plan, summary);
         for (RunRecord run : summary.runs()) {
             if (!run.cells().isEmpty()) {
+                if (plan.kind(run.run()) == Kind.WRITE_AHEAD_LOG) {
+                    DurableStoreColumns.addLog(all, plan, run);
+                    continue;
+                }
                 all.add(cpu(run));
                 if (run.cells().stream().anyMatch(cell -> cell.ratio() != null)) {
                     all.add(ratios(run));
@@ -92,6 +97,7 @@ record Columns(String file, String title, String unit, List<String> names, List<
         addTiered(all, summary);
         addPenalty(all, summary);
         addFirstPass(all, summary);
+        DurableStoreColumns.addLocks(all, plan, summary);
         return all;
     }
 
@@ -358,10 +364,18 @@ record Columns(String file, String title, String unit, List<String> names, List<
     }
 
     /** Gathers the values; confined to the method that creates it. */
-    private static final class Grid {
+    static final class Grid {
         private final Set<String> names = new LinkedHashSet<>();
         private final Map<String, Map<String, Double>> byServer = new LinkedHashMap<>();
         private final Map<String, Double> targets = new LinkedHashMap<>();
+
+        boolean isEmpty() {
+            return names.isEmpty();
+        }
+
+        void putTarget(String column, double target) {
+            targets.put(column, target);
+        }
 
         void put(String column, String server, double value) {
             names.add(column);

@@ -25,6 +25,8 @@ final class Palette {
     private static final Map<String, String> PENALTIES = Map.of("unlimited", "#3f3f46", "hyperbolic", "#2f5fb3",
             "penalty", "#0f766e", "penalty-hint", "#e09f1f", "penalty-flash", "#7a4fa3", "penalty-dump", "#c2402c",
             "penalty-dump-quick", "#c2402c");
+    private static final Map<String, String> LOGS = Map.of("no log", "#7d8590", "no", "#6aa5de", "everysec", "#0f766e",
+            "always", "#c2402c", DurableStoreColumns.MEASURED, "#0f766e", DurableStoreColumns.PUBLISHED, "#d9c7a0");
     /** Colours of penalty classes: neighbours are distinguishable. */
     private static final List<String> CLASSES = List.of("#7d8590", "#b493d6", "#6aa5de", "#2f5fb3", "#0f766e",
             "#e09f1f", "#c2402c", "#7a4fa3");
@@ -35,7 +37,7 @@ final class Palette {
     /** The colour of a configuration or a group of them, as HTML writes it. */
     static String html(String name) {
         String known = KNOWN.getOrDefault(name,
-                GROUPS.getOrDefault(name, POLICIES.getOrDefault(name, PENALTIES.get(name))));
+                GROUPS.getOrDefault(name, POLICIES.getOrDefault(name, PENALTIES.getOrDefault(name, LOGS.get(name)))));
         return known == null ? OTHERS.get(Math.floorMod(name.hashCode(), OTHERS.size())) : known;
     }
 

@@ -38,6 +38,10 @@ public final class RunFiles {
     public static final String WARM_UP_CSV = "warm-up.csv";
     /** Throughput of redis-benchmark's default tests as the first thing after a start. */
     public static final String FIRST_PASS_CSV = "first-pass.csv";
+    /** Throughput and latency of each round of the clients that write a few records each. */
+    public static final String RECORDS_CSV = "records.csv";
+    /** Throughput of each round of each store, in process, and of each server. */
+    public static final String LOCKS_CSV = "locks.csv";
     /** The generator's measurements, a number a line. */
     public static final String GENERATOR_TXT = "generator.txt";
     /** The final reply of LATENCY LATEST. */

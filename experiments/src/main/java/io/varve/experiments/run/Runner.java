@@ -30,11 +30,14 @@ import io.varve.experiments.run.context.MachineUsage;
 import io.varve.experiments.run.context.Monitor;
 import io.varve.experiments.run.context.Progress;
 import io.varve.experiments.run.context.RunContext;
+import io.varve.experiments.run.context.ServerStarter;
 import io.varve.experiments.run.expiry.ExpiredEventsRun;
 import io.varve.experiments.run.expiry.ExpiryRun;
 import io.varve.experiments.run.flash.ObservedRun;
 import io.varve.experiments.run.flash.SimulatedRun;
 import io.varve.experiments.run.flash.TieredRun;
+import io.varve.experiments.run.locks.LocksRun;
+import io.varve.experiments.run.log.WriteAheadLogRun;
 import io.varve.experiments.run.memory.CleanerRun;
 import io.varve.experiments.run.memory.FragmentationRun;
 import io.varve.experiments.run.memory.MemoryFitRun;
@@ -105,6 +108,9 @@ public final class Runner {
     private Target open(RunSpec run, Configuration configuration, Pinning pinning, Path directory) throws IOException {
         if (plan.kind(run) == Kind.WARM_UP) {
             return new NoServer("a new process for each measurement, whose command is in the run's load");
+        }
+        if (Plan.comparesAll(plan.kind(run))) {
+            return new NoServer("a process for each configuration, whose command is in the run's load");
         }
         return !Plan.hasServer(plan.kind(run))
                 ? new NoServer()
@@ -201,26 +207,34 @@ public final class Runner {
             case SORTED_SET -> new SortedSetRun(context).measure();
             case THROUGHPUT -> throughput(context);
             case WARM_UP -> warmUp(context);
+            case WRITE_AHEAD_LOG ->
+                new WriteAheadLogRun(context, starter(context), generator(context)).measure();
+            case LOCKS -> new LocksRun(context, starter(context)).measure();
             case PAPER_REQUESTS -> withRival(context, rival -> new PaperRequestsRun(context, rival).measure());
         }
     }
 
     /** Without a monitor: an INFO each second would be part of the measurement. */
     private void throughput(RunContext context) throws IOException {
-        RedisBenchmark generator = new RedisBenchmark(RedisBenchmark.find(System.getenv().getOrDefault("PATH", "")),
-                context.pinning);
+        RedisBenchmark generator = generator(context);
         withRival(context, rival -> new ThroughputRun(context, rival, generator).measure());
+    }
+
+    private static RedisBenchmark generator(RunContext context) {
+        return new RedisBenchmark(RedisBenchmark.find(System.getenv().getOrDefault("PATH", "")), context.pinning);
     }
 
     /** The run starts each server itself, since a started server is measured once. */
     private void warmUp(RunContext context) throws IOException {
-        RedisBenchmark generator = new RedisBenchmark(RedisBenchmark.find(System.getenv().getOrDefault("PATH", "")),
-                context.pinning);
-        new WarmUpRun(context, (name, directory) -> {
+        new WarmUpRun(context, starter(context), generator(context)).measure();
+    }
+
+    private ServerStarter starter(RunContext context) {
+        return (name, directory) -> {
             Configuration configuration = Objects.requireNonNull(plan.configurations().get(name));
             return targets.open(configuration, plan.scale().embedded(), plan.maxmemory(context.run),
                     serverCores(configuration, context.pinning), directory, false);
-        }, generator).measure();
+        };
     }
 
     /** Measures the context's server and another one that alternates with it. */
@@ -279,12 +293,17 @@ public final class Runner {
     public static void require(Plan plan) {
         plan.runs().forEach(plan::serverVariant);
         for (RunSpec run : plan.runs()) {
-            if (plan.kind(run) == Kind.WARM_UP && plan.configuration(run).server() == Server.REMOTE) {
-                throw new InvalidExperimentException("--against '" + run.configuration() + "': expected varve or redis,"
-                        + " because this experiment starts its servers");
+            boolean startsAll = Plan.comparesAll(plan.kind(run));
+            for (String name : startsAll ? plan.available() : List.of(run.configuration())) {
+                if ((startsAll || plan.kind(run) == Kind.WARM_UP)
+                        && Objects.requireNonNull(plan.configurations().get(name)).server() == Server.REMOTE) {
+                    throw new InvalidExperimentException("--against '" + name + "': expected varve or redis,"
+                            + " because this experiment starts its servers");
+                }
             }
         }
-        if (plan.runs().stream().map(plan::kind).anyMatch(kind -> kind == Kind.THROUGHPUT || kind == Kind.WARM_UP)) {
+        if (plan.runs().stream().map(plan::kind).anyMatch(kind -> kind == Kind.THROUGHPUT || kind == Kind.WARM_UP
+                || kind == Kind.WRITE_AHEAD_LOG)) {
             RedisBenchmark.find(System.getenv().getOrDefault("PATH", ""));
         }
     }

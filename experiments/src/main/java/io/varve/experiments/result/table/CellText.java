@@ -52,11 +52,11 @@ final class CellText {
                     .append(run.outcome() == RunRecord.Outcome.OK
                             ? "\n"
                             : "  " + run.outcome() + ": " + String.join("; ", run.faults()) + "\n");
-            text.append(String.format(Locale.ROOT, "  %-8s %8s  %-22s %10s %12s %20s %7s %6s%n", "test", "pipeline",
+            text.append(String.format(Locale.ROOT, "  %-10s %8s  %-22s %10s %12s %20s %7s %6s%n", "test", "pipeline",
                     "server", "CPU us/op", "ops/s", "ratio (range)", "target", "hits"));
             for (Cell cell : run.cells()) {
                 MedianRange ratio = cell.ratio();
-                text.append(String.format(Locale.ROOT, "  %-8s %8d  %-22s %10.3f %,12.0f %20s %7s %6s%n", cell.test(),
+                text.append(String.format(Locale.ROOT, "  %-10s %8d  %-22s %10.3f %,12.0f %20s %7s %6s%n", cell.test(),
                         cell.pipeline(), cell.contestant(), cell.cpuMicrosPerOp().median(), cell.ops().median(),
                         ratio == null
                                 ? "-"

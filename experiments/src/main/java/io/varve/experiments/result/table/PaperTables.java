@@ -80,10 +80,15 @@ public final class PaperTables {
             case "penalty-throughput" -> PenaltyTables.throughput(figure, runs(Kind.PENALTY));
             case "penalty-overhead" -> PenaltyTables.overhead(figure, runs(Kind.PENALTY));
             case "simulated-delays" -> PenaltyTables.delays(figure, runs(Kind.PENALTY));
+            case "write-ahead-log" -> DurableStoreTables.log(plan, figure, runs(Kind.WRITE_AHEAD_LOG));
+            case "write-ahead-log-loads" -> DurableStoreTables.logLoads(figure, runs(Kind.WRITE_AHEAD_LOG));
+            case "locks" -> DurableStoreTables.locks(figure, runs(Kind.LOCKS));
+            case "served-locks" -> DurableStoreTables.servedLocks(figure, runs(Kind.LOCKS));
             default -> throw new IllegalArgumentException(figure.id() + " shows '" + shows + "': expected "
                     + "allocators, utilization, reclaim-cost, delay, throughput, cache-misses, policy-memory, hit-rates, "
                     + "miss-rates, traversal, false-negatives, observed-hit-rates, operations, response-times, "
-                    + "penalty-throughput, penalty-overhead, simulated-delays");
+                    + "penalty-throughput, penalty-overhead, simulated-delays, write-ahead-log, "
+                    + "write-ahead-log-loads, locks, served-locks");
         };
     }
 

@@ -164,6 +164,9 @@ public record Summary(String experiment, String scale, String scaleAbout, List<R
         if (runs.stream().anyMatch(run -> !run.cells().isEmpty())) {
             return CellText.table(runs);
         }
+        if (runs.stream().anyMatch(LocksText::isIn)) {
+            return LocksText.table(runs);
+        }
         if (FragmentationText.isIn(runs)) {
             return FragmentationText.table(runs);
         }

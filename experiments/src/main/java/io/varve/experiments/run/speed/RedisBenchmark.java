@@ -68,7 +68,7 @@ public final class RedisBenchmark {
      * @param keys range of {@code __rand_int__}
      * @param command the command with its arguments
      */
-    Result run(Target target, int connections, int pipeline, long keys, long requests, List<String> command,
+    public Result run(Target target, int connections, int pipeline, long keys, long requests, List<String> command,
             Cancellation cancellation)
             throws IOException {
         List<String> words = words(target, connections, pipeline, requests);

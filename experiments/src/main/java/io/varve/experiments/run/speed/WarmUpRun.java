@@ -24,6 +24,7 @@ import io.varve.experiments.result.table.LatencyText;
 import io.varve.experiments.result.table.WarmUpText;
 import io.varve.experiments.run.context.PacedProcess;
 import io.varve.experiments.run.context.RunContext;
+import io.varve.experiments.run.context.ServerStarter;
 import io.varve.experiments.server.Target;
 import io.varve.experiments.wire.RespConnection;
 import io.varve.experiments.wire.ServerInfo;
@@ -39,19 +40,13 @@ public final class WarmUpRun {
     /** Minimum number of starts for a share to be judged: with fewer it is only reported, since it may be noise. */
     private static final int JUDGED_FROM = 3;
 
-    /** Starts a server of a configuration. */
-    public interface Starter {
-        /** @param directory receives the server's output */
-        Target start(String configuration, Path directory) throws IOException;
-    }
-
     /** A measurement with a server that has served nothing before. */
     private interface Measurement {
         void measure(Target target, Path directory) throws IOException;
     }
 
     private final RunContext context;
-    private final Starter starter;
+    private final ServerStarter starter;
     private final RedisBenchmark generator;
     private final WarmUpLoad load;
     private final LatencyLoad paced;
@@ -62,7 +57,7 @@ public final class WarmUpRun {
     /** Values of each repetition, by their names in the run's metrics. */
     private final Map<String, List<Double>> values = new LinkedHashMap<>();
 
-    public WarmUpRun(RunContext context, Starter starter, RedisBenchmark generator) {
+    public WarmUpRun(RunContext context, ServerStarter starter, RedisBenchmark generator) {
         this.context = context;
         this.starter = starter;
         this.generator = generator;

@@ -1,0 +1,3 @@
+/** The runs that compare servers with and without a write-ahead log. */
+@org.jspecify.annotations.NullMarked
+package io.varve.experiments.run.log;
