@@ -74,7 +74,8 @@ final class DurableStoreColumns {
             Grid served = new Grid();
             for (String load : List.of(LocksText.READ, LocksText.READ_WRITE)) {
                 for (String store : LocksText.stores(run, LocksText.OPS)) {
-                    String column = store + ", " + load;
+                    // Full names would overlap under the bars.
+                    String column = store.replaceFirst("-locks?$", "") + ", " + load;
                     put(multiples, column, MEASURED, LocksText.range(run, LocksText.OVER_ONE_LOCK, load, store), 1);
                     Double published = published(plan, store, load);
                     if (published != null) {
