@@ -92,6 +92,10 @@ public final class ReferenceRedis implements AutoCloseable {
             try (RawClient client = new RawClient(port)) {
                 String info = client.call("INFO", "server").text();
                 if (field(info, "process_id").equals(Long.toString(process.pid()))) {
+                    while (client.command("PING").startsWith("-LOADING")) {
+                        // DEBUG DIGEST would answer for what is loaded so far.
+                        Thread.onSpinWait();
+                    }
                     return field(info, "redis_version");
                 }
                 throw new IOException("Another process has port " + port);
