@@ -3,22 +3,28 @@ package io.varve.server;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.varve.memory.Cache;
 import io.varve.memory.item.Ticker;
+import io.varve.server.config.ConfigReader;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.ChangeStream;
 import io.varve.server.persistence.ControlledDisk;
+import io.varve.server.persistence.ControlledDisk.Operation;
 import io.varve.server.persistence.ReplayClock;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ServerExtension;
 import org.jspecify.annotations.Nullable;
 
-/** A server whose log is on a disk that a test controls, and its clients. Confined to the test's thread. */
+/**
+ * A server whose log is on a disk that a test controls, and its clients; in the test's process, or in one of its own.
+ * Confined to the test's thread.
+ */
 public final class ServerOnDisk implements AutoCloseable {
     private final ControlledDisk disk;
     private final AtomicReference<String> fatal = new AtomicReference<>();
@@ -53,6 +59,28 @@ public final class ServerOnDisk implements AutoCloseable {
             config = config.with(words[0], words[1]);
         }
         return new ServerOnDisk(config.validate(), disk, ticker);
+    }
+
+    /** From how the launcher starts a server to how {@link #main} is started. */
+    public static List<String> commandLine(List<String> launcher) {
+        List<String> command = new ArrayList<>(launcher);
+        command.replaceAll(word -> word.equals(Main.class.getName()) ? ServerOnDisk.class.getName() : word);
+        return command;
+    }
+
+    /** A process whose disk cannot force any more after a byte was sent to its standard input. */
+    public static void main(String[] arguments) throws IOException, InterruptedException {
+        ServerConfig config = ConfigReader.read(List.of(arguments));
+        Cache cache = Cache.open(config.cacheConfig().withTicker(new ReplayClock(config.cacheConfig().ticker())));
+        ControlledDisk disk = new ControlledDisk();
+        try (VarveServer server = VarveServer.start(config, new Tiers(cache, null), disk.logs())) {
+            System.out.println("port " + server.port() + "\nReady to accept connections");
+            System.out.flush();
+            if (System.in.read() >= 0) {
+                disk.fail(Operation.FORCE, "Input/output error");
+                server.awaitShutdown();
+            }
+        }
     }
 
     public ControlledDisk disk() {

@@ -469,7 +469,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     /**
      * Applies the soft output limit and the idle timeout, from which subscribers and clients that wait are exempt;
-     * called about once a second. A client that is closed after its last replies counts as idle too if it does not read them.
+     * called about once a second. A client that is closed after its last replies counts as idle too if it does not read
+     * them.
      */
     void check(long nowMillis) {
         lingeringClose.check(nowMillis);

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** Tests that a snapshot replaces the previous one when it is complete, or not at all. Confined to the test's thread. */
+/** Tests that a snapshot replaces the previous one as a whole, or not at all. Confined to the test's thread. */
 class SnapshotFileTest {
     private static final String BEFORE = "the previous snapshot";
     private static final int LARGE = 17 << 20;

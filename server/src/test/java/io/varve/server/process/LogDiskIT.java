@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.varve.server.FailingForceServer;
+import io.varve.server.ServerOnDisk;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ServerProcess;
 import org.junit.jupiter.api.Test;
@@ -119,7 +119,7 @@ class LogDiskIT {
     @Test
     void processWhoseDiskCannotForce_ends_andKeepsWhatWasAcknowledged() throws IOException, InterruptedException {
         AtomicInteger acknowledged = new AtomicInteger();
-        try (ServerProcess server = ServerProcess.start(FailingForceServer::commandLine, settings("always"))) {
+        try (ServerProcess server = ServerProcess.start(ServerOnDisk::commandLine, settings("always"))) {
             Thread writer = Thread.ofPlatform().start(() -> write(server.port(), acknowledged));
             while (acknowledged.get() < KEYS) {
                 Thread.onSpinWait();
