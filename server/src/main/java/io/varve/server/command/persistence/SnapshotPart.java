@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Loads the part of an RDB file whose keys are in some of the shards. It reads the whole file, which costs little beside
- * storing the keys, so that the threads of a load share nothing. Confined to one thread, except {@link #offset} and
+ * Loads the part of an RDB file whose keys are in some of the shards. It reads the whole file, which costs little
+ * beside storing the keys, so that the threads of a load share nothing. Confined to one thread, except {@link #offset} and
  * {@link #stop}.
  */
 final class SnapshotPart {
