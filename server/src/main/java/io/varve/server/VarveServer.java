@@ -3,7 +3,6 @@ package io.varve.server;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 import io.varve.flash.tier.FlashTier;
@@ -106,20 +105,18 @@ public final class VarveServer implements AutoCloseable {
         NetworkServer network = null;
         ServerState begun = null;
         try {
-            AtomicReference<Runnable> cancellation = new AtomicReference<>(() -> {});
             ServerState server = new ServerState(cache, tiers.flash(), config, machineTicker(cache), logs, _ -> {
                 health.stopping();
                 shutdown.countDown();
-                cancellation.get().run();
             });
             begun = server;
-            cancellation.set(server.load()::cancel);
             onLoad.accept(server.load()::cancel);
             warnOfInert(server);
             warnOfClients(server);
             CommandTable table = CommandFamilies.table(server);
-            server.logReload(() -> Recovery.reload(server, table));
-            // Before the network: no client may find a part of the data.
+            // Before the network: no client may find a part of the data, and a second process must not take the place
+            // of the one that has the log.
+            Recovery.prepare(server);
             server.load().begin();
             metrics = startMetrics(server, health);
             network = NetworkServer.start(server, table);
@@ -130,7 +127,7 @@ public final class VarveServer implements AutoCloseable {
             return new VarveServer(tiers, network, Maintenance.start(cache, network, server), server.snapshots(),
                     server.logRewrites(),
                     metrics, health, shutdown);
-        } catch (IOException | RuntimeException failed) {
+        } catch (IOException | RuntimeException | Error failed) {
             health.stopping();
             if (network != null) {
                 network.close();
@@ -228,8 +225,9 @@ public final class VarveServer implements AutoCloseable {
             saving = true;
             try {
                 network.close();
-                log.close();
+                // A task of the saving thread may still need the log.
                 snapshots.close();
+                log.close();
             } finally {
                 saving = false;
             }

@@ -11,6 +11,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 import io.varve.memory.item.Ticker;
 import io.varve.server.rdb.RdbException;
@@ -45,9 +46,8 @@ public final class FileCheck {
 
     public static void main(String[] arguments) {
         StandardError.restore();
-        Console console = System.console();
-        int status = new FileCheck(Ticker.system(), console != null && console.isTerminal(), System.out, System.err)
-                .run(List.of(arguments));
+        boolean terminal = Optional.ofNullable(System.console()).filter(Console::isTerminal).isPresent();
+        int status = new FileCheck(Ticker.system(), terminal, System.out, System.err).run(List.of(arguments));
         if (status != VALID) {
             System.exit(status);
         }

@@ -58,7 +58,6 @@ public final class ServerState {
     private volatile AccessControl access;
     private volatile @Nullable Snapshots snapshots;
     private volatile @Nullable LogRewrites logRewrites;
-    private volatile Snapshots.@Nullable Task logReload;
 
     /** @param shutdown requests the end of the process, with the reason; returns at once */
     public ServerState(Cache cache, ServerConfig config, Ticker ticker, Consumer<String> shutdown) {
@@ -204,6 +203,7 @@ public final class ServerState {
 
     /** Requests the end of the process; returns at once. */
     public void shutdown(String reason) {
+        load.cancel();
         shutdown.accept(reason);
     }
 
@@ -235,18 +235,8 @@ public final class ServerState {
         logRewrites = control;
     }
 
-    /** Loads the log again, as a start does; set by the server. */
-    public Snapshots.Task logReload() {
-        return Objects.requireNonNull(logReload);
-    }
-
-    /** See {@link #logReload()}. */
-    public void logReload(Snapshots.Task task) {
-        logReload = task;
-    }
-
     /** Ends the process at once: it cannot keep what it has promised. */
-    public static void fail(String reason) {
+    private static void fail(String reason) {
         LOG.error("The process ends: {}", reason);
         Runtime.getRuntime().halt(FAILED);
     }

@@ -2,6 +2,7 @@ package io.varve.server.persistence;
 
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.varve.memory.item.Ticker;
 
@@ -28,7 +29,7 @@ public final class LoadProgress {
     private volatile long startNanos;
     private volatile long totalBytes;
     /** Bytes of the files that are done. */
-    private volatile long doneBytes;
+    private final AtomicLong doneBytes = new AtomicLong();
     /** Bytes of the file that is being loaded. */
     private volatile long fileBytes;
 
@@ -55,14 +56,14 @@ public final class LoadProgress {
      */
     public void reached(long offset) throws CancelledException {
         fileBytes = offset;
-        if (cancelled) {
+        if (cancelled && loading) {
             throw new CancelledException();
         }
     }
 
     /** A file is loaded. */
     public void fileDone() {
-        doneBytes += fileBytes;
+        doneBytes.addAndGet(fileBytes);
         fileBytes = 0;
     }
 
@@ -90,7 +91,7 @@ public final class LoadProgress {
     }
 
     public long loadedBytes() {
-        return doneBytes + fileBytes;
+        return doneBytes.get() + fileBytes;
     }
 
     /** The share of the bytes that is loaded, percent. */

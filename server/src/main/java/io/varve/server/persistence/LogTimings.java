@@ -1,6 +1,7 @@
 package io.varve.server.persistence;
 
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** How long the log's thread waits for the disk. The log's thread writes it; any thread reads it. */
 public final class LogTimings {
@@ -18,9 +19,9 @@ public final class LogTimings {
     private static final long DELAYED_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private volatile Listener listener = (_, _) -> {};
-    private volatile long forces;
-    private volatile long forceNanos;
-    private volatile long delayedForces;
+    private final AtomicLong forces = new AtomicLong();
+    private final AtomicLong forceNanos = new AtomicLong();
+    private final AtomicLong delayedForces = new AtomicLong();
 
     /** Sets who is told of each duration. */
     public void listener(Listener wanted) {
@@ -33,10 +34,10 @@ public final class LogTimings {
 
     /** @param always whether clients wait for it */
     void forced(long nanos, boolean always) {
-        forces++;
-        forceNanos += nanos;
+        forces.incrementAndGet();
+        forceNanos.addAndGet(nanos);
         if (nanos >= DELAYED_NANOS) {
-            delayedForces++;
+            delayedForces.incrementAndGet();
         }
         if (always) {
             listener.took("aof-fsync-always", nanos);
@@ -45,16 +46,16 @@ public final class LogTimings {
 
     /** Forces to disk so far. */
     public long forces() {
-        return forces;
+        return forces.get();
     }
 
     /** Their duration together, ns. */
     public long forceNanos() {
-        return forceNanos;
+        return forceNanos.get();
     }
 
     /** Forces that took two seconds or more, during which nothing was written. */
     public long delayedForces() {
-        return delayedForces;
+        return delayedForces.get();
     }
 }

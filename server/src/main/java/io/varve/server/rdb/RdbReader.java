@@ -104,7 +104,7 @@ public final class RdbReader {
     /**
      * Moves to the next entry.
      *
-     * @return false at the end of the file, whose checksum was then correct
+     * @return false at the end of the file, whose checksum was then correct, unless the caller has to check it
      * @throws RdbException if the file is damaged, or holds what cannot be read
      */
     public boolean next() throws RdbException {

@@ -204,7 +204,8 @@ final class LogReplay implements AutoCloseable {
     private void failed(String error) {
         refused++;
         firstError = firstError == null ? error : firstError;
-        boolean isFatal = error.contains("OOM") || error.startsWith("EXECABORT") || error.startsWith("ERR unknown")
+        boolean isFatal = error.contains("OOM") || error.startsWith("MISCONF") || error.startsWith("LOADING")
+                || error.startsWith("EXECABORT") || error.startsWith("ERR unknown")
                 || error.startsWith("ERR DB index") || error.startsWith("ERR internal error");
         if (isFatal && fatalError == null) {
             fatalError = error;

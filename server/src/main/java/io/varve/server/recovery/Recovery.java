@@ -52,14 +52,13 @@ public final class Recovery {
     }
 
     /**
-     * Loads what the settings name, and opens the log.
+     * Reserves the directory of the log for this process, if there is to be a log.
      *
-     * @throws IOException if it cannot be loaded as a whole: the server must not start with a part of the data
+     * @throws IOException if another process has it, or it cannot be written
      * @throws ConfigException if the settings exclude each other
      */
-    public static void run(ServerState server, CommandTable table) throws IOException {
+    public static void prepare(ServerState server) throws IOException {
         if (!server.config().bool("appendonly")) {
-            SnapshotLoader.loadAtStart(server);
             return;
         }
         if (server.flash() != null) {
@@ -69,27 +68,24 @@ public final class Recovery {
             throw new ConfigException("appendonly yes: expected a cache that was opened with a ReplayClock, so that"
                     + " the commands of the log can run again at their times");
         }
-        new Recovery(server, table).loadLog();
+        server.log().lock(LogControl.directory(server.config()));
     }
 
     /**
-     * Loads the open log again, as a restart would: DEBUG LOADAOF. Clients are refused meanwhile.
+     * Loads what the settings name, and opens the log. {@link #prepare} comes first.
      *
-     * @throws IOException if it cannot be loaded: the process must end then, because the data is gone
+     * @throws IOException if it cannot be loaded as a whole: the server must not start with a part of the data
+     * @throws ConfigException if the settings exclude each other
      */
-    public static void reload(ServerState server, CommandTable table) throws IOException {
-        server.load().begin();
-        try {
-            server.logRewrites().close();
-            server.cache().flushAll();
-            new Recovery(server, table).loadLog();
-        } finally {
-            server.load().end();
+    public static void run(ServerState server, CommandTable table) throws IOException {
+        if (!server.config().bool("appendonly")) {
+            SnapshotLoader.loadAtStart(server);
+            return;
         }
+        new Recovery(server, table).loadLog();
     }
 
     private void loadLog() throws IOException {
-        server.log().lock(directory);
         LogManifest manifest = manifest();
         if (manifest == null) {
             SnapshotLoader.loadAtStart(server);

@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
  * The JVM's shutdown hook: on a signal it has the main thread close the server, and waits for it. Guarded by {@code
  * this}; the main thread creates and closes it.
  *
- * <p>It is registered before any resource is opened that has to be closed. A signal during the start takes effect once
- * the start is complete.
+ * <p>It is registered before any resource is opened that has to be closed. A signal during the start cancels the load
+ * of data; otherwise it takes effect once the start is complete.
  */
 public final class ShutdownHook implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ShutdownHook.class);
@@ -43,6 +43,12 @@ public final class ShutdownHook implements AutoCloseable {
     /** Runs this first when a signal arrives, such as to cancel what the start has not completed. */
     public void onSignal(Runnable action) {
         onSignal = action;
+        synchronized (this) {
+            if (!signalled) {
+                return;
+            }
+        }
+        action.run();
     }
 
     /** The event that the main thread waits for. */
@@ -72,13 +78,13 @@ public final class ShutdownHook implements AutoCloseable {
 
     private void end() {
         LOG.info("Shutdown requested: finishing the running work");
-        onSignal.run();
         synchronized (this) {
             signalled = true;
             if (waiting != null) {
                 waiting.interrupt();
             }
         }
+        onSignal.run();
         try {
             boolean ended;
             boolean busy;

@@ -33,7 +33,7 @@ class CommandTableTest {
     /** Newer than the recorded reference, or (DEBUG) not reported by it, or Varve's own. */
     private static final Set<String> NOT_IN_REFERENCE = Set.of("client|no-touch", "client|setinfo",
             "cluster|myshardid", "debug|help",
-            "debug|digest", "debug|loadaof", "debug|object", "debug|reload", "debug|set-active-expire", "debug|sleep",
+            "debug|digest", "debug|object", "debug|reload", "debug|set-active-expire", "debug|sleep",
             "varve.class",
             "varve.class|default",
             "varve.class|help", "varve.class|list", "varve.class|set", "varve.mrc");

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -184,7 +185,7 @@ class OptimisticReadsConcurrencyTest {
         try (RawClient client = new RawClient(port)) {
             while (!over.get()) {
                 int number = random.nextInt(KEYS.size());
-                List<String> reads = byKey.get(KEYS.get(number));
+                List<String> reads = Objects.requireNonNull(byKey.get(KEYS.get(number)));
                 String[] sent = new String[1 + random.nextInt(MAX_PIPELINE)];
                 int before = done.get(number);
                 for (int i = 0; i < sent.length; i++) {
@@ -206,7 +207,8 @@ class OptimisticReadsConcurrencyTest {
     private void check(String[] sent, String[] received, int before, int after) {
         int state = before;
         for (int i = 0; i < sent.length; i++) {
-            while (!replies.get(sent[i]).get(state % SHAPES).equals(received[i])) {
+            List<String> known = Objects.requireNonNull(replies.get(sent[i]));
+            while (!known.get(state % SHAPES).equals(received[i])) {
                 state++;
                 assertThat(state).as("state of reply %s to %s: none from %s on; sent %s, received %s", i, sent[i],
                         before, Arrays.asList(sent), Arrays.asList(received)).isLessThanOrEqualTo(after);

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
@@ -51,9 +52,7 @@ public final class ControlledDisk implements Disk {
 
     /** Waits until a force is held. */
     public synchronized void awaitHeld() {
-        while (held == 0) {
-            await();
-        }
+        awaitUntil(() -> held > 0);
     }
 
     /** Forces of increments that have ended so far. */
@@ -66,9 +65,7 @@ public final class ControlledDisk implements Disk {
         if (isHolding && isIncrement) {
             held++;
             notifyAll();
-            while (isHolding) {
-                await();
-            }
+            awaitUntil(() -> !isHolding);
             held--;
         }
         failIfWanted(Operation.FORCE);
@@ -76,9 +73,11 @@ public final class ControlledDisk implements Disk {
         forces += isIncrement ? 1 : 0;
     }
 
-    private void await() {
+    private void awaitUntil(BooleanSupplier condition) {
         try {
-            wait();
+            while (!condition.getAsBoolean()) {
+                wait();
+            }
         } catch (InterruptedException stopped) {
             throw new IllegalStateException(stopped);
         }
@@ -99,9 +98,7 @@ public final class ControlledDisk implements Disk {
     /** Waits until so many more operations have failed. */
     public synchronized void awaitFailures(int more) {
         int target = failed + more;
-        while (failed < target) {
-            await();
-        }
+        awaitUntil(() -> failed >= target);
     }
 
     private synchronized void failIfWanted(Operation operation) throws IOException {

@@ -1,6 +1,7 @@
 package io.varve.server.persistence;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -55,7 +56,7 @@ class HeldTlsRepliesTest {
                 "tls-key-file " + certificates.key("ca"))) {
             // Beside a tls-port, port 0 means none.
             int port = server.server().tlsPort();
-            try (Socket bytes = new Socket("127.0.0.1", port);
+            try (Socket bytes = new Socket(InetAddress.getLoopbackAddress(), port);
                     SSLSocket writer = (SSLSocket) certificates.clientContext("").getSocketFactory()
                             .createSocket(bytes, "127.0.0.1", port, true);
                     SSLSocket other = (SSLSocket) certificates.clientContext("").getSocketFactory()

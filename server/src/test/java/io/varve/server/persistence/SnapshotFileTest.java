@@ -112,7 +112,8 @@ class SnapshotFileTest {
 
     @Test
     void targetThatCannotBeReplaced_failsTheCommit() throws IOException {
-        Path folder = Files.createDirectories(directory.resolve("folder/within")).getParent();
+        Path folder = directory.resolve("folder");
+        Files.createDirectories(folder.resolve("within"));
         assertThatThrownBy(() -> {
             try (SnapshotFile file = SnapshotFile.create(folder)) {
                 file.commit();

@@ -55,7 +55,7 @@ class LoadIT {
                 port = free.getLocalPort();
             }
             process = new ProcessBuilder(
-                    ServerProcess.command(List.of(settings("--port", Integer.toString(port)))))
+                    ServerProcess.command(List.of(settings("--port", Integer.toString(port), "--save", "3600 1"))))
                     .redirectErrorStream(true).redirectOutput(directory.resolve("output").toFile()).start();
         }
 
@@ -71,8 +71,8 @@ class LoadIT {
         }
 
         @Override
-        public void close() throws Exception {
-            process.destroyForcibly().waitFor();
+        public void close() {
+            process.destroyForcibly().onExit().join();
         }
     }
 
@@ -103,18 +103,20 @@ class LoadIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"SHUTDOWN", "TERM"})
+    @ValueSource(strings = {"SHUTDOWN", "SHUTDOWN SAVE", "TERM"})
     void aServerThatIsEndedWhileItLoads_leavesItsFiles(String how) throws Exception {
         try (Loading server = new Loading(); RawClient client = server.connect()) {
             assertThat(client.command("PING")).startsWith("-LOADING ");
             if (how.equals("TERM")) {
                 server.process.destroy();
             } else {
-                client.send(RawClient.encode("SHUTDOWN"));
+                client.send(RawClient.encode(how.split(" ")));
             }
             assertThat(server.process.waitFor(END_SECONDS, TimeUnit.SECONDS)).isTrue();
             assertThat(server.process.exitValue()).isZero();
         }
+        // It would hold a part of the data.
+        assertThat(directory.resolve("dump.rdb")).doesNotExist();
         try (ServerProcess server = ServerProcess.start(settings());
                 RawClient client = new RawClient(server.port())) {
             assertThat(client.call("DBSIZE").integer()).isEqualTo(KEYS);

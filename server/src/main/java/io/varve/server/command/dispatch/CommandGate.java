@@ -85,7 +85,8 @@ final class CommandGate {
     /** The error for a command without memory; null if there is memory. */
     @Nullable
     String shortage(Batch batch, int command, CommandSpec spec, Client client) {
-        if (misconfigured != null && (spec.isWrite() || isWritingTransaction(spec, client))) {
+        if (misconfigured != null && !client.connection().isReplay()
+                && (spec.isWrite() || isWritingTransaction(spec, client))) {
             return misconfigured;
         }
         if (batch.isRefused(command)) {

@@ -54,8 +54,7 @@ public final class ObjectCommands {
                         .handler(this::setActiveExpire))
                 .subcommand(debug("help", 2, "Returns helpful text about the subcommands")
                         .handler(context -> HelpText.reply(context.reply(), "DEBUG", "DIGEST",
-                                "    Output a hex signature representing the current DB content.", "LOADAOF",
-                                "    Write the append-only log to disk and load it again.", "OBJECT <key>",
+                                "    Output a hex signature representing the current DB content.", "OBJECT <key>",
                                 "    Show low level info about `key` and associated value.",
                                 "RELOAD [option ...]",
                                 "    Save the RDB on disk and reload it back to memory. Valid <option> values:",

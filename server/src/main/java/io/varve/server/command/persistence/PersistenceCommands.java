@@ -46,7 +46,6 @@ public final class PersistenceCommands {
     public void debug(CommandBuilder debug) {
         debug.subcommand(debugging("digest", 2, "Returns a digest of all data").traits(CommandTrait.LOCKS_ALL_SHARDS)
                 .handler(this::digest));
-        debug.subcommand(debugging("loadaof", 2, "Writes the log and loads it again").handler(this::loadLog));
         debug.subcommand(debugging("reload", -2, "Saves a snapshot and loads it again").handler(this::reload));
     }
 
@@ -99,27 +98,6 @@ public final class PersistenceCommands {
         boolean begun = server.snapshots().start(saves, load, failure -> waiting.answer(failure == null
                 ? ReplyWriter::ok
                 : reply -> reply.error("ERR Error trying to load the RDB dump: " + failure)));
-        if (!begun) {
-            waiting.answer(reply -> reply.error(RUNNING));
-        }
-    }
-
-    private void loadLog(CommandContext context) {
-        if (context.isInTransaction()) {
-            context.reply().error("ERR DEBUG LOADAOF is not allowed in transactions");
-            return;
-        }
-        if (!server.log().isOpen() || !server.log().isComplete()) {
-            context.reply().error("ERR there is no complete log to load: appendonly is no, or has just been turned on");
-            return;
-        }
-        ParkedCommand waiting = context.park(0, _ -> {});
-        boolean begun = server.snapshots().start(false, server.logReload(), failure -> {
-            if (failure != null) {
-                ServerState.fail("the log could not be loaded again: " + failure);
-            }
-            waiting.answer(ReplyWriter::ok);
-        });
         if (!begun) {
             waiting.answer(reply -> reply.error(RUNNING));
         }

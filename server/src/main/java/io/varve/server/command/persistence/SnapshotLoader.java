@@ -135,19 +135,20 @@ public final class SnapshotLoader {
      * @return the offset after the end of the snapshot
      */
     private long read(MemorySegment bytes) throws IOException {
-        for (int i = 0; i < parts.size(); i++) {
-            SnapshotPart part = parts.get(i);
-            boolean isFirst = i == 0;
-            threads.add(Thread.ofPlatform().name("varve-load-" + i).daemon().start(() -> load(part, bytes, isFirst)));
-        }
         try {
+            for (int i = 0; i < parts.size(); i++) {
+                SnapshotPart part = parts.get(i);
+                boolean isFirst = i == 0;
+                threads.add(Thread.ofPlatform().name("varve-load-" + i).daemon()
+                        .start(() -> load(part, bytes, isFirst)));
+            }
             while (isRunning()) {
                 server.load().reached(parts.getFirst().offset());
                 report(bytes.byteSize());
                 sumTo(bytes, parts.getFirst().offset());
             }
-        } catch (LoadProgress.CancelledException cancelled) {
-            failure.compareAndSet(null, cancelled);
+        } catch (LoadProgress.CancelledException | RuntimeException | Error ended) {
+            failure.compareAndSet(null, ended);
         } finally {
             end();
         }

@@ -71,7 +71,7 @@ public final class SnapshotSaver implements Snapshots {
 
     @Override
     public synchronized boolean start(boolean saves, Task then, Consumer<@Nullable String> onEnd) {
-        if (thread != null || closed) {
+        if (thread != null || closed || saves && server.load().isLoading()) {
             return false;
         }
         Thread begun = Thread.ofPlatform().name("varve-snapshot").daemon().unstarted(() -> run(saves, then, onEnd));

@@ -207,6 +207,9 @@ public final class ServerCommands {
             context.syntaxError();
         } else if (abort) {
             context.reply().error("ERR No shutdown in progress.");
+        } else if (server.load().isLoading()) {
+            // As in Redis: a snapshot would replace the whole data by a part of it.
+            shutDown(context.client(), false);
         } else if (save || !noSave && server.snapshots().savesAtShutdown()) {
             saveAndShutDown(context, force);
         } else {

@@ -90,32 +90,6 @@ class LogCommandsTest {
         }
     }
 
-    @Test
-    void debugLoadAof_loadsTheLogAgain_andGoesOnWithIt() throws IOException {
-        SplittableRandom random = new SplittableRandom(TestBudget.seed("varve.log.seed"));
-        SettableTicker ticker = new SettableTicker();
-        String digest;
-        try (VarveServer server = start(ticker); RawClient client = new RawClient(server.port())) {
-            for (int i = 0; i < 5; i++) {
-                run(client, random);
-                ticker.pass(random.nextInt(2_000));
-                digest = digest(client);
-                // A rewrite excludes it.
-                while (!client.command("DEBUG", "LOADAOF").equals("+OK\r\n")) {
-                    Thread.onSpinWait();
-                }
-                assertThat(digest(client)).isEqualTo(digest);
-            }
-            client.command("SET", "after", "1");
-            digest = digest(client);
-        }
-        try (VarveServer server = start(ticker, "appendonly yes"); RawClient client = new RawClient(server.port())) {
-            assertThat(digest(client)).isEqualTo(digest);
-            assertThat(client.command("CONFIG", "SET", "appendonly", "no")).isEqualTo("+OK\r\n");
-            assertThat(client.command("DEBUG", "LOADAOF")).startsWith("-ERR there is no complete log to load");
-        }
-    }
-
     private static void run(RawClient client, SplittableRandom random) throws IOException {
         client.queue("HELLO", "3");
         for (ScriptStep step : new RandomCommands(random.nextLong(), true).script(COMMANDS)) {
