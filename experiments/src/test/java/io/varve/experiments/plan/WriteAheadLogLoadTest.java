@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 import io.varve.experiments.definition.Experiment;
 import io.varve.experiments.definition.ExperimentFiles;
@@ -44,7 +45,7 @@ final class WriteAheadLogLoadTest {
         assertThat(plan.available()).hasSize(3 * 4);
         for (String server : List.of("Varve", "Redis", "Valkey")) {
             assertThat(plan.available().stream().filter(name -> name.startsWith(server))
-                    .map(name -> LogMode.of(plan.configurations().get(name).settings())))
+                    .map(name -> LogMode.of(Objects.requireNonNull(plan.configurations().get(name)).settings())))
                     .containsExactly(LogMode.values());
         }
         assertThat(plan.without(Map.of("Valkey", "absent", "Valkey-no", "absent")).available()).hasSize(10)

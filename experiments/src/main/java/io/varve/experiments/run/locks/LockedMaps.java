@@ -69,13 +69,12 @@ final class LockedMaps implements WordStore {
                 Word word = words[number];
                 Segment segment = segment(word);
                 segment.reading().lock();
-                byte[] value;
                 try {
-                    value = segment.map().get(word);
+                    byte[] value = segment.map().get(word);
+                    return value == null ? -1 : value[0];
                 } finally {
                     segment.reading().unlock();
                 }
-                return value == null ? -1 : value[0];
             }
 
             @Override

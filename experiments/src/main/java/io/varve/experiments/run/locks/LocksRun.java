@@ -8,12 +8,12 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 import io.varve.experiments.definition.Experiment.Size;
 import io.varve.experiments.plan.LocksLoad;
 import io.varve.experiments.plan.RequestSet;
-import io.varve.experiments.result.MedianRange;
 import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.result.RunRecord.Check;
 import io.varve.experiments.result.table.LocksText;
@@ -160,7 +160,7 @@ public final class LocksRun {
                     if (context.cancellation.isCancelled()) {
                         return;
                     }
-                    StoreThreads.Result result = stores.get(store).run(reads < 100,
+                    StoreThreads.Result result = Objects.requireNonNull(stores.get(store)).run(reads < 100,
                             TimeUnit.SECONDS.toMillis(size.seconds()));
                     context.gauge.set(result.ops());
                     missed += result.missed();

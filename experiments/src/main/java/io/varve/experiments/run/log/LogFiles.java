@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.varve.experiments.result.MedianRange;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The files of a server's log, and the disk that they are on. Immutable; the thread that does the run uses it.
@@ -25,6 +27,8 @@ final class LogFiles {
     private static final int FORCES = 100;
     private static final int RECORD_BYTES = 128;
     private static final double NANOS_PER_MICRO = 1000;
+
+    private static final Logger LOG = LoggerFactory.getLogger(LogFiles.class);
 
     private final Path folder;
 
@@ -39,7 +43,7 @@ final class LogFiles {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
                 channel.force(true);
             } catch (NoSuchFileException replaced) {
-                continue; // a rewrite has just removed it
+                LOG.debug("A rewrite has just removed {}", file, replaced);
             }
         }
     }
