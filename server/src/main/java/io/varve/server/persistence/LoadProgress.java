@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import io.varve.memory.item.Ticker;
 
 /**
- * How far the load at the start has come, for INFO and for clients, which are refused meanwhile. Thread-safe: the thread
- * that starts the server writes it, any thread reads it or cancels the load.
+ * How far the load at the start has come, for INFO and for clients, which are refused meanwhile. Thread-safe: the
+ * thread that starts the server writes it, any thread reads it or cancels the load.
  */
 public final class LoadProgress {
     /** Thrown out of a load that was cancelled. */

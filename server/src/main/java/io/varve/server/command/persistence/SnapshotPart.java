@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Loads the part of an RDB file whose keys are in some of the shards. It reads the whole file, which costs little
- * beside storing the keys, so that the threads of a load share nothing. Confined to one thread, except {@link #offset} and
- * {@link #stop}.
+ * beside storing the keys, so that the threads of a load share nothing. Confined to one thread, except
+ * {@link #offset} and {@link #stop}.
  */
 final class SnapshotPart {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotPart.class);
