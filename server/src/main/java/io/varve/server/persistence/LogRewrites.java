@@ -15,7 +15,7 @@ public interface LogRewrites extends AutoCloseable {
     }
 
     /**
-     * Begins to log at the start, when no client is connected yet.
+     * Begins to log at the start, while clients are refused.
      *
      * @param loaded the log that the data was loaded from; null: a base is written first
      */
