@@ -53,6 +53,11 @@ public abstract sealed class CallArguments implements Arguments permits CommandC
         return batch;
     }
 
+    /** The command's number in the batch. */
+    final int command() {
+        return command;
+    }
+
     /**
      * Prefetches the members of a large collection that this command, and those after it in the batch, will search.
      *

@@ -14,6 +14,7 @@ import io.varve.server.acl.User;
 import io.varve.server.admin.LoopCounters;
 import io.varve.server.command.access.RequestedAccess;
 import io.varve.server.command.batch.Batch;
+import io.varve.server.command.batch.ReceivedRequest;
 import io.varve.server.command.flash.FlashKeyFetcher;
 import io.varve.server.command.flash.KeyNotResidentException;
 import io.varve.server.command.session.Client;
@@ -117,13 +118,22 @@ public final class CommandContext extends CallArguments {
 
     private void recordChanges() {
         if (!hasRecorded) {
-            recorder.begin(database(), argumentCount());
-            for (int i = 0; i < argumentCount(); i++) {
-                recorder.argument(argumentAddress(i), argumentLength(i));
-            }
-            recorder.end();
+            recordRequest();
         }
         client().repliesAfter(recorder.offset());
+    }
+
+    private void recordRequest() {
+        long start = ReceivedRequest.start(batch(), command());
+        if (start != ReceivedRequest.NONE) {
+            recorder.received(database(), start, ReceivedRequest.end(batch(), command()) - start);
+            return;
+        }
+        recorder.begin(database(), argumentCount());
+        for (int i = 0; i < argumentCount(); i++) {
+            recorder.argument(argumentAddress(i), argumentLength(i));
+        }
+        recorder.end();
     }
 
     /** Has the command recorded although nobody is told of its change, as in Redis. */

@@ -139,6 +139,7 @@ final class Outgoing {
         } else if (!isHeld && channel.isOpen()) {
             isHeld = true;
             server.log().whenDurable(offset, releaseTask);
+            worker.requestWrite();
         }
     }
 

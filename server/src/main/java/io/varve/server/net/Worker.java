@@ -8,6 +8,7 @@ import io.varve.server.command.ServerState;
 import io.varve.server.command.batch.Batch;
 import io.varve.server.command.dispatch.Dispatcher;
 import io.varve.server.command.dispatch.EventLoopExecutor;
+import io.varve.server.persistence.AppendLog;
 import io.varve.server.resp.ReplyWriter;
 import io.varve.server.resp.ReusedBuffer;
 
@@ -24,8 +25,14 @@ final class Worker implements AutoCloseable {
     private final ReplyWriter reply;
     private final ReusedBuffer received;
     private final ArrayDeque<Batch> spare = new ArrayDeque<>();
+    private final AppendLog log;
+    private final EventLoopExecutor loop;
+    private final Runnable writeTask = this::write;
+    private boolean writeRequested;
 
     Worker(ServerState server, CommandTable table, ByteBufAllocator allocator, EventLoopExecutor loop) {
+        log = server.log();
+        this.loop = loop;
         dispatcher = new Dispatcher(server, table, loop);
         reply = new ReplyWriter(allocator, server.argumentMemory());
         received = new ReusedBuffer(allocator, RECEIVE_BYTES);
@@ -55,6 +62,22 @@ final class Worker implements AutoCloseable {
         if (spare.size() < SPARE_BATCHES && !batch.isSlim()) {
             spare.push(batch);
         }
+    }
+
+    /**
+     * Has the log written, because replies wait for it: after this turn of the event loop, whose other clients then
+     * share the force.
+     */
+    void requestWrite() {
+        if (!writeRequested) {
+            writeRequested = true;
+            loop.execute(writeTask);
+        }
+    }
+
+    private void write() {
+        writeRequested = false;
+        log.writeSoon();
     }
 
     /** Called after the end of its event loop. */

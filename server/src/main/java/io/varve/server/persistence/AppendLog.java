@@ -28,8 +28,13 @@ import org.slf4j.LoggerFactory;
 public final class AppendLog implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AppendLog.class);
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
-    /** How long the thread sleeps if there is nothing to write: no client waits for it unless every block is forced. */
+    /** How long the thread sleeps if there was nothing to write, and nobody asks. */
     private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    /**
+     * How long it sleeps after a block that no client waits for, so that the next one is worth its system call, and yet
+     * still in the processor's cache when it is written.
+     */
+    private static final long GATHER_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     /** Attempts to write what is left at the end, if the disk is full. */
     private static final int LAST_ATTEMPTS = 10;
@@ -60,7 +65,6 @@ public final class AppendLog implements AutoCloseable {
     private volatile Sync sync = Sync.EVERYSEC;
     private volatile boolean stamped;
     private volatile boolean holding;
-    private volatile boolean idle;
     private volatile boolean rewriteScheduled;
     private volatile boolean closing;
     private volatile long durable;
@@ -137,15 +141,21 @@ public final class AppendLog implements AutoCloseable {
 
     /**
      * Runs an action once {@link #isDurable}, on any thread, perhaps at once. An action that waits already waits for
-     * the later offset.
+     * the later offset. Somebody has to ask for it: {@link #writeSoon}.
      */
     public void whenDurable(long offset, Runnable action) {
         waiters.add(offset, action);
         if (isDurable(offset)) {
             waiters.run(holding ? durable : Long.MAX_VALUE);
-        } else if (idle) {
-            LockSupport.unpark(thread);
         }
+    }
+
+    /**
+     * Has the thread write what was appended, at once or after the block that it writes. An event loop calls it after
+     * all clients that it has found ready, and not for each of them: they share one force.
+     */
+    public void writeSoon() {
+        LockSupport.unpark(thread);
     }
 
     /** Forgets an action that waits: its client is gone. */
@@ -306,15 +316,12 @@ public final class AppendLog implements AutoCloseable {
     private void run() {
         try {
             while (true) {
-                boolean more = writeNext();
-                if (!forceIfDue()) {
+                boolean hasWritten = writeNext();
+                if (!forceIfDue() || closing && !hasWritten) {
                     return;
                 }
-                if (!more) {
-                    if (closing) {
-                        return;
-                    }
-                    rest();
+                if (!closing && !stream.isFull()) {
+                    rest(hasWritten);
                 }
             }
         } catch (RuntimeException | Error bug) {
@@ -325,13 +332,10 @@ public final class AppendLog implements AutoCloseable {
         }
     }
 
-    private void rest() {
-        idle = true;
-        // ORDER: an append before the last look at the stream is found here; whoever appends later sees idle.
-        if (stream.isEmpty() && !closing) {
-            LockSupport.parkNanos(this, REST_NANOS);
-        }
-        idle = false;
+    /** Waits until somebody asks for a write; if nobody waits, for a time that makes the next block worth it. */
+    private void rest(boolean hasWritten) {
+        // ORDER: whoever appends and then asks is heard, also if that was before: the permit of unpark stays.
+        LockSupport.parkNanos(this, hasWritten && sync != Sync.ALWAYS ? GATHER_NANOS : REST_NANOS);
     }
 
     /** @return whether there was something */

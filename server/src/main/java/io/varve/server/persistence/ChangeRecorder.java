@@ -67,6 +67,13 @@ public final class ChangeRecorder implements AutoCloseable {
      * @param arguments their number, the name among them
      */
     public ChangeRecorder begin(int database, int arguments) {
+        beginCommand(database);
+        require(HEAD_BYTES);
+        head('*', arguments);
+        return this;
+    }
+
+    private void beginCommand(int database) {
         if (commands == 0) {
             // Room for MULTI, which is left out if there is only one command.
             used = MULTI.length;
@@ -83,9 +90,19 @@ public final class ChangeRecorder implements AutoCloseable {
             argument(RecordedCommand.SELECT);
             argument(database);
         }
-        require(HEAD_BYTES);
-        head('*', arguments);
-        return this;
+    }
+
+    /** Records a command as it was received: its bytes are what this class would encode. */
+    public void received(int database, long address, long length) {
+        if (!inTransaction) {
+            offset = stream.append(database, database, session.now(), address, length);
+            return;
+        }
+        beginCommand(database);
+        require(length);
+        Memory.copy(address, memory.address() + used, length);
+        used += length;
+        end();
     }
 
     /** Begins a command with this name. */

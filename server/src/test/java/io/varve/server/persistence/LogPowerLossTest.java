@@ -139,6 +139,7 @@ class LogPowerLossTest {
             long offset = offsets.getLast();
             while (disk.hasPower() && fatal.get() == null && !log.isDurable(offset)) {
                 log.whenDurable(offset, () -> {});
+                log.writeSoon();
                 Thread.onSpinWait();
             }
         }
