@@ -1,7 +1,6 @@
 package io.varve.server.persistence;
 
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -40,7 +39,6 @@ public final class AppendLog implements AutoCloseable {
     private static final int LAST_ATTEMPTS = 10;
     /** How often the rewriting thread looks whether the log's thread is alive. */
     private static final long WAIT_MILLIS = 100;
-    private static final int MAX_DIGITS = 18;
 
     /** When written blocks are forced to disk. */
     public enum Sync {
@@ -65,6 +63,8 @@ public final class AppendLog implements AutoCloseable {
     private volatile Sync sync = Sync.EVERYSEC;
     private volatile boolean stamped;
     private volatile boolean holding;
+    private volatile boolean requested;
+    private volatile boolean resting;
     private volatile boolean rewriteScheduled;
     private volatile boolean closing;
     private volatile long durable;
@@ -92,6 +92,7 @@ public final class AppendLog implements AutoCloseable {
     private @Nullable IncrementFile created;
     private long written;
     private long forcedNanos;
+    private long forceNanos;
     private boolean forceFailed;
     private boolean lost;
     private volatile long fileBytes;
@@ -155,7 +156,10 @@ public final class AppendLog implements AutoCloseable {
      * all clients that it has found ready, and not for each of them: they share one force.
      */
     public void writeSoon() {
-        LockSupport.unpark(thread);
+        requested = true;
+        if (resting) {
+            LockSupport.unpark(thread);
+        }
     }
 
     /** Forgets an action that waits: its client is gone. */
@@ -209,8 +213,8 @@ public final class AppendLog implements AutoCloseable {
             manifest = LogManifest.empty();
         }
         isComplete = loaded != null;
-        lastBase = Math.max(manifest.lastBase(), lastNumber(".base."));
-        lastIncrement = Math.max(manifest.lastIncrement(), lastNumber(".incr."));
+        lastBase = Math.max(manifest.lastBase(), LogManifest.lastNumber(into, fileName, ".base."));
+        lastIncrement = Math.max(manifest.lastIncrement(), LogManifest.lastNumber(into, fileName, ".incr."));
         long all = 0;
         baseBytes = 0;
         for (String each : loaded == null ? List.<String>of() : loaded.names()) {
@@ -230,26 +234,6 @@ public final class AppendLog implements AutoCloseable {
         thread = Thread.ofPlatform().name("varve-log").daemon().unstarted(this::run);
         holding = sync == Sync.ALWAYS;
         thread.start();
-    }
-
-    /** The highest number of a file in the directory, whether it is listed or not. */
-    private long lastNumber(String kind) throws IOException {
-        long last = 0;
-        String prefix = name + ".";
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
-            for (Path each : files) {
-                String file = String.valueOf(each.getFileName());
-                int end = file.indexOf(kind);
-                String digits = file.startsWith(prefix) && end > prefix.length()
-                        ? file.substring(prefix.length(), end)
-                        : "";
-                if (!digits.isEmpty() && digits.length() <= MAX_DIGITS
-                        && digits.chars().allMatch(Character::isDigit)) {
-                    last = Math.max(last, Long.parseLong(digits));
-                }
-            }
-        }
-        return last;
     }
 
     /**
@@ -332,10 +316,33 @@ public final class AppendLog implements AutoCloseable {
         }
     }
 
-    /** Waits until somebody asks for a write; if nobody waits, for a time that makes the next block worth it. */
+    /** Waits until somebody asks for a write, or long enough that the next block is worth it. */
     private void rest(boolean hasWritten) {
-        // ORDER: whoever appends and then asks is heard, also if that was before: the permit of unpark stays.
-        LockSupport.parkNanos(this, hasWritten && sync != Sync.ALWAYS ? GATHER_NANOS : REST_NANOS);
+        long gathering = hasWritten ? gatheringNanos() : 0;
+        if (gathering > 0) {
+            LockSupport.parkNanos(this, gathering);
+        } else {
+            resting = true;
+            // ORDER: who asks sees that the thread rests, or is seen here.
+            if (!requested && !closing) {
+                LockSupport.parkNanos(this, REST_NANOS);
+            }
+            resting = false;
+        }
+        // ORDER: what was appended before somebody asked is taken after this.
+        requested = false;
+    }
+
+    /**
+     * How long to wait for more, after a block. If each block is forced, the clients whose replies have just left may
+     * send their next commands: with those that wait already, they share one force. Without this the clients fall into
+     * two groups, and each force serves one of them.
+     */
+    private long gatheringNanos() {
+        if (sync != Sync.ALWAYS) {
+            return GATHER_NANOS;
+        }
+        return stream.isEmpty() ? 0 : Math.min(forceNanos / 2, GATHER_NANOS);
     }
 
     /** @return whether there was something */
@@ -394,11 +401,12 @@ public final class AppendLog implements AutoCloseable {
         IncrementFile next = created;
         if (next == null) {
             // If this fails, no manifest lists the name, and the next attempt uses it again.
-            next = IncrementFile.create(disk, directory.resolve(increment(lastIncrement + 1).name()));
+            next = IncrementFile.create(disk,
+                    directory.resolve(LogManifest.Entry.increment(name, lastIncrement + 1).name()));
             created = next;
             lastIncrement++;
         }
-        LogManifest changed = manifest.with(increment(lastIncrement));
+        LogManifest changed = manifest.with(LogManifest.Entry.increment(name, lastIncrement));
         disk.forceDirectory(directory);
         if (isComplete) {
             changed.write(disk, directory, name);
@@ -415,10 +423,6 @@ public final class AppendLog implements AutoCloseable {
         durable = start;
         notifyAll();
         waiters.run(start);
-    }
-
-    private LogManifest.Entry increment(long sequence) {
-        return new LogManifest.Entry(name + "." + sequence + ".incr.aof", sequence);
     }
 
     /** @return false if the process has to end */
@@ -452,7 +456,8 @@ public final class AppendLog implements AutoCloseable {
         forceFailed = false;
         recovered();
         forcedNanos = ticker.nanoTime();
-        timings.forced(forcedNanos - begin, sync == Sync.ALWAYS);
+        forceNanos = forcedNanos - begin;
+        timings.forced(forceNanos, sync == Sync.ALWAYS);
         durable = written;
         waiters.run(written);
         return true;
@@ -519,7 +524,7 @@ public final class AppendLog implements AutoCloseable {
     private synchronized List<String> replace(Path written, long cut) throws IOException {
         awaitFile(cut);
         long sequence = ++lastBase;
-        LogManifest.Entry base = new LogManifest.Entry(name + "." + sequence + ".base.rdb", sequence);
+        LogManifest.Entry base = LogManifest.Entry.base(name, sequence);
         disk.move(written, directory.resolve(base.name()));
         disk.forceDirectory(directory);
         LogManifest changed = manifest.with(base, manifest.lastIncrement());

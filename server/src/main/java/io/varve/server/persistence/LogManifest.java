@@ -4,6 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record LogManifest(@Nullable Entry base, List<Entry> increments) {
     private static final int MAX_BYTES = 16 << 20;
+    private static final int MAX_DIGITS = 18;
     /** Ends the name of a manifest, after the name of the log. */
     public static final String SUFFIX = ".manifest";
 
@@ -31,7 +33,17 @@ public record LogManifest(@Nullable Entry base, List<Entry> increments) {
      * @param name its name within the directory
      * @param sequence its number, from 1 on, among those of its type
      */
-    public record Entry(String name, long sequence) {}
+    public record Entry(String name, long sequence) {
+        /** The base of a log with this number. */
+        static Entry base(String log, long sequence) {
+            return new Entry(log + "." + sequence + ".base.rdb", sequence);
+        }
+
+        /** The increment of a log with this number. */
+        static Entry increment(String log, long sequence) {
+            return new Entry(log + "." + sequence + ".incr.aof", sequence);
+        }
+    }
 
     public LogManifest {
         increments = List.copyOf(increments);
@@ -246,5 +258,29 @@ public record LogManifest(@Nullable Entry base, List<Entry> increments) {
         }
         disk.move(temporary, file);
         disk.forceDirectory(directory);
+    }
+
+    /**
+     * The highest number of a file in the directory, whether it is listed or not.
+     *
+     * @param kind {@code .base.} or {@code .incr.}
+     */
+    static long lastNumber(Path directory, String name, String kind) throws IOException {
+        long last = 0;
+        String prefix = name + ".";
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
+            for (Path each : files) {
+                String file = String.valueOf(each.getFileName());
+                int end = file.indexOf(kind);
+                String digits = file.startsWith(prefix) && end > prefix.length()
+                        ? file.substring(prefix.length(), end)
+                        : "";
+                if (!digits.isEmpty() && digits.length() <= MAX_DIGITS
+                        && digits.chars().allMatch(Character::isDigit)) {
+                    last = Math.max(last, Long.parseLong(digits));
+                }
+            }
+        }
+        return last;
     }
 }
