@@ -63,8 +63,6 @@ public final class AppendLog implements AutoCloseable {
     private volatile Sync sync = Sync.EVERYSEC;
     private volatile boolean stamped;
     private volatile boolean holding;
-    private volatile boolean requested;
-    private volatile boolean resting;
     private volatile boolean rewriteScheduled;
     private volatile boolean closing;
     private volatile long durable;
@@ -92,7 +90,6 @@ public final class AppendLog implements AutoCloseable {
     private @Nullable IncrementFile created;
     private long written;
     private long forcedNanos;
-    private long forceNanos;
     private boolean forceFailed;
     private boolean lost;
     private volatile long fileBytes;
@@ -156,10 +153,7 @@ public final class AppendLog implements AutoCloseable {
      * all clients that it has found ready, and not for each of them: they share one force.
      */
     public void writeSoon() {
-        requested = true;
-        if (resting) {
-            LockSupport.unpark(thread);
-        }
+        LockSupport.unpark(thread);
     }
 
     /** Forgets an action that waits: its client is gone. */
@@ -316,33 +310,10 @@ public final class AppendLog implements AutoCloseable {
         }
     }
 
-    /** Waits until somebody asks for a write, or long enough that the next block is worth it. */
+    /** Waits until somebody asks for a write; if nobody has to wait for one, until the next block is worth it. */
     private void rest(boolean hasWritten) {
-        long gathering = hasWritten ? gatheringNanos() : 0;
-        if (gathering > 0) {
-            LockSupport.parkNanos(this, gathering);
-        } else {
-            resting = true;
-            // ORDER: who asks sees that the thread rests, or is seen here.
-            if (!requested && !closing) {
-                LockSupport.parkNanos(this, REST_NANOS);
-            }
-            resting = false;
-        }
-        // ORDER: what was appended before somebody asked is taken after this.
-        requested = false;
-    }
-
-    /**
-     * How long to wait for more, after a block. If each block is forced, the clients whose replies have just left may
-     * send their next commands: with those that wait already, they share one force. Without this the clients fall into
-     * two groups, and each force serves one of them.
-     */
-    private long gatheringNanos() {
-        if (sync != Sync.ALWAYS) {
-            return GATHER_NANOS;
-        }
-        return stream.isEmpty() ? 0 : Math.min(forceNanos / 2, GATHER_NANOS);
+        // ORDER: whoever appends and then asks is heard, also if that was before: the permit of unpark stays.
+        LockSupport.parkNanos(this, hasWritten && sync != Sync.ALWAYS ? GATHER_NANOS : REST_NANOS);
     }
 
     /** @return whether there was something */
@@ -456,8 +427,7 @@ public final class AppendLog implements AutoCloseable {
         forceFailed = false;
         recovered();
         forcedNanos = ticker.nanoTime();
-        forceNanos = forcedNanos - begin;
-        timings.forced(forceNanos, sync == Sync.ALWAYS);
+        timings.forced(forcedNanos - begin, sync == Sync.ALWAYS);
         durable = written;
         waiters.run(written);
         return true;
