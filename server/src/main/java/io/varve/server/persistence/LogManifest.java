@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -24,6 +25,10 @@ import org.jspecify.annotations.Nullable;
 public record LogManifest(@Nullable Entry base, List<Entry> increments) {
     private static final int MAX_BYTES = 16 << 20;
     private static final int MAX_DIGITS = 18;
+    private static final int MAX_SHOWN_CHARS = 40;
+    /** Letters behind a backslash, and the characters that they stand for. */
+    private static final String ESCAPES = "nrtab\"\\";
+    private static final String ESCAPED = "\n\r\t\u0007\b\"\\";
     /** Ends the name of a manifest, after the name of the log. */
     public static final String SUFFIX = ".manifest";
 
@@ -93,7 +98,7 @@ public record LogManifest(@Nullable Entry base, List<Entry> increments) {
                 case 'h' -> {
                     // History: its writer was about to delete the file.
                 }
-                default -> throw read.wrong("type " + read.type + "; expected b, i or h");
+                default -> throw read.wrong("type " + shown(String.valueOf(read.type)) + "; expected b, i or h");
             }
         }
         if (base == null && increments.isEmpty()) {
@@ -108,11 +113,11 @@ public record LogManifest(@Nullable Entry base, List<Entry> increments) {
             String name = null;
             long sequence = -1;
             char type = 0;
-            Words words = new Words(line);
+            Words words = new Words(line, place);
             for (String key = words.next(); key != null; key = words.next()) {
                 String value = words.next();
                 if (value == null) {
-                    throw new IOException(place + ": " + key + " has no value");
+                    throw new IOException(place + ": " + shown(key) + " has no value");
                 }
                 switch (key.toLowerCase(Locale.ROOT)) {
                     case "file" -> name = value;
@@ -126,17 +131,28 @@ public record LogManifest(@Nullable Entry base, List<Entry> increments) {
             if (name == null || sequence < 1 || type == 0) {
                 throw new IOException(place + ": expected file NAME seq NUMBER type b|i|h");
             }
-            if (name.contains("/") || name.equals("..") || name.isEmpty() || name.indexOf(0) >= 0) {
-                throw new IOException(place + ": file " + name + "; expected a name within the directory");
+            if (!isFileName(name)) {
+                throw new IOException(place + ": file " + shown(name) + "; expected a name within the directory");
             }
             return new Line(new Entry(name, sequence), type, place);
+        }
+
+        private static boolean isFileName(String name) {
+            try {
+                Path path = Path.of(name);
+                return !name.isEmpty() && !name.contains("/") && path.equals(path.getFileName())
+                        && path.normalize().equals(path) && !name.equals("..");
+            } catch (InvalidPathException wrong) {
+                // It has a zero byte, or the system's character set does not have its letters.
+                return false;
+            }
         }
 
         private static long number(String text, String place) throws IOException {
             try {
                 return Long.parseLong(text);
             } catch (NumberFormatException none) {
-                throw new IOException(place + ": seq " + text + "; expected a number", none);
+                throw new IOException(place + ": seq " + shown(text) + "; expected a number", none);
             }
         }
 
@@ -145,25 +161,32 @@ public record LogManifest(@Nullable Entry base, List<Entry> increments) {
         }
     }
 
-    /** The words of a line: separated by blanks, or in double quotes with escapes. Confined to one thread. */
+    /** A text of the file for a message of one line. */
+    private static String shown(String text) {
+        return quoted(text.length() > MAX_SHOWN_CHARS ? text.substring(0, MAX_SHOWN_CHARS) + "..." : text);
+    }
+
+    /** The words of a line: separated by blanks, or in quotes with Redis's escapes. Confined to one thread. */
     private static final class Words {
         private final String line;
+        private final String place;
         private int at;
 
-        Words(String line) {
+        Words(String line, String place) {
             this.line = line;
+            this.place = place;
         }
 
         @Nullable
-        String next() {
+        String next() throws IOException {
             while (at < line.length() && line.charAt(at) == ' ') {
                 at++;
             }
             if (at == line.length()) {
                 return null;
             }
-            if (line.charAt(at) == '"') {
-                return quoted();
+            if (line.charAt(at) == '"' || line.charAt(at) == '\'') {
+                return quoted(line.charAt(at));
             }
             int from = at;
             while (at < line.length() && line.charAt(at) != ' ') {
@@ -172,24 +195,38 @@ public record LogManifest(@Nullable Entry base, List<Entry> increments) {
             return line.substring(from, at);
         }
 
-        private String quoted() {
+        private String quoted(char quote) throws IOException {
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
             at++;
-            while (at < line.length() && line.charAt(at) != '"') {
-                if (line.charAt(at) == '\\' && at + 3 < line.length() && line.charAt(at + 1) == 'x'
-                        && HexFormat.isHexDigit(line.charAt(at + 2)) && HexFormat.isHexDigit(line.charAt(at + 3))) {
-                    bytes.write(Integer.parseInt(line.substring(at + 2, at + 4), 16));
-                    at += 4;
-                    continue;
+            while (at < line.length() && line.charAt(at) != quote) {
+                if (line.charAt(at) == '\\' && at + 1 < line.length()
+                        && (quote == '"' || line.charAt(at + 1) == quote)) {
+                    unescape(bytes);
+                } else {
+                    int letter = line.codePointAt(at);
+                    bytes.writeBytes(Character.toString(letter).getBytes(StandardCharsets.UTF_8));
+                    at += Character.charCount(letter);
                 }
-                if (line.charAt(at) == '\\' && at + 1 < line.length()) {
-                    at++;
-                }
-                bytes.writeBytes(line.substring(at, at + 1).getBytes(StandardCharsets.UTF_8));
-                at++;
             }
             at++;
+            if (at > line.length() || at < line.length() && line.charAt(at) != ' ') {
+                throw new IOException(place + ": unbalanced quotes");
+            }
             return bytes.toString(StandardCharsets.UTF_8);
+        }
+
+        private void unescape(ByteArrayOutputStream bytes) {
+            if (line.charAt(at + 1) == 'x' && at + 3 < line.length()
+                    && HexFormat.isHexDigit(line.charAt(at + 2)) && HexFormat.isHexDigit(line.charAt(at + 3))) {
+                bytes.write(HexFormat.fromHexDigits(line, at + 2, at + 4));
+                at += 4;
+                return;
+            }
+            int letter = line.codePointAt(at + 1);
+            int code = ESCAPES.indexOf(letter);
+            bytes.writeBytes((code < 0 ? Character.toString(letter) : ESCAPED.substring(code, code + 1))
+                    .getBytes(StandardCharsets.UTF_8));
+            at += 1 + Character.charCount(letter);
         }
     }
 
@@ -238,9 +275,25 @@ public record LogManifest(@Nullable Entry base, List<Entry> increments) {
 
     private static void line(StringBuilder text, Entry entry, char type) {
         boolean isPlain = entry.name().chars().allMatch(c -> c > ' ' && c < 0x7f && c != '"' && c != '\\' && c != '\'');
-        String name = isPlain ? entry.name() : '"' + entry.name().replaceAll("([\"\\\\])", "\\\\$1") + '"';
+        String name = isPlain ? entry.name() : quoted(entry.name());
         text.append("file ").append(name).append(" seq ").append(entry.sequence()).append(" type ").append(type)
                 .append('\n');
+    }
+
+    /** In quotes, with Redis's escapes for all that is not printable ASCII. */
+    private static String quoted(String name) {
+        StringBuilder text = new StringBuilder("\"");
+        for (byte each : name.getBytes(StandardCharsets.UTF_8)) {
+            int code = ESCAPED.indexOf(each);
+            if (code >= 0) {
+                text.append('\\').append(ESCAPES.charAt(code));
+            } else if (each >= ' ' && each < 0x7f) {
+                text.append((char) each);
+            } else {
+                text.append("\\x").append(HexFormat.of().toHexDigits(each));
+            }
+        }
+        return text.append('"').toString();
     }
 
     /** Replaces the manifest of a log. Returns when that would survive a loss of power. */

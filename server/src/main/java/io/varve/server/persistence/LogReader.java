@@ -252,11 +252,15 @@ public final class LogReader {
 
     /** @return false at the end of the log */
     private boolean nextBlock() throws LogException {
-        if (at == length || torn > 0) {
-            if (transaction != NONE && torn == 0) {
-                if (!mayBeTorn) {
-                    throw new LogException(file, transaction, "a transaction that does not end");
-                }
+        if (torn > 0) {
+            return false;
+        }
+        if (transaction != NONE && (hasBlocks || !mayBeTorn)) {
+            // A block has whole transactions, or its writer was wrong.
+            throw new LogException(file, transaction, "a transaction that does not end");
+        }
+        if (at == length) {
+            if (transaction != NONE) {
                 tornAt(at);
             }
             return false;

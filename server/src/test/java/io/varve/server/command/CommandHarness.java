@@ -82,6 +82,10 @@ public final class CommandHarness implements AutoCloseable {
         return cache;
     }
 
+    public ServerState server() {
+        return server;
+    }
+
     public BlockedKeys blockedKeys() {
         return server.blockedKeys();
     }

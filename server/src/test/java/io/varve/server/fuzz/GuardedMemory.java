@@ -25,6 +25,7 @@ public final class GuardedMemory implements AutoCloseable {
 
     /** The driver of a target may close it on another thread. */
     private final Arena arena = Arena.ofShared();
+    private final MemorySegment content;
     private final long end;
     private final int capacity;
 
@@ -36,6 +37,7 @@ public final class GuardedMemory implements AutoCloseable {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
                 MemorySegment mapped = channel.map(FileChannel.MapMode.READ_WRITE, 0, (long) bytes + GUARD_BYTES,
                         arena);
+                content = mapped.asSlice(0, bytes);
                 end = mapped.address() + bytes;
                 channel.truncate(bytes);
             } finally {
@@ -56,6 +58,12 @@ public final class GuardedMemory implements AutoCloseable {
         long begin = take(to - from, front);
         Memory.copy(bytes, from, begin, to - from);
         return begin;
+    }
+
+    /** As {@link #put}, for all bytes. @return them in this memory */
+    public MemorySegment segment(byte[] bytes, byte front) {
+        put(bytes, 0, bytes.length, front);
+        return content.asSlice(content.byteSize() - bytes.length);
     }
 
     /** So many bytes where the memory ends. */

@@ -11,7 +11,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import io.varve.server.acl.AclRulesFuzzTest;
+import io.varve.server.command.persistence.SnapshotLoaderFuzzTest;
 import io.varve.server.config.ConfigFuzzTest;
+import io.varve.server.persistence.LogReaderFuzzTest;
+import io.varve.server.persistence.ManifestFuzzTest;
 import io.varve.server.rdb.PayloadFuzzTest;
 import io.varve.server.rdb.RdbFuzzTest;
 import io.varve.server.resp.RequestDecoderFuzzTest;
@@ -43,8 +46,8 @@ public final class JazzerRun {
 
     static List<FuzzCase> cases() {
         return List.of(RequestDecoderFuzzTest.fuzzCase(), PayloadFuzzTest.fuzzCase(), RdbFuzzTest.fuzzCase(),
-                AclRulesFuzzTest.fuzzCase(),
-                ConfigFuzzTest.fuzzCase());
+                SnapshotLoaderFuzzTest.fuzzCase(), ManifestFuzzTest.fuzzCase(), LogReaderFuzzTest.fuzzCase(),
+                AclRulesFuzzTest.fuzzCase(), ConfigFuzzTest.fuzzCase());
     }
 
     /** @param arguments seconds for each target; the target's test, or {@code all}; the module's folder */

@@ -118,6 +118,18 @@ class LogReaderTest {
                 .hasMessageContaining("transaction");
     }
 
+    /** A block is in the file as a whole, and so are the transactions in it: cutting one off would damage the block. */
+    @Test
+    void transactionThatDoesNotEndInItsBlockIsDamage() {
+        String begin = HEAD + block(SET_A, 0);
+        for (String open : List.of(block(SET_B + MULTI + SET_A, 0), block(SET_B + MULTI + SET_A, 0) + block(EXEC, 0),
+                block(SET_B + MULTI, 0) + SET_A + EXEC)) {
+            assertThatThrownBy(() -> read(begin + open, true)).as(open).isInstanceOf(LogException.class)
+                    .hasMessageContaining("byte " + (begin + open).indexOf(MULTI))
+                    .hasMessageContaining("transaction");
+        }
+    }
+
     @Test
     void tornEndOfAnotherFileThanTheLastIsDamage() {
         String torn = HEAD + block(SET_A, 0) + block(SET_B, 0).substring(0, 30);
@@ -258,10 +270,23 @@ class LogReaderTest {
     }
 
     @Test
+    void namesInQuotesHaveEscapesAsInRedis() throws IOException {
+        Path file = Files.writeString(folder.resolve("m"), """
+                file "a\\n\\r\\t\\a\\b\\x41\\q\\\"\\\\" seq 1 type b
+                file 'it\\'s \\n' seq 2 type i
+                """);
+        LogManifest manifest = LogManifest.read(file);
+        assertThat(manifest.names()).containsExactly("a\n\r\t\u0007\bAq\"\\", "it's \\n");
+        Files.writeString(file, manifest.text());
+        assertThat(LogManifest.read(file)).isEqualTo(manifest);
+    }
+
+    @Test
     void wrongManifestsAreRefusedWithTheirLine() throws IOException {
         Path file = folder.resolve("m");
         for (String wrong : List.of("file a seq 1 type x", "file a seq x type b", "file a type b", "file", "seq 1",
-                "file ../a seq 1 type b", "file a seq 0 type i",
+                "file ../a seq 1 type b", "file .. seq 1 type b", "file . seq 1 type b", "file a seq 0 type i",
+                "file \"a seq 1 type b", "\"", "file \"a\\", "file 'a seq 1 type b", "file \"a\"b seq 1 type b",
                 "file \"a\0b\" seq 1 type b", "file a seq \"\\xzz\" type b",
                 "file a seq 2 type i\nfile b seq 1 type i", "file a seq 1 type b\nfile b seq 2 type b")) {
             Files.writeString(file, wrong);

@@ -38,29 +38,37 @@ public class RdbFuzzTest {
 
     /** The target, for whatever drives it. */
     public static FuzzCase fuzzCase() {
+        return new FuzzCase(RdbFuzzTest.class, RdbFuzzTest::fuzzerTestOneInput, files(), words());
+    }
+
+    /** Files of every kind, as ISO 8859-1. */
+    public static List<String> files() {
         String head = "REDIS0010\u00fa" + texts("redis-ver", "7.0.15") + "\u00fe\0\u00fb" + length(2) + length(1);
-        return new FuzzCase(RdbFuzzTest.class, RdbFuzzTest::fuzzerTestOneInput,
-                List.of(head + "\0" + texts("key", "value") + "\u00fc" + little(4_000_000_000_000L, 8) + "\0"
-                        + texts("other", "7") + NO_CHECKSUM,
-                        head + "\u00f8" + length(77) + "\u0002" + texts("set") + length(2) + texts("a", "b")
-                                + NO_CHECKSUM,
-                        head + "\u00f9\u0005\u0005" + texts("zset") + length(1) + texts("a") + little(7, 8)
-                                + NO_CHECKSUM,
-                        head + "\u0003" + texts("zset") + length(2) + texts("a", "1.5") + texts("b") + "\u00fe"
-                                + NO_CHECKSUM,
-                        head + "\u0012" + texts("list") + length(1) + "\u0002" + listpack("a", "b") + NO_CHECKSUM,
-                        head + "\u000e" + texts("list") + length(1) + ziplist("a", "b") + NO_CHECKSUM,
-                        head + "\u0018" + texts("hash") + little(7, 8) + length(2) + length(1) + texts("a", "b")
-                                + length(0) + texts("c", "d") + NO_CHECKSUM,
-                        "VALKEY080\u0016" + texts("hash") + length(2) + texts("a", "b") + little(-1, 8)
-                                + texts("c", "d") + little(9, 8) + NO_CHECKSUM,
-                        "REDIS0001\0" + texts("key", "value") + "\u00ff",
-                        head + "\u0007" + texts("module") + "\u0081" + little(7, 8) + NO_CHECKSUM,
-                        head + "\u00f4" + length(1) + length(2) + length(3) + NO_CHECKSUM),
-                List.of("REDIS0012", "\u00ff", "\u00fe", "\u00fd\0\0\0\0", "\u00fc", "\u00fb", "\u00fa", "\u00f9",
-                        "\u00f8", "\u00f5", "\u0080", "\u0081", "\u00c0", "\u00c3", "\u0080\u00ff\u00ff\u00ff\u00ff",
-                        "\u0081\u007f\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff", texts(""), texts("key"), listpack(),
-                        ziplist(), NO_CHECKSUM));
+        return List.of(head + "\0" + texts("key", "value") + "\u00fc" + little(4_000_000_000_000L, 8) + "\0"
+                + texts("other", "7") + NO_CHECKSUM,
+                head + "\u00f8" + length(77) + "\u0002" + texts("set") + length(2) + texts("a", "b")
+                        + NO_CHECKSUM,
+                head + "\u00f9\u0005\u0005" + texts("zset") + length(1) + texts("a") + little(7, 8)
+                        + NO_CHECKSUM,
+                head + "\u0003" + texts("zset") + length(2) + texts("a", "1.5") + texts("b") + "\u00fe"
+                        + NO_CHECKSUM,
+                head + "\u0012" + texts("list") + length(1) + "\u0002" + listpack("a", "b") + NO_CHECKSUM,
+                head + "\u000e" + texts("list") + length(1) + ziplist("a", "b") + NO_CHECKSUM,
+                head + "\u0018" + texts("hash") + little(7, 8) + length(2) + length(1) + texts("a", "b")
+                        + length(0) + texts("c", "d") + NO_CHECKSUM,
+                "VALKEY080\u0016" + texts("hash") + length(2) + texts("a", "b") + little(-1, 8)
+                        + texts("c", "d") + little(9, 8) + NO_CHECKSUM,
+                "REDIS0001\0" + texts("key", "value") + "\u00ff",
+                head + "\u0007" + texts("module") + "\u0081" + little(7, 8) + NO_CHECKSUM,
+                head + "\u00f4" + length(1) + length(2) + length(3) + NO_CHECKSUM);
+    }
+
+    /** What files are made of. */
+    public static List<String> words() {
+        return List.of("REDIS0012", "\u00ff", "\u00fe", "\u00fd\0\0\0\0", "\u00fc", "\u00fb", "\u00fa", "\u00f9",
+                "\u00f8", "\u00f5", "\u0080", "\u0081", "\u00c0", "\u00c3", "\u0080\u00ff\u00ff\u00ff\u00ff",
+                "\u0081\u007f\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff", texts(""), texts("key"), listpack(),
+                ziplist(), NO_CHECKSUM);
     }
 
     public static void fuzzerTestOneInput(byte[] file) {

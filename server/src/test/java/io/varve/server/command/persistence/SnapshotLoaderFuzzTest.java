@@ -1,0 +1,159 @@
+package io.varve.server.command.persistence;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import io.varve.memory.item.Item;
+import io.varve.server.command.CommandHarness;
+import io.varve.server.config.ServerConfig;
+import io.varve.server.fuzz.FuzzCase;
+import io.varve.server.fuzz.FuzzRun;
+import io.varve.server.fuzz.GuardedMemory;
+import io.varve.server.persistence.ReusedText;
+import io.varve.server.rdb.Crc64;
+import io.varve.server.rdb.RdbException;
+import io.varve.server.rdb.RdbFuzzTest;
+import io.varve.server.rdb.RdbReader;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import static io.varve.server.rdb.Payloads.length;
+import static io.varve.server.rdb.Payloads.texts;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Loads any bytes as an RDB file into a cache: it has all keys of the file afterwards, or the file is refused with an
+ * offset. Confined to the test's thread.
+ *
+ * <p>The lowest bit of the first byte says whether the end of a file and its checksum are put behind the other bytes.
+ */
+public class SnapshotLoaderFuzzTest {
+    private static final GuardedMemory FILE = new GuardedMemory(1 << 16);
+    private static final Path NAME = Path.of("dump.rdb");
+    private static final Pattern OFFSET = Pattern.compile("dump\\.rdb: offset (\\d+): .+");
+    private static final int END = 0xff;
+
+    private static CommandHarness harness;
+
+    @BeforeAll
+    public static void fuzzerInitialize() {
+        // Small limits: all forms of collections are reached by small files.
+        harness = new CommandHarness(ServerConfig.defaults().with("maxmemory", "64mb").with("shards", "2")
+                .with("maxmemory-policy", "noeviction")
+                .with("hash-max-listpack-entries", "2").with("zset-max-listpack-entries", "2")
+                .with("set-max-intset-entries", "2").with("list-max-listpack-size", "2"));
+    }
+
+    @AfterAll
+    public static void fuzzerTearDown() {
+        harness.close();
+        FILE.close();
+    }
+
+    @Test
+    void anyFileIsLoadedAsAWholeOrRefused() {
+        new FuzzRun(fuzzCase()).runFewer();
+    }
+
+    /** The target, for whatever drives it. */
+    public static FuzzCase fuzzCase() {
+        Stream<String> files = RdbFuzzTest.files().stream().map(file -> "\0" + file);
+        Stream<String> ended = Stream.of("\u0001REDIS0010\u0002" + texts("set") + length(2) + texts("a", "b"));
+        return new FuzzCase(SnapshotLoaderFuzzTest.class, SnapshotLoaderFuzzTest::fuzzerTestOneInput,
+                Stream.concat(files, ended).toList(), RdbFuzzTest.words());
+    }
+
+    public static void fuzzerTestOneInput(byte[] input) {
+        if (input.length == 0) {
+            return;
+        }
+        byte[] file = Arrays.copyOfRange(input, 1, input.length);
+        if ((input[0] & 1) != 0) {
+            file = ended(file);
+        }
+        String seen = load(file, (byte) 0);
+        assertThat(load(file, (byte) 0xff)).isEqualTo(seen);
+    }
+
+    private static byte[] ended(byte[] file) {
+        byte[] ended = Arrays.copyOf(file, file.length + 1 + Long.BYTES);
+        ended[file.length] = (byte) END;
+        MemorySegment bytes = FILE.segment(Arrays.copyOf(ended, file.length + 1), (byte) 0);
+        long checksum = Crc64.update(0, bytes.address(), file.length + 1);
+        for (int i = 0; i < Long.BYTES; i++) {
+            ended[file.length + 1 + i] = (byte) (checksum >>> i * Byte.SIZE);
+        }
+        return ended;
+    }
+
+    /** The digest of the loaded data, or why the file was refused. Bytes outside the file must not affect it. */
+    private static String load(byte[] file, byte around) {
+        MemorySegment bytes = FILE.segment(file, around);
+        try {
+            long end = SnapshotLoader.loadBase(harness.server(), NAME, bytes, _ -> {});
+            assertThat(end).isBetween(1L, (long) file.length);
+            assertThat(keys()).isEqualTo(liveEntries(bytes));
+            String digest = DatasetDigest.of(harness.server());
+            if (end < file.length) {
+                flush();
+                assertThat(SnapshotLoader.loadBase(harness.server(), NAME, bytes.asSlice(0, end), _ -> {}))
+                        .isEqualTo(end);
+                assertThat(DatasetDigest.of(harness.server())).as("without what is behind it").isEqualTo(digest);
+            }
+            return digest;
+        } catch (IOException refused) {
+            assertThat(refused).hasCauseInstanceOf(RdbException.class);
+            Matcher message = OFFSET.matcher(refused.getMessage());
+            assertThat(message.matches()).as(refused.getMessage()).isTrue();
+            assertThat(Long.parseLong(message.group(1))).isLessThanOrEqualTo(file.length);
+            return refused.getMessage();
+        } finally {
+            assertThat(harness.cache().checkIntegrity()).isEmpty();
+            flush();
+            assertThat(keys()).isZero();
+        }
+    }
+
+    private static void flush() {
+        harness.cache().flushAll();
+    }
+
+    private static long keys() {
+        long keys = 0;
+        for (int i = 0; i < harness.cache().databaseCount(); i++) {
+            keys += harness.cache().size(i);
+        }
+        return keys;
+    }
+
+    /** Entries of the file that have not expired. */
+    private static long liveEntries(MemorySegment bytes) throws RdbException {
+        long entries = 0;
+        try (ReusedText text = new ReusedText()) {
+            RdbReader reader = new RdbReader(bytes.address(), bytes.byteSize(), text, new RdbReader.Sink() {
+                @Override
+                public void auxiliary(String name, String value) {
+                    // No key.
+                }
+
+                @Override
+                public void sizes(int database, long keys, long expiring) {
+                    // They are announced, and need not be right.
+                }
+            });
+            while (reader.next()) {
+                if (reader.expireAtMillis() == Item.NEVER || reader.expireAtMillis() > harness.now()) {
+                    entries++;
+                }
+            }
+        }
+        return entries;
+    }
+}
