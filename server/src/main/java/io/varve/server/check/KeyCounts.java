@@ -10,7 +10,6 @@ import java.util.TreeMap;
 
 import io.varve.memory.item.Item;
 import io.varve.memory.offheap.Memory;
-import io.varve.server.rdb.CorruptPayloadException;
 import io.varve.server.rdb.RdbReader;
 import io.varve.server.rdb.ValueSink;
 
@@ -57,6 +56,7 @@ final class KeyCounts implements ValueSink {
     private Kind kind = Kind.STRING;
     private long elements;
     private long payloadBytes;
+    private long empty;
 
     /** @param nowMillis the time at which keys have expired or not, ms since the epoch */
     KeyCounts(long nowMillis) {
@@ -76,14 +76,11 @@ final class KeyCounts implements ValueSink {
         return SafeText.quote(key, keyLength);
     }
 
-    /**
-     * Ends the entry of the reader.
-     *
-     * @throws CorruptPayloadException if it has no element, which no server writes or loads
-     */
+    /** Ends the entry of the reader. It is no key if it is a collection without elements, which a start skips. */
     void end(RdbReader reader) {
         if (elements == 0) {
-            throw new CorruptPayloadException();
+            empty++;
+            return;
         }
         boolean isFull = databases.size() >= MAX_DATABASES && !databases.containsKey(reader.database());
         Row row = databases
@@ -157,6 +154,10 @@ final class KeyCounts implements ValueSink {
                 row)));
         print(table, "all", "", total());
         table.print(out);
+        if (empty > 0) {
+            out.println();
+            out.println(Table.number(empty) + " collections without elements, which a start skips");
+        }
         if (largest.isEmpty()) {
             return;
         }

@@ -82,10 +82,6 @@ public final class CommandHarness implements AutoCloseable {
         return cache;
     }
 
-    public ServerState server() {
-        return server;
-    }
-
     public BlockedKeys blockedKeys() {
         return server.blockedKeys();
     }

@@ -70,9 +70,12 @@ public class LogReaderFuzzTest {
         seeds.add((char) (LAST | BLOCKS) + "\0\0\0" + "\u0001\0" + SET + "\u0001\u0003" + redis);
         seeds.add((char) LAST + "\0\0\0" + FIRST_LINE + block(SET, 0) + SET);
         return new FuzzCase(LogReaderFuzzTest.class, LogReaderFuzzTest::fuzzerTestOneInput, seeds,
-                List.of("\u0001\0", "\u0001\u0001", "\u0001\u0003", "\r\n", "\n", "#", "#T:", "#TS:", "#B:", "#VARVE:1:",
-                        "#T:9223372036854775807\r\n", "#T:-1\r\n", "*", "$", "*1\r\n", "$0\r\n\r\n", "$-1\r\n", "*0\r\n",
-                        "*2147483647\r\n", "$2147483647\r\n", "99999999999999999999", MARK, FIRST_LINE, SET, MULTI, EXEC,
+                List.of("\u0001\0", "\u0001\u0001", "\u0001\u0003", "\r\n", "\n", "#", "#T:", "#TS:", "#B:",
+                        "#VARVE:1:",
+                        "#T:9223372036854775807\r\n", "#T:-1\r\n", "*", "$", "*1\r\n", "$0\r\n\r\n", "$-1\r\n",
+                        "*0\r\n",
+                        "*2147483647\r\n", "$2147483647\r\n", "99999999999999999999", MARK, FIRST_LINE, SET, MULTI,
+                        EXEC,
                         SELECT, block(SET, 0), block(SET, FIRST_LINE.length()), "\0\0\0\0"));
     }
 

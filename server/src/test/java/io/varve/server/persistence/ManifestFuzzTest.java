@@ -80,8 +80,8 @@ public class ManifestFuzzTest {
         try {
             return LogManifest.read(written);
         } catch (IOException refused) {
-            assertThat(refused.getMessage()).startsWith(written.toString()).doesNotContainPattern("[\\x00-\\x1f]");
-            assertThat(refused.getMessage().length()).isLessThan(written.toString().length() + MAX_MESSAGE_CHARS);
+            assertThat(refused.getMessage()).startsWith(written.toString()).doesNotContainPattern("[\\x00-\\x1f]")
+                    .hasSizeLessThan(written.toString().length() + MAX_MESSAGE_CHARS);
             return null;
         }
     }

@@ -81,27 +81,24 @@ public final class RestoreReader implements ValueSink {
         context = command;
         payloadBytes = length;
         reader.read(payload, length, this);
-        requireElements();
+        if (elements.count() == 0) {
+            corrupt();
+        }
     }
 
     /**
      * Reads a value of an RDB file.
      *
      * @param type as {@link io.varve.server.rdb.RdbReader#type} gives it
+     * @return false if it is a collection without elements, which no key has
      * @throws CorruptPayloadException if it is damaged
      */
-    public void read(CommandContext command, int type, long address, long length) {
+    public boolean read(CommandContext command, int type, long address, long length) {
         context = command;
         // The file is no memory that an eviction would have to make free.
         payloadBytes = 0;
         reader.readValue(type, address, length, this);
-        requireElements();
-    }
-
-    private void requireElements() {
-        if (elements.count() == 0) {
-            corrupt();
-        }
+        return elements.count() > 0;
     }
 
     /** The memory to free after an allocation failed. The command releases everything it holds before it runs again. */

@@ -47,6 +47,8 @@ final class SnapshotPart {
     private final Item item = new Item();
     private long loaded;
     private long expired;
+    /** Collections without elements, which old versions of Redis may have written: they are skipped, as in Redis. */
+    private long empty;
     private volatile long offset;
     private volatile boolean stopped;
 
@@ -101,6 +103,9 @@ final class SnapshotPart {
                         return null;
                     }
                 }
+            }
+            if (empty > 0) {
+                LOG.warn("{} collections without elements were skipped", empty);
             }
             return reader;
         }
@@ -159,8 +164,11 @@ final class SnapshotPart {
     private void storeOrEvict(RdbReader reader) throws RdbException {
         for (int attempt = 0;; attempt++) {
             try {
-                values.read(context, reader.type(), reader.value(), reader.valueLength());
-                store(reader);
+                if (values.read(context, reader.type(), reader.value(), reader.valueLength())) {
+                    store(reader);
+                } else {
+                    empty++;
+                }
                 return;
             } catch (CorruptPayloadException corrupt) {
                 throw new RdbException(reader.offset() - reader.valueLength(),

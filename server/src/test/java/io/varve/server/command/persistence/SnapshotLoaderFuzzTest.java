@@ -1,25 +1,29 @@
 package io.varve.server.command.persistence;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
+import io.varve.memory.Cache;
 import io.varve.memory.item.Item;
-import io.varve.server.command.CommandHarness;
+import io.varve.server.command.ServerState;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.fuzz.FuzzCase;
 import io.varve.server.fuzz.FuzzRun;
 import io.varve.server.fuzz.GuardedMemory;
-import io.varve.server.persistence.ReusedText;
 import io.varve.server.rdb.Crc64;
+import io.varve.server.rdb.PayloadMemory;
+import io.varve.server.rdb.PayloadReader;
 import io.varve.server.rdb.RdbException;
 import io.varve.server.rdb.RdbFuzzTest;
 import io.varve.server.rdb.RdbReader;
+import io.varve.server.rdb.ValueSink;
+import io.varve.server.testing.SettableTicker;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -39,21 +43,24 @@ public class SnapshotLoaderFuzzTest {
     private static final Path NAME = Path.of("dump.rdb");
     private static final Pattern OFFSET = Pattern.compile("dump\\.rdb: offset (\\d+): .+");
     private static final int END = 0xff;
+    private static final SettableTicker CLOCK = new SettableTicker();
 
-    private static CommandHarness harness;
+    private static Cache cache;
+    private static ServerState server;
 
     @BeforeAll
     public static void fuzzerInitialize() {
-        // Small limits: all forms of collections are reached by small files.
-        harness = new CommandHarness(ServerConfig.defaults().with("maxmemory", "64mb").with("shards", "2")
-                .with("maxmemory-policy", "noeviction")
+        // Small limits: small files reach all forms of collections.
+        ServerConfig config = ServerConfig.defaults().with("maxmemory", "64mb").with("shards", "2")
                 .with("hash-max-listpack-entries", "2").with("zset-max-listpack-entries", "2")
-                .with("set-max-intset-entries", "2").with("list-max-listpack-size", "2"));
+                .with("set-max-intset-entries", "2").with("list-max-listpack-size", "2");
+        cache = Cache.open(config.cacheConfig().withTicker(CLOCK));
+        server = new ServerState(cache, config, CLOCK, _ -> {});
     }
 
     @AfterAll
     public static void fuzzerTearDown() {
-        harness.close();
+        cache.close();
         FILE.close();
     }
 
@@ -65,7 +72,8 @@ public class SnapshotLoaderFuzzTest {
     /** The target, for whatever drives it. */
     public static FuzzCase fuzzCase() {
         Stream<String> files = RdbFuzzTest.files().stream().map(file -> "\0" + file);
-        Stream<String> ended = Stream.of("\u0001REDIS0010\u0002" + texts("set") + length(2) + texts("a", "b"));
+        Stream<String> ended = Stream.of("\u0001REDIS0010\u0002" + texts("set") + length(0),
+                "\u0001REDIS0010\u0002" + texts("set") + length(2) + texts("a", "b"));
         return new FuzzCase(SnapshotLoaderFuzzTest.class, SnapshotLoaderFuzzTest::fuzzerTestOneInput,
                 Stream.concat(files, ended).toList(), RdbFuzzTest.words());
     }
@@ -97,47 +105,75 @@ public class SnapshotLoaderFuzzTest {
     private static String load(byte[] file, byte around) {
         MemorySegment bytes = FILE.segment(file, around);
         try {
-            long end = SnapshotLoader.loadBase(harness.server(), NAME, bytes, _ -> {});
+            long end = SnapshotLoader.loadBase(server, NAME, bytes, _ -> {});
             assertThat(end).isBetween(1L, (long) file.length);
             assertThat(keys()).isEqualTo(liveEntries(bytes));
-            String digest = DatasetDigest.of(harness.server());
+            String digest = DatasetDigest.of(server);
             if (end < file.length) {
                 flush();
-                assertThat(SnapshotLoader.loadBase(harness.server(), NAME, bytes.asSlice(0, end), _ -> {}))
+                assertThat(SnapshotLoader.loadBase(server, NAME, bytes.asSlice(0, end), _ -> {}))
                         .isEqualTo(end);
-                assertThat(DatasetDigest.of(harness.server())).as("without what is behind it").isEqualTo(digest);
+                assertThat(DatasetDigest.of(server)).as("without what is behind it").isEqualTo(digest);
             }
             return digest;
         } catch (IOException refused) {
             assertThat(refused).hasCauseInstanceOf(RdbException.class);
-            Matcher message = OFFSET.matcher(refused.getMessage());
-            assertThat(message.matches()).as(refused.getMessage()).isTrue();
+            String text = String.valueOf(refused.getMessage());
+            Matcher message = OFFSET.matcher(text);
+            assertThat(message.matches()).as(text).isTrue();
             assertThat(Long.parseLong(message.group(1))).isLessThanOrEqualTo(file.length);
-            return refused.getMessage();
+            return text;
         } finally {
-            assertThat(harness.cache().checkIntegrity()).isEmpty();
+            assertThat(cache.checkIntegrity()).isEmpty();
             flush();
             assertThat(keys()).isZero();
         }
     }
 
     private static void flush() {
-        harness.cache().flushAll();
+        cache.flushAll();
     }
 
     private static long keys() {
         long keys = 0;
-        for (int i = 0; i < harness.cache().databaseCount(); i++) {
-            keys += harness.cache().size(i);
+        for (int i = 0; i < cache.databaseCount(); i++) {
+            keys += cache.size(i);
         }
         return keys;
     }
 
-    /** Entries of the file that have not expired. */
+    private static boolean hasElements(RdbReader reader, PayloadReader values) {
+        boolean[] has = new boolean[1];
+        values.readValue(reader.type(), reader.value(), reader.valueLength(), new ValueSink() {
+            @Override
+            public void begin(Kind kind) {
+                // Empty so far.
+            }
+
+            @Override
+            public void element(long address, int length) {
+                has[0] = true;
+            }
+
+            @Override
+            public void member(long address, int length, double score) {
+                has[0] = true;
+            }
+
+            @Override
+            public void field(long field, int fieldLength, long value, int valueLength, long time) {
+                has[0] = true;
+            }
+        });
+        return has[0];
+    }
+
+    /** Entries of the file that have not expired, and are no empty collections. */
     private static long liveEntries(MemorySegment bytes) throws RdbException {
         long entries = 0;
-        try (ReusedText text = new ReusedText()) {
-            RdbReader reader = new RdbReader(bytes.address(), bytes.byteSize(), text, new RdbReader.Sink() {
+        try (Arena arena = Arena.ofConfined()) {
+            PayloadMemory memory = length -> arena.allocate(Math.max(1, length)).address();
+            RdbReader reader = new RdbReader(bytes.address(), bytes.byteSize(), memory, new RdbReader.Sink() {
                 @Override
                 public void auxiliary(String name, String value) {
                     // No key.
@@ -148,8 +184,10 @@ public class SnapshotLoaderFuzzTest {
                     // They are announced, and need not be right.
                 }
             });
+            PayloadReader values = new PayloadReader(memory);
             while (reader.next()) {
-                if (reader.expireAtMillis() == Item.NEVER || reader.expireAtMillis() > harness.now()) {
+                boolean isLive = reader.expireAtMillis() == Item.NEVER || reader.expireAtMillis() > CLOCK.wallMillis();
+                if (isLive && hasElements(reader, values)) {
                     entries++;
                 }
             }

@@ -1,6 +1,7 @@
 package io.varve.server.command.persistence;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -14,6 +15,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
+import static io.varve.server.rdb.Payloads.length;
+import static io.varve.server.rdb.Payloads.listpack;
+import static io.varve.server.rdb.Payloads.texts;
+import static io.varve.server.rdb.Payloads.ziplist;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -141,6 +146,23 @@ class SnapshotTest {
         }
         try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
             assertThat(client.call("GET", "key").text()).isEqualTo("3");
+        }
+    }
+
+    /** Old versions of Redis have written such keys; no server has them. */
+    @Test
+    void emptyCollections_areSkipped() throws IOException {
+        String entries = "\u0002" + texts("set") + length(0) + "\u0004" + texts("hash") + length(0)
+                + "\n" + texts("list") + ziplist() + "\u000e" + texts("list 2") + length(1) + ziplist()
+                + "\u0012" + texts("list 3") + length(0) + "\u0005" + texts("zset") + length(0)
+                + "\u0011" + texts("zset 2") + listpack() + "\u0014" + texts("set 2") + listpack()
+                + "\0" + texts("string", "") + "\u0001" + texts("list 4") + length(1) + texts("a");
+        Files.write(file(), ("REDIS0010" + entries + "\u00ff\0\0\0\0\0\0\0\0").getBytes(StandardCharsets.ISO_8859_1));
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            assertThat(client.call("DBSIZE").integer()).isEqualTo(2);
+            assertThat(client.call("STRLEN", "string").integer()).isZero();
+            assertThat(client.call("LLEN", "list 4").integer()).isEqualTo(1);
+            assertThat(client.infoLong("rdb_last_load_keys_loaded")).isEqualTo(2);
         }
     }
 
