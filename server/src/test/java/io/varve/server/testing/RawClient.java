@@ -24,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 public final class RawClient implements AutoCloseable {
     private static final int TIMEOUT_MILLIS = 60_000;
     private static final int PIPELINE = 100;
+    private static final String MARK = "the mark behind the queued commands";
     private static final byte[] LINE_END = {'\r', '\n'};
 
     private final Socket socket;
@@ -129,6 +130,17 @@ public final class RawClient implements AutoCloseable {
                 assertThat(read().text()).isEqualTo("OK");
             }
         }
+    }
+
+    /** Sends the queued commands, and reads all replies: none may be an internal error. */
+    public void drain() throws IOException {
+        queue("ECHO", MARK);
+        flush();
+        RawReply reply;
+        do {
+            reply = read();
+            assertThat(reply.isError() && reply.text().contains("internal error")).as(reply.text()).isFalse();
+        } while (!reply.text().equals(MARK));
     }
 
     /** The next reply. */
