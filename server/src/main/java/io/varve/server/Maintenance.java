@@ -115,7 +115,7 @@ final class Maintenance implements AutoCloseable {
             sampledNanos = now;
             server.telemetry().report().sample(now);
             server.snapshots().saveIfDue();
-            server.logRewrites().rewriteIfDue();
+            server.logLifecycle().rewriteIfDue();
             server.telemetry().hiccups().follow(server.config().latencyThresholdMillis() > 0);
         }
         if (now - checkedNanos >= CHECK_NANOS) {

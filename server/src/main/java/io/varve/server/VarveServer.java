@@ -21,7 +21,7 @@ import io.varve.server.config.Settings;
 import io.varve.server.net.NetworkServer;
 import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.LoadProgress;
-import io.varve.server.persistence.LogRewrites;
+import io.varve.server.persistence.LogLifecycle;
 import io.varve.server.persistence.ReplayClock;
 import io.varve.server.persistence.Snapshots;
 import io.varve.server.recovery.Recovery;
@@ -40,7 +40,7 @@ public final class VarveServer implements AutoCloseable {
     private final NetworkServer network;
     private final Maintenance maintenance;
     private final Snapshots snapshots;
-    private final LogRewrites log;
+    private final LogLifecycle log;
     private final @Nullable MetricsServer metrics;
     private final Health health;
     private final CountDownLatch shutdown;
@@ -48,7 +48,7 @@ public final class VarveServer implements AutoCloseable {
     private volatile boolean saving;
 
     private VarveServer(Tiers tiers, NetworkServer network, Maintenance maintenance, Snapshots snapshots,
-            LogRewrites log, @Nullable MetricsServer metrics, Health health, CountDownLatch shutdown) {
+            LogLifecycle log, @Nullable MetricsServer metrics, Health health, CountDownLatch shutdown) {
         this.tiers = tiers;
         this.network = network;
         this.maintenance = maintenance;
@@ -125,7 +125,7 @@ public final class VarveServer implements AutoCloseable {
             server.load().end();
             reportLoaded(server, health);
             return new VarveServer(tiers, network, Maintenance.start(cache, network, server), server.snapshots(),
-                    server.logRewrites(),
+                    server.logLifecycle(),
                     metrics, health, shutdown);
         } catch (IOException | RuntimeException | Error failed) {
             health.stopping();

@@ -22,7 +22,7 @@ import io.varve.server.config.ServerConfig;
 import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.ChangeStream;
 import io.varve.server.persistence.LoadProgress;
-import io.varve.server.persistence.LogRewrites;
+import io.varve.server.persistence.LogLifecycle;
 import io.varve.server.persistence.Snapshots;
 import io.varve.server.resp.RequestHeapBudget;
 import org.jspecify.annotations.Nullable;
@@ -57,7 +57,7 @@ public final class ServerState {
     private volatile CommandTable commands = CommandTable.builder().build();
     private volatile AccessControl access;
     private volatile @Nullable Snapshots snapshots;
-    private volatile @Nullable LogRewrites logRewrites;
+    private volatile @Nullable LogLifecycle logLifecycle;
 
     /** @param shutdown requests the end of the process, with the reason; returns at once */
     public ServerState(Cache cache, ServerConfig config, Ticker ticker, Consumer<String> shutdown) {
@@ -218,21 +218,21 @@ public final class ServerState {
     }
 
     /** What opens and rewrites the log; set with the commands. */
-    public LogRewrites logRewrites() {
-        return Objects.requireNonNull(logRewrites);
+    public LogLifecycle logLifecycle() {
+        return Objects.requireNonNull(logLifecycle);
     }
 
     /** Ends the log, if it was begun. */
     public void endLog() {
-        LogRewrites control = logRewrites;
+        LogLifecycle control = logLifecycle;
         if (control != null) {
             control.close();
         }
     }
 
-    /** See {@link #logRewrites()}. */
-    public void logRewrites(LogRewrites control) {
-        logRewrites = control;
+    /** See {@link #logLifecycle()}. */
+    public void logLifecycle(LogLifecycle control) {
+        logLifecycle = control;
     }
 
     /** Ends the process at once: it cannot keep what it has promised. */

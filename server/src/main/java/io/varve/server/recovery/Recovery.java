@@ -92,7 +92,7 @@ public final class Recovery {
         } else {
             load(manifest);
         }
-        server.logRewrites().open(manifest);
+        server.logLifecycle().open(manifest);
         // What does not fit is evicted, and that is logged.
         server.cache().reconfigure(server.cache().config().withMaxMemoryBytes(server.config().maxMemoryBytes()));
     }

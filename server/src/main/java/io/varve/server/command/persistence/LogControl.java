@@ -14,8 +14,8 @@ import io.varve.server.config.ServerConfig;
 import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.ChangeStream;
 import io.varve.server.persistence.FailureReason;
+import io.varve.server.persistence.LogLifecycle;
 import io.varve.server.persistence.LogManifest;
-import io.varve.server.persistence.LogRewrites;
 import io.varve.server.persistence.RecordedRemovals;
 import io.varve.server.persistence.SnapshotStatus;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Turns the log on and off as the settings say, and rewrites it. Thread-safe: its parts guard themselves.
  */
-public final class LogControl implements LogRewrites {
+public final class LogControl implements LogLifecycle {
     private static final Logger LOG = LoggerFactory.getLogger(LogControl.class);
     /** Seconds between two attempts after a failure. */
     private static final long RETRY_SECONDS = 5;

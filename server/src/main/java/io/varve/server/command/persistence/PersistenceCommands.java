@@ -92,7 +92,7 @@ public final class PersistenceCommands {
             }
             SnapshotLoader.reload(server);
             if (server.log().isOpen()) {
-                server.logRewrites().rewriteNow();
+                server.logLifecycle().rewriteNow();
             }
         };
         boolean begun = server.snapshots().start(saves, load, failure -> waiting.answer(failure == null
@@ -119,7 +119,7 @@ public final class PersistenceCommands {
     }
 
     private void rewriteLog(CommandContext context) {
-        switch (server.logRewrites().rewrite()) {
+        switch (server.logLifecycle().rewrite()) {
             case STARTED -> context.reply().simple("Background append only file rewriting started");
             case SCHEDULED -> context.reply().simple("Background append only file rewriting scheduled");
             case RUNNING -> context.reply().error("ERR Background append only file rewriting already in progress");

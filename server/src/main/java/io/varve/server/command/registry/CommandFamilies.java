@@ -38,7 +38,7 @@ public final class CommandFamilies {
     /** Builds the table of all commands for one server. */
     public static CommandTable table(ServerState server) {
         server.snapshots(new SnapshotSaver(server));
-        server.logRewrites(new LogControl(server));
+        server.logLifecycle(new LogControl(server));
         CommandTable.Builder table = CommandTable.builder();
         StringCommands.addTo(table);
         KeyCommands.addTo(table);

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * Opens and closes the log, and replaces its base and increments by a new base. Thread-safe; only {@link #open} waits
  * for the disk.
  */
-public interface LogRewrites extends AutoCloseable {
+public interface LogLifecycle extends AutoCloseable {
     /** What became of a request. */
     enum Result {
         STARTED, SCHEDULED, RUNNING, CLOSED
