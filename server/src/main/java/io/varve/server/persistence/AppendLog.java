@@ -186,8 +186,8 @@ public final class AppendLog implements AutoCloseable {
     /**
      * Begins to log into a directory, with an increment that {@link ChangeStream#cut} has begun.
      *
-     * @param loaded the manifest whose files the data was loaded from; null if the log is worth nothing before
-     *     {@link #replaceBase}
+     * @param loaded lists the files that the data was loaded from: others of the manifest on disk are deleted once the
+     *     next one does not list them; null if the log is worth nothing before {@link #replaceBase}
      */
     public synchronized void open(Path into, String fileName, @Nullable LogManifest loaded) throws IOException {
         if (thread != null) {
@@ -196,15 +196,11 @@ public final class AppendLog implements AutoCloseable {
         directory = into;
         name = fileName;
         Path existing = LogManifest.file(into, fileName);
-        obsolete = List.of();
+        LogManifest old = Files.exists(existing) ? LogManifest.read(existing) : LogManifest.empty();
+        manifest = loaded == null ? old : loaded;
+        obsolete = new ArrayList<>(old.names());
         if (loaded != null) {
-            manifest = loaded;
-        } else if (Files.exists(existing)) {
-            LogManifest old = LogManifest.read(existing);
-            obsolete = old.names();
-            manifest = old;
-        } else {
-            manifest = LogManifest.empty();
+            obsolete.removeAll(loaded.names());
         }
         isComplete = loaded != null;
         lastBase = Math.max(manifest.lastBase(), LogManifest.lastNumber(into, fileName, ".base."));
@@ -381,6 +377,8 @@ public final class AppendLog implements AutoCloseable {
         disk.forceDirectory(directory);
         if (isComplete) {
             changed.write(disk, directory, name);
+            delete(obsolete);
+            obsolete = List.of();
         }
         manifest = changed;
         created = null;
@@ -481,7 +479,12 @@ public final class AppendLog implements AutoCloseable {
      * @throws IOException if the log cannot be changed; it is as before then
      */
     public void replaceBase(Path written, long cut) throws IOException {
-        for (String old : replace(written, cut)) {
+        delete(replace(written, cut));
+    }
+
+    /** Deletes files that no manifest lists any more. */
+    private void delete(List<String> superseded) {
+        for (String old : superseded) {
             try {
                 disk.delete(directory.resolve(old));
             } catch (IOException failed) {

@@ -253,6 +253,11 @@ public record LogManifest(@Nullable Entry base, List<Entry> increments) {
                 increments.stream().filter(each -> each.sequence() >= firstIncrement).toList());
     }
 
+    /** This manifest without its last increments. */
+    public LogManifest withoutLast(int count) {
+        return new LogManifest(base, increments.subList(0, increments.size() - count));
+    }
+
     /** Names of all files. */
     public List<String> names() {
         List<String> names = new ArrayList<>();

@@ -87,12 +87,13 @@ public final class Recovery {
 
     private void loadLog() throws IOException {
         LogManifest manifest = manifest();
+        LogManifest loaded = null;
         if (manifest == null) {
             SnapshotLoader.loadAtStart(server);
         } else {
-            load(manifest);
+            loaded = load(manifest);
         }
-        server.logLifecycle().open(manifest);
+        server.logLifecycle().open(loaded);
         // What does not fit is evicted, and that is logged.
         server.cache().reconfigure(server.cache().config().withMaxMemoryBytes(server.config().maxMemoryBytes()));
     }
@@ -122,7 +123,8 @@ public final class Recovery {
         return (ReplayClock) server.cache().config().ticker();
     }
 
-    private void load(LogManifest manifest) throws IOException {
+    /** @return the manifest without the last increments that have no command: one that begins now takes their place */
+    private LogManifest load(LogManifest manifest) throws IOException {
         long start = server.ticker().nanoTime();
         reportAt = start + PROGRESS_NANOS;
         ReplayClock clock = clock();
@@ -132,6 +134,7 @@ public final class Recovery {
         long commands = 0;
         long torn = 0;
         long refused;
+        int empty = 0;
         clock.stopAt(BEFORE_ALL_EXPIRY);
         try (LogReplay replay = new LogReplay(server, table, clock)) {
             List<String> names = manifest.names();
@@ -144,6 +147,7 @@ public final class Recovery {
                 Path file = directory.resolve(names.get(i));
                 LogReader reader = load(replay, file, i == names.size() - 1);
                 commands += reader.commands();
+                empty = reader.commands() == 0 ? empty + 1 : 0;
                 server.load().fileDone();
                 if (reader.tornBytes() > 0) {
                     torn += reader.tornBytes();
@@ -158,6 +162,7 @@ public final class Recovery {
         LOG.info("Loaded the log in {} in {} s: {} commands, {} of them refused; {} bytes of a torn end were cut off",
                 directory, String.format(Locale.ROOT, "%.3f", (clock.nanoTime() - start) / NANOS_PER_SECOND),
                 commands, refused, torn);
+        return manifest.withoutLast(Math.min(empty, manifest.increments().size()));
     }
 
     private LogReader load(LogReplay replay, Path file, boolean isLast) throws IOException {

@@ -3,6 +3,7 @@ package io.varve.server.command.persistence;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.SplittableRandom;
 
@@ -12,6 +13,7 @@ import io.varve.server.VarveServer;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.differential.random.RandomCommands;
 import io.varve.server.differential.random.ScriptStep;
+import io.varve.server.persistence.LogManifest;
 import io.varve.server.persistence.ReplayClock;
 import io.varve.server.testing.PackedLimits;
 import io.varve.server.testing.RawClient;
@@ -181,6 +183,46 @@ class LogCommandsTest {
         }
         try (VarveServer server = start(ticker); RawClient client = new RawClient(server.port())) {
             assertThat(digest(client)).isEqualTo(digest);
+        }
+    }
+
+    @Test
+    void incrementsWithoutCommands_areReplacedByTheNextStart() throws IOException {
+        SettableTicker ticker = new SettableTicker();
+        startAndStop(ticker);
+        for (int i = 2; i <= 4; i++) {
+            startAndStop(ticker);
+            assertThat(logFiles()).as("start %s", i).containsExactlyInAnyOrder("appendonly.aof.1.base.rdb",
+                    "appendonly.aof." + i + ".incr.aof");
+        }
+        try (VarveServer server = start(ticker); RawClient client = new RawClient(server.port())) {
+            client.command("SET", "key", "1");
+        }
+        // The torn end of a file of which nothing else is left.
+        startAndStop(ticker);
+        Files.writeString(directory.resolve("appendonlydir").resolve("appendonly.aof.6.incr.aof"), "#B:torn",
+                StandardOpenOption.APPEND);
+        startAndStop(ticker);
+        assertThat(logFiles()).containsExactlyInAnyOrder("appendonly.aof.1.base.rdb", "appendonly.aof.5.incr.aof",
+                "appendonly.aof.7.incr.aof");
+        try (VarveServer server = start(ticker); RawClient client = new RawClient(server.port())) {
+            assertThat(client.call("GET", "key").text()).isEqualTo("1");
+        }
+    }
+
+    private void startAndStop(Ticker ticker) throws IOException {
+        start(ticker).close();
+    }
+
+    /** The files in the directory, all of which the manifest lists. */
+    private List<String> logFiles() throws IOException {
+        Path log = directory.resolve("appendonlydir");
+        try (var files = Files.list(log)) {
+            List<String> names = files.map(file -> file.getFileName().toString())
+                    .filter(name -> name.endsWith(".rdb") || name.endsWith(".aof")).toList();
+            assertThat(LogManifest.read(log.resolve("appendonly.aof.manifest")).names())
+                    .containsExactlyInAnyOrderElementsOf(names);
+            return names;
         }
     }
 
