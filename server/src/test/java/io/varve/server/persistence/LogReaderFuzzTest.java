@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 
 import io.varve.server.fuzz.FuzzCase;
@@ -37,6 +38,9 @@ public class LogReaderFuzzTest {
     private static final int BLOCK = 1;
     private static final String MARK = "0123456789abcdef";
     private static final String FIRST_LINE = IncrementFile.HEAD + MARK + "\r\n";
+
+    /** A block that does not begin with a line. */
+    private static final Pattern WITHIN_LINE = Pattern.compile("[^\n]" + IncrementFile.BLOCK);
 
     private static final String SET = "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n";
     private static final String MULTI = "*1\r\n$5\r\nMULTI\r\n";
@@ -113,9 +117,10 @@ public class LogReaderFuzzTest {
         Result result = read(file, isLast, (byte) 0);
         assertThat(read(file, isLast, (byte) 0xff)).isEqualTo(result);
         check(file, isLast, result);
-        // A file without blocks must not have lines that look like those of blocks.
-        boolean isPlain = !bodies.toString(StandardCharsets.ISO_8859_1).contains(IncrementFile.BLOCK)
-                && !bodies.toString(StandardCharsets.ISO_8859_1).startsWith("#VARVE");
+        // A file without blocks must not have lines that look like those of blocks, and each block begins with a line.
+        String plain = bodies.toString(StandardCharsets.ISO_8859_1);
+        boolean isPlain = !plain.contains(IncrementFile.BLOCK) && !plain.startsWith("#VARVE")
+                && !WITHIN_LINE.matcher(new String(file, StandardCharsets.ISO_8859_1)).find();
         if (isIntact && isPlain && (flags & BLOCKS) != 0 && result.isComplete()) {
             assertThat(read(bodies.toByteArray(), false, (byte) 0).commands).isEqualTo(result.commands);
         }
