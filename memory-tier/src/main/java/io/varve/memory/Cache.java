@@ -66,6 +66,18 @@ public interface Cache extends AutoCloseable {
     long expiringSize(int database);
 
     /**
+     * Prepares one shard for keys to come, so that its index need not grow step by step. A hint: nothing happens if the
+     * indexes of all shards would then take more than a quarter of the free memory. The index does not shrink before
+     * {@link #expectNoKeys}.
+     *
+     * @param keys of this shard
+     */
+    void expectKeys(int database, int shard, long keys);
+
+    /** No more keys are expected: indexes that are too large may shrink. */
+    void expectNoKeys();
+
+    /**
      * Begins a scan of all items as they are at this moment, for a snapshot. Items in the secondary tier are no part of
      * it.
      *

@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * them for a change.
  */
 final class CacheDatabases {
+    /** Indexes for keys to come take at most this part of the free memory. */
+    private static final int MAX_PART_FOR_EXPECTED = 4;
+
     private final ShardContext context;
     private final Shard[] shards;
     private final ShardRouter router;
@@ -79,6 +82,31 @@ final class CacheDatabases {
             }
         }
         return size;
+    }
+
+    /** See {@link Cache#expectKeys}. */
+    void expectKeys(int database, int shard, long keys) {
+        long maxBytes = context.budget.availableBytes() / MAX_PART_FOR_EXPECTED / shards.length;
+        shards[shard].lock();
+        try {
+            shards[shard].keyspace().expect(database, keys, maxBytes);
+        } finally {
+            shards[shard].unlock();
+        }
+    }
+
+    /** See {@link Cache#expectNoKeys}. */
+    void expectNoKeys() {
+        for (Shard shard : shards) {
+            shard.lock();
+            try {
+                for (int database = 0; database < databaseCount; database++) {
+                    shard.keyspace().expectNoMore(database);
+                }
+            } finally {
+                shard.unlock();
+            }
+        }
     }
 
     /** See {@link Cache#flush}. */

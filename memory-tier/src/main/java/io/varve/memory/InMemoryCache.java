@@ -219,6 +219,16 @@ public final class InMemoryCache implements Cache {
     }
 
     @Override
+    public void expectKeys(int database, int shard, long keys) {
+        databases.expectKeys(database, shard, keys);
+    }
+
+    @Override
+    public void expectNoKeys() {
+        databases.expectNoKeys();
+    }
+
+    @Override
     public PointInTimeScan scanAtOneMoment(ItemCapture target) {
         return databases.scanAtOneMoment(target);
     }

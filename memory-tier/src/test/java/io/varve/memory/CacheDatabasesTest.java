@@ -74,6 +74,34 @@ class CacheDatabasesTest {
     }
 
     @Test
+    void expectedKeys_haveTheirIndexAtOnce_untilNoMoreAreExpected() {
+        fill(3, 10);
+        long before = cache.stats().indexBytes();
+        cache.expectKeys(3, 1, 10_000_000);
+        assertThat(cache.stats().indexBytes()).as("more than a quarter of the memory").isEqualTo(before);
+        for (int shard = 0; shard < SHARDS; shard++) {
+            cache.expectKeys(3, shard, 2_500);
+        }
+        long expected = cache.stats().indexBytes();
+        assertThat(expected).isGreaterThan(SHARDS * 2_500 * 9);
+        settle();
+        assertThat(cache.stats().indexBytes()).as("while keys are expected").isEqualTo(expected);
+        fill(3, 10_000);
+        assertThat(cache.stats().indexBytes()).as("with the keys").isEqualTo(expected);
+        cache.expectKeys(5, 2, 10_000);
+        cache.expectNoKeys();
+        settle();
+        assertThat(cache.stats().indexBytes()).as("without the keys that have not come").isEqualTo(expected + 4096);
+    }
+
+    /** Runs maintenance until there is nothing more to do. */
+    private void settle() {
+        while (cache.maintain() == 0) {
+            assertThat(cache.stats().indexBytes()).isPositive();
+        }
+    }
+
+    @Test
     void sizeOfBothTiers_asksForTheDatabasesEpochUnderAllLocks() {
         fill(3, 50);
         List<Long> asked = new ArrayList<>();

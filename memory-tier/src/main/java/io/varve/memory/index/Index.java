@@ -78,6 +78,28 @@ public final class Index {
         current = first;
     }
 
+    /**
+     * Prepares for entries to come: opens a table for so many, which does not shrink before {@link #expectNoMore}.
+     *
+     * @param maxBytes does nothing if the table would take more
+     */
+    public void expect(long entries, long maxBytes) {
+        long buckets = IndexTable.bucketsFor(entries, growLoad);
+        if (target == null && buckets > current.buckets() && buckets <= maxBytes >> IndexBucketLayout.BUCKET_SHIFT
+                && startRehash(buckets)) {
+            Objects.requireNonNull(target).keepsSize(true);
+            rehashStep(IndexTable.MIN_BUCKETS);
+        }
+    }
+
+    /** No more entries are expected: a table that is too large for the present ones may shrink. */
+    public void expectNoMore() {
+        current.keepsSize(false);
+        if (target != null) {
+            target.keepsSize(false);
+        }
+    }
+
     /** The location of the item with this key, or {@link #NONE}; remembers the slot. */
     public long find(long hash, long keyAddress, int keyLength) {
         if (target == null) {
@@ -313,34 +335,7 @@ public final class Index {
      * @param overflowLimit the most entries of a home bucket beyond the 14 in index buckets
      */
     public long scan(long cursor, LocationVisitor visitor, int overflowLimit) {
-        IndexTable second = target;
-        long smallerMask = second == null ? current.mask : Math.min(current.mask, second.mask);
-        LocationVisitor unseen = (cursor & ~smallerMask) == 0 ? visitor : after(cursor, visitor);
-        if (second == null) {
-            current.visitHome(cursor & current.mask, verifier, unseen, overflowLimit);
-            return reverseIncrement(cursor, current.mask);
-        }
-        boolean growing = second.mask > current.mask;
-        IndexTable smaller = growing ? current : second;
-        IndexTable larger = growing ? second : current;
-        smaller.visitHome(cursor & smaller.mask, verifier, unseen, overflowLimit);
-        long next = cursor;
-        do {
-            larger.visitHome(next & larger.mask, verifier, unseen, overflowLimit);
-            next = reverseIncrement(next, larger.mask);
-        } while ((next & (smaller.mask ^ larger.mask)) != 0);
-        return next;
-    }
-
-    /** Filters out entries that a walk at this cursor has passed. */
-    private LocationVisitor after(long cursor, LocationVisitor visitor) {
-        long from = Long.reverse(cursor);
-        return location -> {
-            long place = Long.reverse(IndexBucketLayout.home(verifier.hashOf(location), -1));
-            if (Long.compareUnsigned(place, from) >= 0) {
-                visitor.visit(location);
-            }
-        };
+        return IndexScan.step(current, target, verifier, cursor, visitor, overflowLimit);
     }
 
     /**
@@ -585,10 +580,6 @@ public final class Index {
 
     private IndexTable foundTable() {
         return found.inTarget ? Objects.requireNonNull(target) : current;
-    }
-
-    private static long reverseIncrement(long cursor, long mask) {
-        return Long.reverse(Long.reverse(cursor | ~mask) + 1);
     }
 
     private static boolean inRange(long location) {

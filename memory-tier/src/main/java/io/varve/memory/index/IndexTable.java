@@ -55,6 +55,8 @@ final class IndexTable {
     private final long[] path = new long[MAX_DISPLACEMENTS + 1];
     /** Used slots of all buckets, without the overflow. */
     private long used;
+    /** Whether it is for entries to come. */
+    private boolean keepsSize;
 
     private IndexTable(long address, long buckets, KeyVerifier verifier, Regions regions, MemoryBudget budget,
             double growLoad) {
@@ -101,6 +103,12 @@ final class IndexTable {
         used = 0;
     }
 
+    /** The smallest power of two of buckets that holds so many entries without growing. */
+    static long bucketsFor(long entries, double growLoad) {
+        double buckets = entries / (IndexBucketLayout.SLOTS * growLoad);
+        return buckets < MIN_BUCKETS ? MIN_BUCKETS : Long.highestOneBit((long) buckets) << 1;
+    }
+
     long buckets() {
         return mask + 1;
     }
@@ -136,7 +144,12 @@ final class IndexTable {
     }
 
     boolean shrinkDue() {
-        return load() < shrinkBelow;
+        return load() < shrinkBelow && !keepsSize;
+    }
+
+    /** Whether it stays as large as it is, however few entries it has. */
+    void keepsSize(boolean keeps) {
+        keepsSize = keeps;
     }
 
     /** Whether the table is so empty that it should have shrunk long ago, but was refused the memory. */

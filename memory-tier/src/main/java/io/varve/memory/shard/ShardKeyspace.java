@@ -61,6 +61,23 @@ public final class ShardKeyspace {
         items.bind(item, location, items.address(location));
     }
 
+    /**
+     * Prepares the index of a database for keys to come, see {@link Index#expect}.
+     *
+     * @param maxBytes of its table
+     */
+    public void expect(int logical, long keys, long maxBytes) {
+        items.indexForWriting(context.databases.physical(logical)).expect(keys, maxBytes);
+    }
+
+    /** No more keys are expected in a database. */
+    public void expectNoMore(int logical) {
+        Index index = indexOrNull(logical);
+        if (index != null) {
+            index.expectNoMore();
+        }
+    }
+
     private @Nullable Index indexOrNull(int logical) {
         return items.indexOrNull(context.databases.physical(logical));
     }

@@ -104,6 +104,46 @@ class IndexBoundTest {
     }
 
     @Test
+    void expectedEntriesGrowTheTableOnce() {
+        int entries = 50_000;
+        FakeItems items = new FakeItems(regions, entries);
+        SplittableRandom random = new SplittableRandom(SEED);
+        Index index = new Index(items, new ScalarTagScanner(), regions, budget, 0.87);
+        insert(index, items, 0, random.nextLong());
+        index.expect(entries, budget.limitBytes());
+        long slots = index.slots();
+        assertThat(slots).isBetween((long) (entries / 0.87), 3L * entries);
+        for (int key = 1; key < entries; key++) {
+            assertThat(index.rehashing()).isFalse();
+            insert(index, items, key, random.nextLong());
+        }
+        assertThat(index.slots()).isEqualTo(slots);
+        assertAllFound(index, items, entries);
+        assertSound(index);
+    }
+
+    @Test
+    void tableForEntriesThatDoNotComeShrinksAfterwards() {
+        FakeItems items = new FakeItems(regions, 10);
+        Index index = new Index(items, new ScalarTagScanner(), regions, budget, 0.87);
+        long slots = index.slots();
+        index.expect(1_000_000, 4096);
+        index.expect(Long.MAX_VALUE, Long.MAX_VALUE);
+        assertThat(index.slots()).as("refused").isEqualTo(slots);
+        index.expect(1_000_000, budget.limitBytes());
+        insert(index, items, 0, 1);
+        assertThat(index.rehashing()).isFalse();
+        assertThat(index.slots()).isGreaterThan(1_000_000);
+        index.expectNoMore();
+        while (index.rehashStep(1 << 20)) {
+            assertThat(index.rehashing()).isTrue();
+        }
+        assertThat(index.slots()).isEqualTo(slots);
+        assertAllFound(index, items, 1);
+        assertSound(index);
+    }
+
+    @Test
     void aRehashStepOfACrowdedHomeBucketStaysShort() {
         int chosen = 2_000;
         FakeItems items = new FakeItems(regions, chosen + 2_000);

@@ -11,24 +11,24 @@ import io.varve.memory.offheap.Memory;
  */
 public final class Crc64 {
     private static final long POLYNOMIAL = Long.reverse(0xAD93D23594C935A9L);
-    private static final long[][] TABLES = tables();
+    private static final int TABLE_ENTRIES = 256;
+    /** One array for all tables, whose length the compiler knows. */
+    private static final long[] TABLES = tables();
 
     private Crc64() {}
 
-    private static long[][] tables() {
-        long[][] tables = new long[Long.BYTES][256];
-        for (int i = 0; i < 256; i++) {
+    private static long[] tables() {
+        long[] tables = new long[Long.BYTES * TABLE_ENTRIES];
+        for (int i = 0; i < TABLE_ENTRIES; i++) {
             long crc = i;
             for (int bit = 0; bit < Byte.SIZE; bit++) {
                 crc = crc >>> 1 ^ (POLYNOMIAL & -(crc & 1));
             }
-            tables[0][i] = crc;
+            tables[i] = crc;
         }
-        for (int t = 1; t < tables.length; t++) {
-            for (int i = 0; i < 256; i++) {
-                long before = tables[t - 1][i];
-                tables[t][i] = before >>> Byte.SIZE ^ tables[0][(int) before & 0xFF];
-            }
+        for (int i = TABLE_ENTRIES; i < tables.length; i++) {
+            long before = tables[i - TABLE_ENTRIES];
+            tables[i] = before >>> Byte.SIZE ^ tables[(int) before & 0xFF];
         }
         return tables;
     }
@@ -44,14 +44,17 @@ public final class Crc64 {
         long end = address + length;
         for (; end - at >= Long.BYTES; at += Long.BYTES) {
             long bits = crc ^ Memory.getLong(at);
-            crc = 0;
-            for (int i = 0; i < Long.BYTES; i++) {
-                crc ^= TABLES[Long.BYTES - 1 - i][(int) (bits >>> i * Byte.SIZE) & 0xFF];
-            }
+            crc = entry(7, bits) ^ entry(6, bits >>> 8) ^ entry(5, bits >>> 16) ^ entry(4, bits >>> 24)
+                    ^ entry(3, bits >>> 32) ^ entry(2, bits >>> 40) ^ entry(1, bits >>> 48) ^ entry(0, bits >>> 56);
         }
         for (; at < end; at++) {
-            crc = crc >>> Byte.SIZE ^ TABLES[0][(int) (crc ^ Memory.getByte(at)) & 0xFF];
+            crc = crc >>> Byte.SIZE ^ entry(0, crc ^ Memory.getByte(at));
         }
         return crc;
+    }
+
+    /** The entry of the lowest byte in a table. */
+    private static long entry(int table, long bits) {
+        return TABLES[table * TABLE_ENTRIES + ((int) bits & 0xFF)];
     }
 }

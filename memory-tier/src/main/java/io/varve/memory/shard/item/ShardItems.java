@@ -478,7 +478,8 @@ public final class ShardItems {
         return index;
     }
 
-    private Index indexForWriting(int physical) {
+    /** The index of a database, which is created if there is none. */
+    public Index indexForWriting(int physical) {
         Index index = indexes[physical];
         if (index == null) {
             index = new Index(verifier, context.scanner, context.regions, context.budget, growLoad);

@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongConsumer;
 
 import io.varve.memory.item.CacheFullException;
@@ -34,13 +33,10 @@ public final class SnapshotLoader {
     private static final double NANOS_PER_SECOND = 1e9;
     /** Files below this size are not worth several threads. */
     private static final long PARALLEL_BYTES = 1 << 20;
-    private static final long POLL_MILLIS = 2;
 
     private final ServerState server;
     private final Path file;
     private final List<SnapshotPart> parts = new ArrayList<>();
-    private final List<Thread> threads = new ArrayList<>();
-    private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     private volatile @Nullable RdbReader first;
     private long sum;
     private long summed;
@@ -135,24 +131,23 @@ public final class SnapshotLoader {
      * @return the offset after the end of the snapshot
      */
     private long read(MemorySegment bytes) throws IOException {
+        LoadThreads threads = new LoadThreads(() -> parts.forEach(SnapshotPart::stop));
         try {
-            for (int i = 0; i < parts.size(); i++) {
-                SnapshotPart part = parts.get(i);
-                boolean isFirst = i == 0;
-                threads.add(Thread.ofPlatform().name("varve-load-" + i).daemon()
-                        .start(() -> load(part, bytes, isFirst)));
+            for (SnapshotPart part : parts) {
+                threads.start(() -> load(part, bytes));
             }
-            while (isRunning()) {
+            while (threads.isRunning()) {
                 server.load().reached(parts.getFirst().offset());
                 report(bytes.byteSize());
                 sumTo(bytes, parts.getFirst().offset());
             }
         } catch (LoadProgress.CancelledException | RuntimeException | Error ended) {
-            failure.compareAndSet(null, ended);
+            threads.fail(ended);
         } finally {
-            end();
+            threads.join();
+            server.cache().expectNoKeys();
         }
-        rethrow(failure.get());
+        threads.rethrow();
         RdbReader end = Objects.requireNonNull(first);
         if (end.covered() > 0) {
             sumTo(bytes, end.covered());
@@ -161,63 +156,10 @@ public final class SnapshotLoader {
         return end.offset();
     }
 
-    private void load(SnapshotPart part, MemorySegment bytes, boolean isFirst) {
-        try {
-            RdbReader end = part.load(bytes);
-            if (isFirst) {
-                first = end;
-            }
-        } catch (RdbException | RuntimeException | Error failed) {
-            failure.compareAndSet(null, failed);
-        }
-    }
-
-    /** Waits a little. @return whether any thread runs, and none has failed */
-    private boolean isRunning() throws LoadProgress.CancelledException {
-        if (failure.get() != null) {
-            return false;
-        }
-        for (Thread thread : threads) {
-            if (thread.isAlive()) {
-                join(thread, POLL_MILLIS);
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** Ends all threads. */
-    private void end() {
-        if (failure.get() != null) {
-            parts.forEach(SnapshotPart::stop);
-        }
-        threads.forEach(thread -> join(thread, 0));
-    }
-
-    /** @param millis 0: until it ends */
-    private static void join(Thread thread, long millis) {
-        boolean interrupted = false;
-        while (true) {
-            try {
-                thread.join(millis);
-                break;
-            } catch (InterruptedException again) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private static void rethrow(@Nullable Throwable failed) throws IOException {
-        switch (failed) {
-            case null -> {
-            }
-            case IOException broken -> throw broken;
-            case RuntimeException broken -> throw broken;
-            case Error broken -> throw broken;
-            default -> throw new IOException(failed);
+    private void load(SnapshotPart part, MemorySegment bytes) throws RdbException {
+        RdbReader end = part.load(bytes);
+        if (part == parts.getFirst()) {
+            first = end;
         }
     }
 

@@ -25,6 +25,8 @@ import org.slf4j.LoggerFactory;
  * Loads the part of an RDB file whose keys are in some of the shards. It reads the whole file, which costs little
  * beside storing the keys, so that the threads of a load share nothing. Confined to one thread, except
  * {@link #offset} and {@link #stop}.
+ *
+ * <p>It stores the entries in groups, so that the cache misses of a group's keys overlap.
  */
 final class SnapshotPart {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotPart.class);
@@ -33,6 +35,34 @@ final class SnapshotPart {
     private static final long MILLIS_PER_SECOND = 1000;
     /** After this many entries, a power of two, it looks whether it has to stop. */
     private static final int STRETCH = 256;
+    /** Entries whose keys are looked up together. */
+    private static final int GROUP = 64;
+    /** No entry of a file takes fewer bytes: a type, and two empty texts. */
+    private static final int MIN_ENTRY_BYTES = 3;
+    /** Shards do not have exactly the same number of keys: the part of the mean that one may have more. */
+    private static final int SPARE_PART = 64;
+
+    /** An entry that was read, and is not stored yet. */
+    private static final class Entry {
+        private int type;
+        private long value;
+        private long valueLength;
+        private long expireAtMillis;
+        private long idleSeconds;
+        private int frequency;
+        /** Where it ends in the file. */
+        private long end;
+
+        void set(RdbReader reader) {
+            type = reader.type();
+            value = reader.value();
+            valueLength = reader.valueLength();
+            expireAtMillis = reader.expireAtMillis();
+            idleSeconds = reader.idleSeconds();
+            frequency = reader.frequency();
+            end = reader.offset();
+        }
+    }
 
     private final ServerState server;
     private final boolean keepsPresent;
@@ -43,8 +73,13 @@ final class SnapshotPart {
     private final CacheSession session;
     private final CommandContext context;
     private final RestoreReader values;
-    private final Key key = new Key();
+    private final Entry[] group = new Entry[GROUP];
+    /** The keys of the group. */
+    private final Key[] groupKeys = new Key[GROUP];
+    private int grouped;
     private final Item item = new Item();
+    /** The most keys that the bytes of the file allow, without those that were announced so far. */
+    private long announceable;
     private long loaded;
     private long expired;
     /** Collections without elements, which old versions of Redis may have written: they are skipped, as in Redis. */
@@ -67,6 +102,10 @@ final class SnapshotPart {
         context = new CommandContext(server.cache(), session, server, null, null, new LoopCounters(0),
                 new ChangeRecorder(server.changes(), session));
         values = RestoreReader.of(context);
+        for (int i = 0; i < GROUP; i++) {
+            group[i] = new Entry();
+            groupKeys[i] = new Key();
+        }
     }
 
     /**
@@ -77,6 +116,7 @@ final class SnapshotPart {
      */
     @Nullable
     RdbReader load(MemorySegment bytes) throws RdbException {
+        announceable = server.cache().hasFreeMemory(bytes.byteSize()) ? bytes.byteSize() / MIN_ENTRY_BYTES : 0;
         // Texts of the head, and keys.
         try (ReusedText text = new ReusedText()) {
             RdbReader reader = new RdbReader(bytes.address(), bytes.byteSize(), text, new RdbReader.Sink() {
@@ -90,13 +130,14 @@ final class SnapshotPart {
                 @Override
                 public void sizes(int database, long keys, long expiring) {
                     LOG.debug("Database {} has {} keys, {} of which expire", database, keys, expiring);
+                    expect(database, keys);
                 }
             });
             reader.leaveChecksumToCaller();
             PayloadReader keys = new PayloadReader(text);
             session.now(server.cache().config().ticker().wallMillis());
             for (int read = 1; reader.next(); read++) {
-                loadEntry(reader, keys);
+                readEntry(reader, keys, bytes);
                 if ((read & STRETCH - 1) == 0) {
                     offset = reader.offset();
                     if (stopped) {
@@ -104,10 +145,28 @@ final class SnapshotPart {
                     }
                 }
             }
+            storeGroup();
             if (empty > 0) {
                 LOG.warn("{} collections without elements were skipped", empty);
             }
             return reader;
+        }
+    }
+
+    /**
+     * Prepares the shards of this part for the keys that the file announces: at most for as many as its bytes allow. If
+     * the file is larger than the free memory, its keys may not fit, so that the size of their index is unknown.
+     */
+    private void expect(int database, long keys) {
+        long expected = Math.min(keys, announceable);
+        announceable -= expected;
+        if (expected == 0 || database >= server.cache().databaseCount()) {
+            return;
+        }
+        int shards = server.cache().shardCount();
+        long each = expected / shards;
+        for (int shard = number; shard < shards; shard += count) {
+            server.cache().expectKeys(database, shard, each + each / SPARE_PART);
         }
     }
 
@@ -140,11 +199,12 @@ final class SnapshotPart {
         }
     }
 
-    private void loadEntry(RdbReader reader, PayloadReader keys) throws RdbException {
+    private void readEntry(RdbReader reader, PayloadReader keys, MemorySegment bytes) throws RdbException {
         if (reader.database() >= server.cache().databaseCount()) {
             throw new RdbException(reader.offset(), "database " + reader.database() + ": databases is "
                     + server.cache().databaseCount());
         }
+        Key key = groupKeys[grouped];
         try {
             int length = keys.readText(reader.key(), reader.value() - reader.key());
             session.bind(key, reader.database(), keys.text(), length);
@@ -158,21 +218,36 @@ final class SnapshotPart {
             expired++;
             return;
         }
-        storeOrEvict(reader);
+        group[grouped++].set(reader);
+        long inFile = key.address() - bytes.address();
+        // The next key would overwrite one that is compressed, or a number.
+        if (grouped == GROUP || inFile < 0 || inFile >= bytes.byteSize()) {
+            storeGroup();
+        }
     }
 
-    private void storeOrEvict(RdbReader reader) throws RdbException {
+    private void storeGroup() throws RdbException {
+        if (grouped > 1) {
+            session.touch(groupKeys, grouped);
+        }
+        int stored = grouped;
+        grouped = 0;
+        for (int i = 0; i < stored; i++) {
+            storeOrEvict(groupKeys[i], group[i]);
+        }
+    }
+
+    private void storeOrEvict(Key key, Entry entry) throws RdbException {
         for (int attempt = 0;; attempt++) {
             try {
-                if (values.read(context, reader.type(), reader.value(), reader.valueLength())) {
-                    store(reader);
+                if (values.read(context, entry.type, entry.value, entry.valueLength)) {
+                    store(key, entry);
                 } else {
                     empty++;
                 }
                 return;
             } catch (CorruptPayloadException corrupt) {
-                throw new RdbException(reader.offset() - reader.valueLength(),
-                        "the value that begins here is damaged");
+                throw new RdbException(entry.end - entry.valueLength, "the value that begins here is damaged");
             } catch (CacheFullException full) {
                 long bytes = values.inAll(full).bytes();
                 values.release();
@@ -185,19 +260,19 @@ final class SnapshotPart {
         }
     }
 
-    private void store(RdbReader reader) throws RdbException {
+    private void store(Key key, Entry entry) throws RdbException {
         session.lock(key);
         try {
             if (session.peek(key, item)) {
                 if (keepsPresent) {
                     return;
                 }
-                throw new RdbException(reader.offset(), "a second entry of one key in database " + reader.database());
+                throw new RdbException(entry.end, "a second entry of one key in database " + key.database());
             }
-            values.store(key, reader.expireAtMillis());
+            values.store(key, entry.expireAtMillis);
             loaded++;
-            if ((reader.idleSeconds() >= 0 || reader.frequency() >= 0) && session.peek(key, item)) {
-                session.access(item, reader.idleSeconds(), reader.frequency());
+            if ((entry.idleSeconds >= 0 || entry.frequency >= 0) && session.peek(key, item)) {
+                session.access(item, entry.idleSeconds, entry.frequency);
             }
         } finally {
             session.unlock(key);

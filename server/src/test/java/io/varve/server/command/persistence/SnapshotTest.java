@@ -1,5 +1,6 @@
 package io.varve.server.command.persistence;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -252,6 +253,41 @@ class SnapshotTest {
                 RawClient client = new RawClient(server.port())) {
             assertThat(client.call("DBSIZE").integer()).isBetween(1_000L, 19_999L);
         }
+    }
+
+    /** The numbers of keys that a file announces are only a hint. */
+    @Test
+    void announcedSizesThatAreWrong_changeNothing() throws IOException {
+        String digest;
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            client.setKeys("key", 30_000, "value");
+            assertThat(client.command("SAVE")).isEqualTo("+OK\r\n");
+            digest = digest(client);
+        }
+        byte[] right = Files.readAllBytes(file());
+        int from = new String(right, StandardCharsets.ISO_8859_1).indexOf("\u00fb\u0080\0\0\u0075\u0030\0");
+        assertThat(from).as("30,000 keys are announced").isPositive();
+        byte[] largest = {(byte) 0xfb, (byte) 0x81, 0x7f, -1, -1, -1, -1, -1, -1, -1, 0};
+        byte[] none = {(byte) 0xfb, 0, 0};
+        byte[] few = {(byte) 0xfb, 0x41, 0, 0};
+        for (byte[] announced : new byte[][] {largest, none, few}) {
+            Files.write(file(), withSizes(right, from, announced));
+            try (VarveServer server = start("maxmemory 32mb"); RawClient client = new RawClient(server.port())) {
+                assertThat(digest(client)).isEqualTo(digest);
+                assertThat(client.infoLong("used_memory")).isLessThan(30 << 20);
+            }
+        }
+    }
+
+    /** The snapshot with other numbers of keys in its first database, and without a checksum. */
+    private static byte[] withSizes(byte[] file, int from, byte[] announced) {
+        ByteArrayOutputStream changed = new ByteArrayOutputStream();
+        changed.write(file, 0, from);
+        changed.writeBytes(announced);
+        int rest = from + 7;
+        changed.write(file, rest, file.length - Long.BYTES - rest);
+        changed.writeBytes(new byte[Long.BYTES]);
+        return changed.toByteArray();
     }
 
     @Test
