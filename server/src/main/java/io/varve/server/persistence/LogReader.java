@@ -29,6 +29,7 @@ public final class LogReader {
     private static final long INCOMPLETE = -1;
     private static final long MALFORMED = -2;
     private static final int CHECKED_BYTES = 1 << 20;
+    private static final int KEPT_ARGUMENTS = 16;
 
     private final Path file;
     private final MemorySegment bytes;
@@ -54,6 +55,10 @@ public final class LogReader {
     private long intact;
     private long intactCommands;
     private long number;
+    /** The arguments of the command that {@link #skip} has passed, if they are few. */
+    private final long[] argumentsAt = new long[KEPT_ARGUMENTS];
+    private final int[] argumentLengths = new int[KEPT_ARGUMENTS];
+    private int argumentCount;
 
     /**
      * @param from where the commands begin: behind an RDB file, if the file begins with one
@@ -415,7 +420,8 @@ public final class LogReader {
         if (arguments < 1 || arguments > Integer.MAX_VALUE) {
             return MALFORMED;
         }
-        for (long left = arguments; left > 0; left--) {
+        argumentCount = (int) arguments;
+        for (int argument = 0; argument < argumentCount; argument++) {
             i = number('$', i);
             if (i < 0) {
                 return i;
@@ -425,6 +431,10 @@ public final class LogReader {
             }
             if (number > blockEnd - i - 2) {
                 return INCOMPLETE;
+            }
+            if (argument < KEPT_ARGUMENTS) {
+                argumentsAt[argument] = i;
+                argumentLengths[argument] = (int) number;
             }
             i += number;
             if (Memory.getByte(base + i) != '\r' || Memory.getByte(base + i + 1) != '\n') {
@@ -459,13 +469,17 @@ public final class LogReader {
         return Memory.getByte(base + i + 1) == '\n' && i > from + 1 ? i + 2 : MALFORMED;
     }
 
-    /** Hands over the next command, which is complete. */
+    /** Hands over the command that {@link #skip} has passed. */
     private void parse(RequestSink sink) {
-        long i = number('*', at);
-        int arguments = (int) number;
-        sink.beginRequest(arguments);
-        for (int left = arguments; left > 0; left--) {
-            i = number('$', i);
+        sink.beginRequest(argumentCount);
+        long i = 0;
+        for (int argument = 0; argument < argumentCount; argument++) {
+            if (argument < KEPT_ARGUMENTS) {
+                i = argumentsAt[argument];
+                number = argumentLengths[argument];
+            } else {
+                i = number('$', i);
+            }
             sink.argument(base + i, (int) number);
             i += number + 2;
         }

@@ -3,125 +3,48 @@ package io.varve.server.recovery;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
+import java.util.ArrayList;
+import java.util.List;
 
-import io.varve.server.acl.AccessControl;
-import io.varve.server.command.CommandNameIndex;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerState;
-import io.varve.server.command.batch.Batch;
-import io.varve.server.command.dispatch.Dispatcher;
-import io.varve.server.command.dispatch.EventLoopExecutor;
-import io.varve.server.command.session.Client;
-import io.varve.server.command.session.Connection;
-import io.varve.server.command.session.ParkedCommand;
-import io.varve.server.command.text.GlobPattern;
-import io.varve.server.config.ServerConfig;
-import io.varve.server.persistence.LogException;
+import io.varve.server.command.persistence.LoadThreads;
+import io.varve.server.persistence.LoadProgress;
 import io.varve.server.persistence.LogReader;
 import io.varve.server.persistence.ReplayClock;
-import io.varve.server.resp.ReplyWriter;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Runs the commands of a log again, as a client would, at the times at which they ran. Confined to one thread, as an
- * event loop is.
+ * Runs the commands of a log again, in several threads if a file is large. Confined to the thread that starts the
+ * server; each {@link ReplayPart} has a thread of its own.
+ *
+ * <p>Each part reads the whole file and runs the commands of its shards only, so there is no queue between threads.
+ * {@link CommandSplit} says what happens to commands with several keys or none.
  */
 final class LogReplay implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(LogReplay.class);
-    /** The tasks that other threads give this one, as when a shard is unlocked. Thread-safe. */
-    private static final class Tasks implements EventLoopExecutor {
-        private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
-
-        @Override
-        public void execute(Runnable task) {
-            tasks.add(task);
-        }
-
-        @Override
-        public void schedule(Runnable task, long millis) {
-            CompletableFuture.delayedExecutor(millis, TimeUnit.MILLISECONDS).execute(() -> tasks.add(task));
-        }
-
-        void runNext() throws InterruptedException {
-            tasks.take().run();
-        }
-    }
-
-    /** The connection of a client that has none. */
-    private static final class NoConnection implements Connection {
-        @Override
-        public boolean isReplay() {
-            return true;
-        }
-
-        @Override
-        public void kill() {
-            // It serves no one.
-        }
-
-        @Override
-        public void onMessages() {
-            // It subscribes to nothing.
-        }
-
-        @Override
-        public long outgoingBytes() {
-            return 0;
-        }
-
-        @Override
-        public long incomingBytes() {
-            return 0;
-        }
-
-        @Override
-        public long incomingCapacityBytes() {
-            return 0;
-        }
-
-        @Override
-        public int fileDescriptor() {
-            return -1;
-        }
-    }
+    /** Files below this size are not worth several threads. */
+    private static final long PARALLEL_BYTES = 1 << 20;
 
     /** Receives the offset that was reached. */
     @FunctionalInterface
     interface Progress {
-        /** @throws IOException if the load has to end */
-        void reached(long offset) throws IOException;
+        /** @throws LoadProgress.CancelledException if the load has to end */
+        void reached(long offset) throws LoadProgress.CancelledException;
     }
 
+    private final ServerState server;
+    private final CommandTable table;
     private final ReplayClock clock;
-    private final Tasks tasks = new Tasks();
-    private final Dispatcher dispatcher;
-    private final Client client;
-    private final ReplyWriter reply;
-    private final Batch batch = new Batch();
-    private long refused;
-    private boolean warned;
-    private @Nullable String firstError;
-    /** An error after which the data would not be that of before. */
-    private @Nullable String fatalError;
+    private final List<ReplayPart> parts = new ArrayList<>();
 
     LogReplay(ServerState server, CommandTable table, ReplayClock clock) {
+        this.server = server;
+        this.table = table;
         this.clock = clock;
-        dispatcher = new Dispatcher(server, table, tasks, clock);
-        AccessControl everything = AccessControl.open(new CommandNameIndex(table), GlobPattern::matches,
-                ServerConfig.defaults());
-        client = server.lifecycle().internal(new NoConnection(), everything.defaultAccount());
-        reply = ReplyWriter.discarding(server.argumentMemory(), this::failed);
     }
 
     /** Commands that were refused when they ran again. */
     long refused() {
-        return refused;
+        return parts.stream().mapToLong(ReplayPart::refused).sum();
     }
 
     /**
@@ -134,85 +57,46 @@ final class LogReplay implements AutoCloseable {
      */
     LogReader run(Path file, MemorySegment bytes, long from, boolean mayBeTorn, Progress progress)
             throws IOException {
-        LogReader reader = new LogReader(file, bytes, from, mayBeTorn);
-        client.database(0);
-        long at = reader.offset();
-        while (reader.read(batch)) {
-            if (reader.timeMillis() >= 0) {
-                clock.stopAt(reader.timeMillis());
-            }
-            run(file, at);
-            at = reader.offset();
-            progress.reached(at);
+        int count = bytes.byteSize() - from < PARALLEL_BYTES
+                ? 1
+                : Math.min(server.cache().shardCount(), Runtime.getRuntime().availableProcessors());
+        while (parts.size() < count) {
+            parts.add(new ReplayPart(server, table, clock, parts.size()));
         }
-        if (client.transaction() != null) {
-            // Its end is missing: none of its commands has run.
-            client.endTransaction();
+        List<ReplayPart> active = parts.subList(0, count);
+        active.forEach(part -> part.begin(count));
+        ReplayMeeting meeting = new ReplayMeeting(active, clock);
+        LoadThreads threads = new LoadThreads(() -> {
+            active.forEach(ReplayPart::stop);
+            meeting.cancel();
+        });
+        List<LogReader> readers = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            readers.add(new LogReader(file, bytes, from, mayBeTorn));
         }
-        return reader;
-    }
-
-    private void run(Path file, long at) throws IOException {
-        dispatcher.prepare(batch, client);
-        int next = 0;
-        while (next < batch.commandCount()) {
-            next = dispatcher.run(batch, next, client, reply);
-            ParkedCommand parked = dispatcher.takeParkedCommand();
-            if (parked != null) {
-                await(parked);
-            }
-            reply.rollback(0);
-            checkErrors(file, at);
-        }
-        batch.clear();
-    }
-
-    private void await(ParkedCommand parked) throws IOException {
-        parked.onAnswer(() -> tasks.execute(() -> {}));
         try {
-            while (!parked.answered()) {
-                tasks.runNext();
+            for (int i = 0; i < count; i++) {
+                ReplayPart part = active.get(i);
+                LogReader reader = readers.get(i);
+                threads.start(() -> part.run(file, reader, meeting));
             }
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the load was interrupted", interrupted);
+            while (threads.isRunning()) {
+                progress.reached(active.getFirst().offset());
+            }
+        } catch (LoadProgress.CancelledException | RuntimeException | Error ended) {
+            threads.fail(ended);
+        } finally {
+            threads.join();
         }
-        dispatcher.answer(parked, client, reply);
-        parked.finish();
-    }
-
-    /** Most errors are those that the client has got too. */
-    private void checkErrors(Path file, long at) throws IOException {
-        if (client.closing() || client.killed()) {
-            throw new LogException(file, at, "a command near here ends the connection");
-        }
-        String fatal = fatalError;
-        if (fatal != null && fatal.contains("OOM")) {
-            throw new IOException(file + ": its data does not fit into the memory of this machine: " + fatal);
-        }
-        if (fatal != null) {
-            throw new LogException(file, at, "a command near here cannot be run: " + fatal);
-        }
-        if (refused > 0 && !warned) {
-            warned = true;
-            LOG.warn("{}, near byte {}: a command was refused: {}", file, at, firstError);
-        }
-    }
-
-    private void failed(String error) {
-        refused++;
-        firstError = firstError == null ? error : firstError;
-        boolean isFatal = error.contains("OOM") || error.startsWith("MISCONF") || error.startsWith("LOADING")
-                || error.startsWith("EXECABORT") || error.startsWith("ERR unknown")
-                || error.startsWith("ERR DB index") || error.startsWith("ERR internal error");
-        if (isFatal && fatalError == null) {
-            fatalError = error;
-        }
+        threads.rethrow();
+        meeting.timePassed();
+        LogReader reader = readers.getFirst();
+        progress.reached(reader.offset());
+        return reader;
     }
 
     @Override
     public void close() {
-        dispatcher.close();
-        reply.close();
+        parts.forEach(ReplayPart::close);
     }
 }

@@ -4,7 +4,6 @@ import java.util.function.BooleanSupplier;
 
 import io.varve.memory.CacheSession;
 import io.varve.memory.item.Key;
-import io.varve.memory.offheap.Memory;
 import io.varve.server.command.spec.CommandLookup;
 import io.varve.server.command.spec.CommandSpec;
 import io.varve.server.command.spec.CommandTrait;
@@ -17,13 +16,10 @@ import org.jspecify.annotations.Nullable;
  * memory they will need. Confined to its event loop.
  */
 public final class KeyPrefetcher {
-    private final CommandLookup table;
+    private final LastCommandLookup commands;
     private final RequestHeapBudget argumentMemory;
     private final BooleanSupplier touchAhead;
     private final CacheSession session;
-    private long lastName;
-    private int lastLength;
-    private @Nullable CommandSpec lastFound;
 
     /**
      * @param argumentMemory the heap budget for the keys of giant requests
@@ -31,7 +27,7 @@ public final class KeyPrefetcher {
      */
     public KeyPrefetcher(CommandLookup table, CacheSession session, RequestHeapBudget argumentMemory,
             BooleanSupplier touchAhead) {
-        this.table = table;
+        commands = new LastCommandLookup(table);
         this.argumentMemory = argumentMemory;
         this.touchAhead = touchAhead;
         this.session = session;
@@ -57,32 +53,12 @@ public final class KeyPrefetcher {
 
     private @Nullable CommandSpec lookUp(Batch batch, int command) {
         int first = batch.firstArgument(command);
-        CommandSpec spec = find(batch.address(first), batch.length(first));
+        CommandSpec spec = commands.find(batch.address(first), batch.length(first));
         if (spec != null && spec.hasSubcommands() && batch.argumentCount(command) > 1) {
             CommandSpec child = spec.subcommand(batch.address(first + 1), batch.length(first + 1));
             return child == null ? spec : child;
         }
         return spec;
-    }
-
-    /** Caches the last lookup, because a command often has the name of the one before it. */
-    private @Nullable CommandSpec find(long address, int length) {
-        long name = length > Long.BYTES || length < Integer.BYTES - 1 ? 0 : nameOf(address, length);
-        if (name != 0 && name == lastName && length == lastLength) {
-            return lastFound;
-        }
-        lastName = name;
-        lastLength = length;
-        lastFound = table.find(address, length);
-        return lastFound;
-    }
-
-    /** All bytes of a name of 3 to 8 bytes. */
-    private static long nameOf(long address, int length) {
-        return length == 3
-                ? (Memory.getShort(address) & 0xFFFF) << Byte.SIZE | Memory.getByte(address + 2) & 0xFF
-                : (long) Memory.getInt(address) << Integer.SIZE
-                        | Memory.getInt(address + length - Integer.BYTES) & 0xFFFF_FFFFL;
     }
 
     /**

@@ -38,6 +38,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class LogCommandsTest {
     private static final int RESTARTS = TestBudget.ofInt("varve.log.restarts", 25, 400);
     private static final int COMMANDS = 150;
+    /** A log of more than a megabyte is loaded by several threads. */
+    private static final String LARGE = "x".repeat(1100 << 10);
 
     @RegisterExtension
     final ServerExtension servers = ServerExtension.withoutServer();
@@ -79,6 +81,9 @@ class LogCommandsTest {
                     RawClient client = new RawClient(server.port())) {
                 assertThat(digest(client)).as(how).isEqualTo(digest);
                 PackedLimits.vary(server.port(), i);
+                if (random.nextBoolean()) {
+                    client.command("SET", "large", LARGE);
+                }
                 for (int j = random.nextInt(6); j >= 0; j--) {
                     run(client, random);
                     ticker.pass(random.nextInt(2_000));
@@ -99,6 +104,58 @@ class LogCommandsTest {
         client.queue("DISCARD");
         client.queue("RESET");
         client.drain();
+    }
+
+    /** Each value shows in which order the commands have run. */
+    @Test
+    void severalThreadsThatLoad_keepTheOrderOfCommandsWithSeveralKeys() throws IOException {
+        long seed = TestBudget.seed("varve.log.seed");
+        SplittableRandom random = new SplittableRandom(seed);
+        SettableTicker ticker = new SettableTicker();
+        String digest;
+        try (VarveServer server = start(ticker, "appendfsync no"); RawClient client = new RawClient(server.port())) {
+            client.command("SET", "large", LARGE);
+            client.command("SET", "copied", "0");
+            for (int i = 0; i < 40; i++) {
+                int distance = 1 << random.nextInt(11);
+                int commands = 2_000;
+                for (int j = 0; j < commands; j++) {
+                    if (random.nextInt(distance) == 0) {
+                        queueOther(client, random, j);
+                    } else {
+                        client.queue("APPEND", "key" + random.nextInt(20), Integer.toString(j % 10));
+                    }
+                }
+                client.drain();
+                ticker.pass(random.nextInt(300));
+            }
+            digest = digest(client);
+        }
+        try (VarveServer server = start(ticker); RawClient client = new RawClient(server.port())) {
+            assertThat(digest(client)).as("seed %s", seed).isEqualTo(digest);
+        }
+    }
+
+    /** A command with several keys or none, or a transaction. */
+    private static void queueOther(RawClient client, SplittableRandom random, int number) throws IOException {
+        String key = "key" + random.nextInt(20);
+        String other = "key" + random.nextInt(20);
+        switch (random.nextInt(8)) {
+            case 0 -> client.queue("RENAME", key, other);
+            case 1 -> client.queue("COPY", key, other, "REPLACE");
+            case 2 -> client.queue("MSET", key, "m" + number, other, "m" + number);
+            case 3 -> client.queue("SELECT", Integer.toString(random.nextInt(3)));
+            case 4 -> client.queue("SWAPDB", "0", "1");
+            case 5 -> client.queue("SET", key, "expiring", "PX", Integer.toString(1 + random.nextInt(500)));
+            case 6 -> client.queue("BITOP", "XOR", key, key, other);
+            default -> {
+                client.queue("MULTI");
+                client.queue("APPEND", key, "first");
+                client.queue("SELECT", Integer.toString(random.nextInt(3)));
+                client.queue("APPEND", other, "second");
+                client.queue("EXEC");
+            }
+        }
     }
 
     @Test
