@@ -3,6 +3,7 @@ package io.varve.server.recovery;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
@@ -48,10 +49,7 @@ final class ReplayPart implements AutoCloseable {
 
         @Override
         public void schedule(Runnable task, long millis) {
-            Thread.ofVirtual().start(() -> {
-                java.util.concurrent.locks.LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(millis));
-                tasks.add(task);
-            });
+            CompletableFuture.delayedExecutor(millis, TimeUnit.MILLISECONDS).execute(() -> tasks.add(task));
         }
 
         void runNext() throws InterruptedException {
