@@ -78,8 +78,7 @@ public interface Cache extends AutoCloseable {
     void expectNoKeys();
 
     /**
-     * Begins a scan of all items as they are at this moment, for a snapshot. Items in the secondary tier are no part of
-     * it.
+     * Begins a scan of all items as they are at this moment, in memory and in the secondary tier, for a snapshot.
      *
      * @throws IllegalStateException if another scan is open
      */
@@ -109,6 +108,14 @@ public interface Cache extends AutoCloseable {
      * @param pinnedBytes bytes of the pinned keys' items
      */
     boolean admit(long bytes, long pinnedBytes);
+
+    /**
+     * Cleans, demotes and evicts, as far as the policy and the secondary tier allow, until items and their structures
+     * take at most this many bytes. Called without locks.
+     *
+     * @return false if they take more, and nothing more can be gained
+     */
+    boolean reclaimTo(long usedBytes);
 
     /** Whether {@link #admit} would succeed at once, as far as that can be known without a lock. */
     boolean hasFreeMemory(long bytes);
@@ -261,7 +268,7 @@ public interface Cache extends AutoCloseable {
 
     /**
      * Begins a new epoch of every database, in ascending order, and changes nothing else. The items in the secondary
-     * tier thus become unreachable.
+     * tier thus become unreachable, and a point-in-time scan is aborted.
      *
      * @param meanwhile runs under the locks of all shards
      */

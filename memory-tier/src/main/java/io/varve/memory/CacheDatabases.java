@@ -134,6 +134,7 @@ final class CacheDatabases {
     }
 
     private boolean detach(int database) {
+        ending(database);
         if (!holdsAny(database)) {
             context.databases.renew(database);
         } else if (!isDetached(database)) {
@@ -141,6 +142,12 @@ final class CacheDatabases {
         }
         context.notifyFlushed(database);
         return true;
+    }
+
+    private void ending(int database) {
+        if (scan != null) {
+            scan.ending(context.databases.epoch(database));
+        }
     }
 
     /** @return false if too few physical databases are free */
@@ -202,6 +209,7 @@ final class CacheDatabases {
             return false;
         }
         for (int i = 0; i < databaseCount; i++) {
+            ending(i);
             if (holdsAny(i)) {
                 boolean detached = isDetached(i);
                 assert detached : "enough were free";
@@ -299,9 +307,12 @@ final class CacheDatabases {
     /** See {@link Cache#renewEpochs}. */
     void renewEpochs(Runnable meanwhile) {
         boolean renewed = underAllLocks(() -> {
+            if (scan != null) {
+                scan.abort();
+            }
             for (int i = 0; i < databaseCount; i++) {
                 context.databases.renew(i);
-                context.notifyFlushed(i);
+                context.notifyLost(i);
             }
             meanwhile.run();
             return true;

@@ -264,7 +264,8 @@ public interface CacheSession {
     void putRun(Key key, Item item, ValueRun run, int encoding, long expireAtMillis);
 
     /**
-     * Restores an item from the secondary tier, unless the key exists.
+     * Restores an item from the secondary tier, unless the key exists. A point-in-time scan visits what shares an index
+     * bucket with it first, so it does not visit the item in memory.
      *
      * @param value an array with the value's bytes, from {@code from} on
      * @param access the item's access bits
@@ -274,6 +275,11 @@ public interface CacheSession {
      */
     boolean restore(Key key, ItemType type, int encoding, byte[] value, int from, int valueLength, long expireAtMillis,
             int access, int penaltyClass);
+
+    /**
+     * Reports that the secondary tier has dropped a key, which from then on exists in no tier. Its shard is locked.
+     */
+    void dropped(Key key);
 
     /** The bytes that a run needs before its value for an item with this key length: for {@link Cache#newRun}. */
     int headroom(int keyLength);

@@ -279,6 +279,11 @@ public final class InMemoryCache implements Cache {
     }
 
     @Override
+    public boolean reclaimTo(long usedBytes) {
+        return reclaimer.reclaimTo(usedBytes);
+    }
+
+    @Override
     public boolean hasFreeMemory(long bytes) {
         return reclaimer.hasAmpleMemory(bytes);
     }

@@ -433,8 +433,14 @@ final class InMemorySession implements CacheSession {
     @Override
     public boolean restore(Key key, ItemType type, int encoding, byte[] value, int from, int valueLength,
             long expireAtMillis, int access, int penaltyClass) {
+        shards[key.shard()].aboutToChange(key);
         return shards[key.shard()].restore(key, type, encoding, value, from, valueLength, expireAtMillis, access,
                 penaltyClass, nowMillis);
+    }
+
+    @Override
+    public void dropped(Key key) {
+        shards[key.shard()].changed(Change.DROPPED, key.database(), key.address(), key.length());
     }
 
     @Override

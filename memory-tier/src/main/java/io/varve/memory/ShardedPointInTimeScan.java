@@ -3,20 +3,30 @@ package io.varve.memory;
 import java.util.Arrays;
 
 import io.varve.memory.item.ItemCapture;
+import io.varve.memory.item.SecondaryTier;
 import io.varve.memory.item.Ticker;
 import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardCapture;
 import io.varve.memory.shard.ShardTotals;
 import io.varve.memory.shard.context.ShardContext;
+import org.jspecify.annotations.Nullable;
 
-/** The {@link PointInTimeScan} of the shards, one after the other. Confined to one thread, except {@link #detached}. */
+/**
+ * The {@link PointInTimeScan} of the shards, one after the other, and then of the secondary tier. Confined to one
+ * thread, except {@link #detached} and what it calls.
+ */
 final class ShardedPointInTimeScan implements PointInTimeScan {
     private final Shard[] shards;
     private final Ticker ticker;
     private final long startMillis;
     private final ShardTotals totals;
     private final Runnable onClose;
+    /** Whose items are captured too; null if there is none. */
+    private final @Nullable SecondaryTier secondary;
+    private final long[] secondarySizes;
     private int shard;
+    /** Whether the secondary tier has captured all. */
+    private volatile boolean isSecondaryDone;
     private volatile boolean aborted;
 
     /**
@@ -34,12 +44,27 @@ final class ShardedPointInTimeScan implements PointInTimeScan {
         for (Shard each : shards) {
             each.beginCapture(target, startMillis);
         }
+        secondary = context.secondary();
+        secondarySizes = new long[context.databases.count()];
+        if (secondary == null) {
+            isSecondaryDone = true;
+            return;
+        }
+        long[] epochs = new long[secondarySizes.length];
+        for (int i = 0; i < epochs.length; i++) {
+            epochs[i] = context.databases.epoch(i);
+            secondarySizes[i] = secondary.count(epochs[i]);
+        }
+        secondary.beginCapture(target, startMillis, epochs);
     }
 
     @Override
     public boolean scan(long nanos) {
-        if (shard == shards.length) {
+        if (aborted) {
             return false;
+        }
+        if (shard == shards.length) {
+            return scanSecondary();
         }
         Shard current = shards[shard];
         current.lock();
@@ -60,7 +85,14 @@ final class ShardedPointInTimeScan implements PointInTimeScan {
         } finally {
             current.unlock();
         }
-        return shard < shards.length;
+        return shard < shards.length || !isSecondaryDone;
+    }
+
+    private boolean scanSecondary() {
+        if (!isSecondaryDone && secondary != null) {
+            isSecondaryDone = !secondary.capture();
+        }
+        return !isSecondaryDone;
     }
 
     @Override
@@ -75,7 +107,7 @@ final class ShardedPointInTimeScan implements PointInTimeScan {
 
     @Override
     public long size(int database) {
-        return totals.items[database];
+        return totals.items[database] + secondarySizes[database];
     }
 
     @Override
@@ -98,6 +130,9 @@ final class ShardedPointInTimeScan implements PointInTimeScan {
                 shards[shard].unlock();
             }
         }
+        if (secondary != null) {
+            secondary.endCapture();
+        }
         onClose.run();
     }
 
@@ -112,10 +147,25 @@ final class ShardedPointInTimeScan implements PointInTimeScan {
             isNeeded |= capture != null && capture.forget(physical);
         }
         if (isNeeded) {
-            aborted = true;
-            for (Shard each : shards) {
-                each.endCapture();
-            }
+            abort();
+        }
+    }
+
+    /** A flush ends an epoch. Called under the locks of all shards, before its new one begins. */
+    void ending(long epoch) {
+        if (!isSecondaryDone && secondary != null && secondary.mightHold(epoch)) {
+            abort();
+        }
+    }
+
+    /** Ends the scan, because items are gone that it has not visited. Called under the locks of all shards. */
+    void abort() {
+        aborted = true;
+        for (Shard each : shards) {
+            each.endCapture();
+        }
+        if (secondary != null) {
+            secondary.endCapture();
         }
     }
 }

@@ -8,6 +8,7 @@ import io.varve.memory.config.CacheConfig;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemCapture;
 import io.varve.memory.item.Key;
+import io.varve.memory.item.StoredItem;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.testing.CacheFixture;
 import io.varve.memory.testing.ManualTicker;
@@ -51,6 +52,11 @@ final class PointInTimeScanModelTest {
         @Override
         public void capture(int database, Key key, Item item) {
             captured(database, key, item);
+        }
+
+        @Override
+        public void capture(int database, StoredItem item) {
+            throw new AssertionError("there is no secondary tier");
         }
 
         @Override

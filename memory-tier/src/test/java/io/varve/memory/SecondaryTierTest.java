@@ -13,6 +13,7 @@ import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
+import io.varve.memory.item.SecondaryTier;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.report.Epochs;
 import io.varve.memory.testing.CacheFixture;
@@ -115,6 +116,35 @@ class SecondaryTierTest {
             }
             assertThat(failed).isPositive();
             assertThat(secondary.size() + fixture.cache.size(0)).isEqualTo(set);
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        }
+    }
+
+    /** While data is loaded. */
+    @Test
+    void refusedItems_stayInMemoryWhileTheTierKeepsAll() {
+        boolean[] keepsAll = {true};
+        SecondaryTier refusing = new SecondaryTier() {
+            @Override
+            public boolean take(long epoch, long hash, Item item, int access, int penaltyClass) {
+                return false;
+            }
+
+            @Override
+            public boolean keepsAll() {
+                return keepsAll[0];
+            }
+        };
+        try (CacheFixture fixture = open()) {
+            fixture.cache.attachSecondaryTier(refusing);
+            for (int i = 0; i < 1000; i++) {
+                fixture.set(0, CacheFixture.bytes("key " + i), CacheFixture.bytes("value".repeat(40)), Item.NEVER);
+            }
+            assertThat(fixture.cache.reclaimTo(1)).isFalse();
+            assertThat(fixture.cache.size(0)).isEqualTo(1000);
+            keepsAll[0] = false;
+            assertThat(fixture.cache.reclaimTo(1)).isFalse();
+            assertThat(fixture.cache.size(0)).isLessThan(500);
             assertThat(fixture.cache.checkIntegrity()).isEmpty();
         }
     }

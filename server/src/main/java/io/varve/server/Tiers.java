@@ -2,9 +2,11 @@ package io.varve.server;
 
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.function.Function;
 
 import io.varve.flash.je.JeSettings;
 import io.varve.flash.je.JeStore;
+import io.varve.flash.store.FlashStore;
 import io.varve.flash.store.StoreException;
 import io.varve.flash.tier.FlashTier;
 import io.varve.flash.tier.TierFiles;
@@ -13,6 +15,7 @@ import io.varve.memory.config.CacheConfig;
 import io.varve.server.config.MachineMemory;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.persistence.ReplayClock;
+import io.varve.server.recovery.Recovery;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -51,7 +54,8 @@ public record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoClose
         }
         TierFiles files = openFiles(config, directory, wanted);
         try {
-            Cache cache = Cache.open(wanted.withHashSeed(files.hashSeed()), MachineMemory.totalBytes());
+            Cache cache = Cache.open(wanted.withHashSeed(files.hashSeed()).withTicker(new ReplayClock(wanted.ticker())),
+                    MachineMemory.totalBytes());
             try {
                 return new Tiers(cache, start(config, files, cache));
             } catch (RuntimeException failed) {
@@ -69,8 +73,12 @@ public record Tiers(Cache cache, @Nullable FlashTier flash) implements AutoClose
         // The store has no size limit of its own: at its limit it could neither remove records nor clean.
         JeSettings settings = JeSettings.of(config.number("flash-cache-size")).withDisk(0, FREE_DISK_BYTES);
         try {
-            return TierFiles.open(directory, at -> JeStore.open(at, settings), cache.databases(),
-                    config.bool("flash-sync"), cache.ticker().wallMillis());
+            Function<Path, FlashStore> opener = at -> JeStore.open(at, settings);
+            boolean isSynced = config.bool("flash-sync");
+            long wallMillis = cache.ticker().wallMillis();
+            return Recovery.loadsFile(config)
+                    ? TierFiles.openEmpty(directory, opener, cache.databases(), isSynced, wallMillis)
+                    : TierFiles.open(directory, opener, cache.databases(), isSynced, wallMillis);
         } catch (StoreException failed) {
             throw new IllegalArgumentException("flash-dir " + directory + ": "
                     + (failed.kind() == StoreException.Kind.LOCKED

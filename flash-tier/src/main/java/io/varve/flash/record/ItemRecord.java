@@ -9,14 +9,19 @@ import java.util.zip.CRC32C;
  * <pre>
  *   0        1              2          3         6 ... 13      14 ... 17   18 ...
  *   version  class | type   encoding   access    expiry time   CRC-32C     value
+ *                                                              CRC-32C     18 ... 25: scan   26 ...: value
  * </pre>
  *
- * <p>Version 1 had no penalty class: the upper half of its type byte is 0. Such records are still read. The checksum
- * covers the key on flash and the whole record except the checksum itself. The value's bytes are those in memory.
+ * <p>Version 1 had no penalty class: the upper half of its type byte is 0. Such records are still read. Version 3 has
+ * the number of the point-in-time scan during which the item was demoted. The checksum covers the key on flash and the
+ * whole record except the checksum itself. The value's bytes are those in memory.
  */
 public final class ItemRecord {
     private static final byte VERSION = 2;
     private static final byte WITHOUT_CLASS = 1;
+    private static final byte WITH_SCAN = 3;
+    /** The number of an item that was demoted while no point-in-time scan was open. */
+    public static final long NO_SCAN = 0;
     /** The result of {@link #penaltyClass} for a record without a class. */
     public static final int UNKNOWN_CLASS = -1;
     private static final int TYPE_BITS = 4;
@@ -27,8 +32,9 @@ public final class ItemRecord {
     private static final int ACCESS_BYTES = 3;
     private static final int EXPIRE_AT_OFFSET = ACCESS_OFFSET + ACCESS_BYTES;
     private static final int CHECKSUM_OFFSET = EXPIRE_AT_OFFSET + Long.BYTES;
-    /** Offset of the value. */
-    public static final int VALUE_OFFSET = CHECKSUM_OFFSET + Integer.BYTES;
+    private static final int SCAN_OFFSET = CHECKSUM_OFFSET + Integer.BYTES;
+    private static final int VALUE_OFFSET = SCAN_OFFSET;
+    private static final int VALUE_OFFSET_WITH_SCAN = SCAN_OFFSET + Long.BYTES;
 
     private ItemRecord() {}
 
@@ -39,16 +45,32 @@ public final class ItemRecord {
      * @param access 24 bits
      * @param penaltyClass 0 to 15
      * @param expireAtMillis ms since the epoch, or less than 0
+     * @param scanId the number of the point-in-time scan that is open, or {@link #NO_SCAN}
      */
     public static byte[] begin(int type, int encoding, int access, int penaltyClass, long expireAtMillis,
-            int valueLength) {
+            int valueLength, long scanId) {
         assert type >= 0 && type <= TYPE_MASK && penaltyClass >= 0 && penaltyClass <= TYPE_MASK : type + " "
                 + penaltyClass;
-        byte[] record = new byte[VALUE_OFFSET + valueLength];
-        ByteBuffer.wrap(record).put(VERSION).put((byte) (penaltyClass << TYPE_BITS | type)).put((byte) encoding)
+        boolean isDuringScan = scanId != NO_SCAN;
+        byte[] record = new byte[(isDuringScan ? VALUE_OFFSET_WITH_SCAN : VALUE_OFFSET) + valueLength];
+        ByteBuffer fields = ByteBuffer.wrap(record).put(isDuringScan ? WITH_SCAN : VERSION)
+                .put((byte) (penaltyClass << TYPE_BITS | type)).put((byte) encoding)
                 .putShort((short) (access >>> Byte.SIZE))
                 .put((byte) access).putLong(expireAtMillis);
+        if (isDuringScan) {
+            fields.putLong(SCAN_OFFSET, scanId);
+        }
         return record;
+    }
+
+    /** Offset of the value. */
+    public static int valueOffset(byte[] record) {
+        return record[0] == WITH_SCAN ? VALUE_OFFSET_WITH_SCAN : VALUE_OFFSET;
+    }
+
+    /** The number of the point-in-time scan during which the item was demoted, or {@link #NO_SCAN}. */
+    public static long scanId(byte[] record) {
+        return record[0] == WITH_SCAN ? ByteBuffer.wrap(record).getLong(SCAN_OFFSET) : NO_SCAN;
     }
 
     /** Writes the checksum. */
@@ -58,7 +80,8 @@ public final class ItemRecord {
 
     /** Whether these bytes were sealed under this key. */
     public static boolean isWhole(byte[] recordKey, byte[] record) {
-        return record.length >= VALUE_OFFSET && (record[0] == VERSION || record[0] == WITHOUT_CLASS)
+        return record.length >= VALUE_OFFSET && record.length >= valueOffset(record)
+                && record[0] >= WITHOUT_CLASS && record[0] <= WITH_SCAN
                 && ByteBuffer.wrap(record).getInt(CHECKSUM_OFFSET) == checksum(recordKey, record);
     }
 
@@ -87,14 +110,14 @@ public final class ItemRecord {
     }
 
     public static int valueLength(byte[] record) {
-        return record.length - VALUE_OFFSET;
+        return record.length - valueOffset(record);
     }
 
     private static int checksum(byte[] recordKey, byte[] record) {
         CRC32C crc = new CRC32C();
         crc.update(recordKey);
         crc.update(record, 0, CHECKSUM_OFFSET);
-        crc.update(record, VALUE_OFFSET, record.length - VALUE_OFFSET);
+        crc.update(record, SCAN_OFFSET, record.length - SCAN_OFFSET);
         return (int) crc.getValue();
     }
 }

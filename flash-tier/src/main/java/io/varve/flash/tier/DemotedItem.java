@@ -31,7 +31,7 @@ final class DemotedItem {
 
     /** A copy without its value, for readers of metadata. */
     DemotedItem withoutValue() {
-        return new DemotedItem(recordKey, Arrays.copyOf(record, ItemRecord.VALUE_OFFSET));
+        return new DemotedItem(recordKey, Arrays.copyOf(record, ItemRecord.valueOffset(record)));
     }
 
     /** Approximate heap bytes while it is queued. */

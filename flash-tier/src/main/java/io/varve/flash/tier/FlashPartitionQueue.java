@@ -35,6 +35,8 @@ final class FlashPartitionQueue {
     private static final int MAX_PRELOAD_BATCH = 8;
     /** Number of request batches before one preload batch. */
     private static final int ROUNDS_BEFORE_LOADS = 8;
+    /** Number of batches before one task. */
+    private static final int ROUNDS_BEFORE_TASKS = 4;
     /** Offered items may not use the space of demoted ones, nor delay requests. */
     private static final int OFFER_QUOTA_DIVISOR = FAIRNESS_QUOTA_DIVISOR;
 
@@ -44,6 +46,7 @@ final class FlashPartitionQueue {
     private final ArrayDeque<FetchRequest> fetches = new ArrayDeque<>();
     private final ArrayDeque<FetchRequest> loads = new ArrayDeque<>();
     private final ArrayDeque<PendingRemoval> queuedRemovals = new ArrayDeque<>();
+    private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
     private final PendingRemovals removals;
     private final long maxBytes;
     /** Items that the worker is moving: in none of queue, store and memory, or in two of them. */
@@ -56,6 +59,7 @@ final class FlashPartitionQueue {
     private boolean fetchesServed;
     /** Number of batches since the last preload batch. */
     private int roundsSinceLoads;
+    private int roundsSinceTasks;
     private boolean closing;
 
     /** A requested key. */
@@ -84,10 +88,11 @@ final class FlashPartitionQueue {
         }
     }
 
-    /** The next batch: requested keys, or demoted items and removals; empty at the end. Immutable. */
-    record Work(List<KeyFetch> fetches, List<DemotedItem> demoted, List<PendingRemoval> queuedRemovals) {
+    /** The next batch: requested keys, or demoted items and removals, or a task; empty at the end. Immutable. */
+    record Work(List<KeyFetch> fetches, List<DemotedItem> demoted, List<PendingRemoval> queuedRemovals,
+            @Nullable Runnable task) {
         boolean isEnd() {
-            return fetches.isEmpty() && demoted.isEmpty() && queuedRemovals.isEmpty();
+            return fetches.isEmpty() && demoted.isEmpty() && queuedRemovals.isEmpty() && task == null;
         }
     }
 
@@ -170,15 +175,47 @@ final class FlashPartitionQueue {
         }
     }
 
+    /**
+     * Runs a task on the worker's thread, between two batches.
+     *
+     * @return false if the queue is closed
+     */
+    boolean submit(Runnable task) {
+        lock.lock();
+        try {
+            if (!closing) {
+                tasks.add(task);
+                work.signal();
+            }
+            return !closing;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The demoted items that wait to be written. Called by the worker between two batches, so none is moving. */
+    List<DemotedItem> waitingItems() {
+        lock.lock();
+        try {
+            return List.copyOf(demotedItems.values());
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Waits for work; the end comes when the queue is closed and empty. Called by its worker. */
     Work take() {
         lock.lock();
         try {
             completeMove();
-            while (fetches.isEmpty() && loads.isEmpty() && demotedItems.isEmpty() && queuedRemovals.isEmpty()
-                    && !closing) {
+            while (isIdle() && tasks.isEmpty() && !closing) {
                 work.awaitUninterruptibly();
             }
+            if (!tasks.isEmpty() && (isIdle() || roundsSinceTasks >= ROUNDS_BEFORE_TASKS)) {
+                roundsSinceTasks = 0;
+                return new Work(List.of(), List.of(), List.of(), tasks.remove());
+            }
+            roundsSinceTasks++;
             boolean writes = fetchesServed
                     && (demotingBytes > maxBytes / FAIRNESS_QUOTA_DIVISOR
                             || queuedRemovals.size() >= MAX_REMOVAL_BATCH);
@@ -194,10 +231,14 @@ final class FlashPartitionQueue {
                 eldest.remove();
             }
             moving.addAll(demoted);
-            return new Work(taken, demoted, removed);
+            return new Work(taken, demoted, removed, null);
         } finally {
             lock.unlock();
         }
+    }
+
+    private boolean isIdle() {
+        return fetches.isEmpty() && loads.isEmpty() && demotedItems.isEmpty() && queuedRemovals.isEmpty();
     }
 
     private List<KeyFetch> takeFetches() {

@@ -24,8 +24,10 @@ import io.varve.flash.record.ItemKey;
 import io.varve.flash.record.ItemRecord;
 import io.varve.flash.store.DurabilityLevel;
 import io.varve.flash.store.FlashStore;
+import io.varve.flash.store.StoreException;
 import io.varve.memory.Cache;
 import io.varve.memory.item.Item;
+import io.varve.memory.item.ItemCapture;
 import io.varve.memory.item.SecondaryTier;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.report.Epochs;
@@ -60,6 +62,8 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
     private final Admission admission;
     private final Counts counts = new Counts();
     private final FlashPartitionQueue[] partitionQueues;
+    private final FlashCaptures captures;
+    private final TierLoad load;
     private final List<Thread> threads = new ArrayList<>();
     private final ScheduledExecutorService keeper;
     private final ExecutorService scanner;
@@ -92,6 +96,8 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
         partitionQueues = new FlashPartitionQueue[settings.threads()];
         Arrays.setAll(partitionQueues,
                 _ -> new FlashPartitionQueue(settings.queueBytes() / settings.threads(), removals));
+        captures = new FlashCaptures(store, partitionQueues);
+        load = new TierLoad(store, evictor, counts);
         ScheduledThreadPoolExecutor one = new ScheduledThreadPoolExecutor(1,
                 Thread.ofPlatform().name("varve-flash-keeper").daemon().factory());
         one.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
@@ -115,7 +121,7 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
         FlashTier tier = new FlashTier(files, cache, settings);
         for (int i = 0; i < tier.partitionQueues.length; i++) {
             FlashPartitionQueue partitionQueue = tier.partitionQueues[i];
-            FlashWorker worker = new FlashWorker(tier, partitionQueue, cache);
+            FlashWorker worker = new FlashWorker(tier, partitionQueue, tier.captures.walk(i), cache);
             tier.threads.add(Thread.ofPlatform().name("varve-flash-" + i).daemon().start(worker::run));
         }
         cache.attachSecondaryTier(tier);
@@ -131,6 +137,10 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
     @Override
     public boolean take(long epoch, long hash, Item item, int access, int penaltyClass) {
         long place = ItemKey.place(hash);
+        if (load.isOpen()) {
+            return isTakeable(item) && !health.isRefusing() && load.hasSpace(residency)
+                    && demote(place, epoch, item, access, penaltyClass);
+        }
         if (!isTakeable(item) || !admission.admits(ItemKey.identity(place, epoch))) {
             counts.notAdmitted.increment();
             return false;
@@ -181,16 +191,19 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
 
     private boolean demote(long place, long epoch, Item item, int access, int penaltyClass) {
         ResidencyFilter current = residency;
+        FlashCapture capture = captures.open();
         int length = item.valueLength();
         byte[] recordKey = ItemKey.of(place, epoch, Memory.toArray(item.keyAddress(), item.keyLength()));
         byte[] record = ItemRecord.begin(item.type().code(), item.encoding(), access, penaltyClass,
-                item.expireAtMillis(), length);
-        Memory.copy(item.valueAddress(), record, ItemRecord.VALUE_OFFSET, length);
+                item.expireAtMillis(), length, capture == null ? ItemRecord.NO_SCAN : capture.scanId());
+        Memory.copy(item.valueAddress(), record, ItemRecord.valueOffset(record), length);
         // Registered before it is visible, so that a reader that misses it in memory looks on flash.
         current.addDemoted(place, epoch);
         boolean queued = false;
         try {
-            queued = queueOf(place).demote(new DemotedItem(recordKey, record));
+            queued = load.isOpen()
+                    ? load.write(recordKey, record)
+                    : queueOf(place).demote(new DemotedItem(recordKey, record));
         } finally {
             if (!queued) {
                 current.remove(place, epoch);
@@ -269,14 +282,14 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
      * @return completes afterwards; fails if the epochs could not be saved, and then nothing has changed
      */
     public CompletableFuture<Void> flush(int database) {
-        return change(epochs -> with(epochs, database, epochs.next(), epochs.next() + 1), () -> cache.flush(database));
+        return change(epochs -> epochs.renewed(database), () -> cache.flush(database));
     }
 
     /** {@link #flush} for all databases. */
     public CompletableFuture<Void> flushAll() {
         return CompletableFuture.runAsync(() -> {
             // On a full disk the state file can at least be deleted, and then no item is valid.
-            if (!health.saveOrForget(renewed(cache.epochs()))) {
+            if (!health.saveOrForget(cache.epochs().renewed())) {
                 throw new IllegalStateException("The state file can be neither written nor deleted");
             }
             cache.flushAll();
@@ -299,20 +312,6 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
             inMemory.run();
             sweep.begin();
         }, keeper);
-    }
-
-    private static Epochs with(Epochs epochs, int database, long epoch, long next) {
-        List<Long> changed = new ArrayList<>(epochs.ofDatabases());
-        changed.set(database, epoch);
-        return new Epochs(changed, next);
-    }
-
-    private static Epochs renewed(Epochs epochs) {
-        List<Long> renewed = new ArrayList<>();
-        for (int i = 0; i < epochs.ofDatabases().size(); i++) {
-            renewed.add(epochs.next() + i);
-        }
-        return new Epochs(renewed, epochs.next() + renewed.size());
     }
 
     /**
@@ -339,7 +338,7 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
         }
         LOG.log(System.Logger.Level.ERROR,
                 "The flash tier is unreliable: its content is dropped, and the cache continues in memory", because);
-        Epochs renewed = renewed(cache.epochs());
+        Epochs renewed = cache.epochs().renewed();
         ResidencyFilter fresh = newResidencyFilter(renewed.ofDatabases().getFirst(), true);
         // If both fail, they are retried, and no item is accepted meanwhile.
         health.saveOrForget(renewed);
@@ -402,6 +401,59 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
         return scan.visitAny(epoch, wallMillis(), visitor);
     }
 
+    // --- point-in-time scans
+
+    @Override
+    public boolean mightHold(long epoch) {
+        ResidencyFilter current = residency;
+        return !current.isComplete() || current.count(epoch) > 0;
+    }
+
+    @Override
+    public void beginCapture(ItemCapture target, long startMillis, long[] epochs) {
+        captures.begin(target, startMillis, epochs);
+    }
+
+    @Override
+    public boolean capture() {
+        return captures.step();
+    }
+
+    @Override
+    public void endCapture() {
+        captures.end();
+    }
+
+    // --- loading
+
+    /**
+     * Begins to load data into an empty tier: until {@link #endLoad} it writes each demoted item at once, and evicts
+     * none.
+     */
+    public void beginLoad() {
+        load.begin();
+    }
+
+    /**
+     * Ends the load.
+     *
+     * @throws StoreException if an item may have been lost
+     */
+    public void endLoad() {
+        load.end();
+    }
+
+    /** Whether it is certain that no item is on flash. */
+    public boolean isEmpty() {
+        ResidencyFilter current = residency;
+        return current.isComplete() && current.count() == 0;
+    }
+
+    @Override
+    public boolean keepsAll() {
+        return load.isOpen();
+    }
+
     // --- counters
 
     /** Number of items on flash, or in transit to it. */
@@ -410,6 +462,7 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
     }
 
     /** Number of items of an epoch. */
+    @Override
     public long count(long epoch) {
         return residency.count(epoch);
     }
@@ -444,6 +497,10 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
 
     ResidencyFilter residency() {
         return residency;
+    }
+
+    FlashCaptures captures() {
+        return captures;
     }
 
     FlashStore store() {
@@ -500,7 +557,7 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
         ended = all;
         try {
             files.end(cache.epochs(), all && !health.isFailing());
-        } catch (io.varve.flash.store.StoreException | UncheckedIOException failed) {
+        } catch (StoreException | UncheckedIOException failed) {
             LOG.log(System.Logger.Level.WARNING, "The clean end of the flash tier could not be recorded", failed);
         } finally {
             files.close();

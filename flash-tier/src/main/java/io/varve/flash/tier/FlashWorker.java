@@ -41,6 +41,7 @@ final class FlashWorker {
     private final FlashPartitionQueue partitionQueue;
     private final Cache cache;
     private final CacheSession session;
+    private final CaptureWalk walk;
     private final Counts counts;
     private final Key key = new Key();
     private boolean failureLogged;
@@ -49,9 +50,11 @@ final class FlashWorker {
     /** An item that can return to memory. Immutable. */
     private record Found(KeyFetch keyFetch, DemotedItem item, StoreWriteBatch.@Nullable Removal removal) {}
 
-    FlashWorker(FlashTier tier, FlashPartitionQueue partitionQueue, Cache cache) {
+    /** @param walk over the items of its queue's partition */
+    FlashWorker(FlashTier tier, FlashPartitionQueue partitionQueue, CaptureWalk walk, Cache cache) {
         this.tier = tier;
         this.partitionQueue = partitionQueue;
+        this.walk = walk;
         this.cache = cache;
         session = cache.newSession();
         counts = tier.counts();
@@ -84,7 +87,9 @@ final class FlashWorker {
         }
         ResidencyFilter residency = tier.residency();
         try {
-            if (work.fetches().isEmpty()) {
+            if (work.task() != null) {
+                work.task().run();
+            } else if (work.fetches().isEmpty()) {
                 writeDown(work.demoted(), work.queuedRemovals());
             } else {
                 promote(work.fetches());
@@ -164,11 +169,31 @@ final class FlashWorker {
     }
 
     private void shed(DemotedItem item, ResidencyFilter residency) {
+        dropped(item.recordKey());
         residency.remove(ItemKey.placeOf(item.recordKey()), ItemKey.epochOf(item.recordKey()));
         counts.shed.increment();
     }
 
+    /**
+     * Reports a key that is in no tier any more, unless its database was flushed. Called before it is unregistered, so
+     * before any command can find that it is absent.
+     */
+    private void dropped(byte[] recordKey) {
+        bind(recordKey, 0);
+        session.lock(key);
+        try {
+            if (isBound(ItemKey.epochOf(recordKey), 0)) {
+                session.dropped(key);
+            }
+        } finally {
+            session.unlock(key);
+        }
+    }
+
     private void completeRemoval(PendingRemoval key, StoreWriteBatch.Removal removal, ResidencyFilter residency) {
+        if (removal.done()) {
+            dropped(removal.recordKey());
+        }
         uncount(residency, removal);
         if (key.evicted()) {
             counts.evictions.add(removal.done() ? 1 : 0);
@@ -212,6 +237,9 @@ final class FlashWorker {
         part.absent.forEach(keyFetch -> keyFetch.outcome(Outcome.ABSENT));
         part.useless.forEach((keyFetch, removal) -> {
             keyFetch.outcome(removal.refused() ? Outcome.NO_SPACE : Outcome.ABSENT);
+            if (removal.done()) {
+                dropped(removal.recordKey());
+            }
             uncount(residency, removal);
             tier.evictor().removed(ItemKey.placeOf(removal.recordKey()));
         });
@@ -286,6 +314,7 @@ final class FlashWorker {
                 part.useless.put(keyFetch, part.writeBatch.remove(requestedKey.recordKey(), true));
             } else {
                 part.absent.add(keyFetch);
+                dropped(requestedKey.recordKey());
                 residency.remove(requestedKey.place(), requestedKey.epoch());
             }
             return;
@@ -340,15 +369,14 @@ final class FlashWorker {
         if (partitionQueue.demote(demoted)) {
             residency.invalidateAbsence(requestedKey.place());
         } else {
-            residency.remove(requestedKey.place(), requestedKey.epoch());
-            counts.shed.increment();
+            shed(demoted, residency);
         }
     }
 
     /** Restores an item that is in no other place. */
     private void promote(Found found, ResidencyFilter residency) {
         for (int tries = 1; tries <= MAX_ATTEMPTS; tries++) {
-            bind(found.keyFetch().requestedKey());
+            bind(found);
             session.lock(key);
             if (isBack(found, residency)) {
                 // Without the shard's lock: another thread may hold the policy's lock while it searches the store.
@@ -364,6 +392,7 @@ final class FlashWorker {
         if (removal == null || removal.uncounts()) {
             returnToQueue(found.item(), found.keyFetch().requestedKey(), residency);
         } else {
+            dropped(found.item().recordKey());
             counts.shed.increment();
         }
     }
@@ -374,7 +403,7 @@ final class FlashWorker {
      * @return false if it returns to the store
      */
     private boolean isLoaded(Found found, ResidencyFilter residency) {
-        bind(found.keyFetch().requestedKey());
+        bind(found);
         if (!session.lockWithin(key, CacheSession.DEFAULT_NAPS, false)) {
             found.keyFetch().outcome(Outcome.CONTENDED);
             return false;
@@ -396,6 +425,7 @@ final class FlashWorker {
         for (Found found : unmoved) {
             StoreWriteBatch.Removal removal = found.removal();
             if (removal == null || !removal.uncounts()) {
+                dropped(found.item().recordKey());
                 counts.shed.increment();
             } else if (residency.counts(found.keyFetch().requestedKey().epoch())) {
                 writeBatch.write(found.item());
@@ -419,14 +449,18 @@ final class FlashWorker {
         }
     }
 
-    private void bind(RequestedKey requestedKey) {
-        byte[] recordKey = requestedKey.recordKey();
+    private void bind(Found found) {
+        RequestedKey requestedKey = found.keyFetch().requestedKey();
+        bind(requestedKey.recordKey(), requestedKey.database());
+    }
+
+    private void bind(byte[] recordKey, int database) {
         int length = ItemKey.lengthOf(recordKey);
         if (keyBytes.byteSize() < length) {
             keyBytes = Arena.ofAuto().allocate(2L * length);
         }
         Memory.copy(ItemKey.keyOf(recordKey), 0, keyBytes.address(), length);
-        session.bind(key, requestedKey.database(), keyBytes.address(), length);
+        session.bind(key, database, keyBytes.address(), length);
     }
 
     /**
@@ -436,8 +470,8 @@ final class FlashWorker {
     private boolean isBack(Found found, ResidencyFilter residency) {
         RequestedKey requestedKey = found.keyFetch().requestedKey();
         try {
-            if (bound(requestedKey)) {
-                restore(found.item().record(), found.keyFetch().isLoad());
+            if (isBound(requestedKey.epoch(), requestedKey.database())) {
+                restore(found.item(), found.keyFetch().isLoad());
             }
             found.keyFetch().outcome(Outcome.PROMOTED);
             // Under the lock: no other thread can have removed it from memory yet.
@@ -458,10 +492,10 @@ final class FlashWorker {
     /**
      * Binds the key in the database with its epoch, if there is one: the database may have been swapped, or emptied.
      */
-    private boolean bound(RequestedKey requestedKey) {
+    private boolean isBound(long epoch, int likely) {
         for (int i = 0; i < cache.databaseCount(); i++) {
-            int database = (requestedKey.database() + i) % cache.databaseCount();
-            if (session.epoch(database) == requestedKey.epoch()) {
+            int database = (likely + i) % cache.databaseCount();
+            if (session.epoch(database) == epoch) {
                 session.bind(key, database, key.address(), key.length());
                 return true;
             }
@@ -469,12 +503,17 @@ final class FlashWorker {
         return false;
     }
 
-    private void restore(byte[] record, boolean isLoad) {
+    private void restore(DemotedItem item, boolean isLoad) {
+        byte[] record = item.record();
         int length = ItemRecord.valueLength(record);
         long expireAt = ItemRecord.expireAtMillis(record);
         if (session.restore(key, ItemType.ofCode(ItemRecord.type(record)), ItemRecord.encoding(record), record,
-                ItemRecord.VALUE_OFFSET, length, expireAt < 0 ? Item.NEVER : expireAt, ItemRecord.access(record),
+                ItemRecord.valueOffset(record), length, expireAt < 0 ? Item.NEVER : expireAt, ItemRecord.access(record),
                 ItemRecord.penaltyClass(record))) {
+            FlashCapture capture = tier.captures().open();
+            if (capture != null && walk.isAhead(capture, item.recordKey(), record)) {
+                capture.capture(item.recordKey(), record);
+            }
             counts.promotions.increment();
             counts.loaded.add(isLoad ? 1 : 0);
             counts.bytesRead.add(length);

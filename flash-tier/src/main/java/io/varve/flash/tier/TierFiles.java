@@ -33,6 +33,7 @@ import io.varve.memory.report.Epochs;
  *   state           one line each: format, seed, epochs, next, clean, sync, boot, checksum
  *   items/          the store's files
  *   items.damaged/  files that could not be read at an earlier start; safe to delete
+ *   items.old/      files of an earlier run that are being deleted
  * </pre>
  *
  * <p>The store's items are valid after a clean end, and after a kill of the process: the system then had everything
@@ -48,6 +49,7 @@ public final class TierFiles implements AutoCloseable {
     private static final String STATE = "state";
     private static final String ITEMS = "items";
     private static final String DAMAGED = "items.damaged";
+    private static final String OLD = "items.old";
     /** The name of the note after the last write. */
     private static final String END = "end";
     private static final String FORMAT = "1";
@@ -110,6 +112,14 @@ public final class TierFiles implements AutoCloseable {
     }
 
     /**
+     * As {@link #open(Path, Function, int, boolean, long)}, without the items of earlier runs, which are deleted.
+     */
+    public static TierFiles openEmpty(Path directory, Function<Path, FlashStore> opener, int databases, boolean sync,
+            long wallMillis) {
+        return open(directory, opener, databases, sync, wallMillis, boot(), false);
+    }
+
+    /**
      * Opens the directory, which is created if necessary.
      *
      * @param opener opens the store in a directory
@@ -126,12 +136,20 @@ public final class TierFiles implements AutoCloseable {
 
     static TierFiles open(Path directory, Function<Path, FlashStore> opener, int databases, boolean sync,
             long wallMillis, String boot) {
+        return open(directory, opener, databases, sync, wallMillis, boot, true);
+    }
+
+    private static TierFiles open(Path directory, Function<Path, FlashStore> opener, int databases, boolean sync,
+            long wallMillis, String boot, boolean keepsItems) {
         try {
             Files.createDirectories(directory);
         } catch (IOException refused) {
             throw new UncheckedIOException("The directory " + directory + " cannot be created", refused);
         }
         Opened opened = openOrSetAside(directory, opener);
+        if (!keepsItems && opened.store().count() > 0) {
+            opened = replace(directory, opened, opener);
+        }
         try {
             return new TierFiles(directory, opened, databases, sync, boot, wallMillis);
         } catch (RuntimeException failed) {
@@ -159,6 +177,25 @@ public final class TierFiles implements AutoCloseable {
         }
     }
 
+    /** Replaces the store by an empty one. The old one is open until it is renamed, so no other process opens it. */
+    private static Opened replace(Path directory, Opened opened, Function<Path, FlashStore> opener) {
+        Path items = directory.resolve(ITEMS);
+        Path old = directory.resolve(OLD);
+        LOG.log(System.Logger.Level.INFO, "{0}: its {1} items are deleted, because the data is loaded from a file",
+                items, opened.store().count());
+        try {
+            setAside(items, old);
+        } finally {
+            closeBroken(opened.store());
+        }
+        try {
+            delete(old);
+        } catch (IOException failed) {
+            throw new UncheckedIOException(old + " cannot be deleted", failed);
+        }
+        return open(items, opener, true);
+    }
+
     private static Opened open(Path items, Function<Path, FlashStore> opener, boolean fresh) {
         FlashStore store = opener.apply(items);
         try {
@@ -180,16 +217,20 @@ public final class TierFiles implements AutoCloseable {
     /** Deletes the store that was set aside earlier, which may be as large as the device. */
     private static void setAside(Path items, Path aside) {
         try {
-            if (Files.exists(aside)) {
-                try (Stream<Path> all = Files.walk(aside)) {
-                    for (Path file : all.sorted(Comparator.reverseOrder()).toList()) {
-                        Files.delete(file);
-                    }
-                }
-            }
+            delete(aside);
             Files.move(items, aside, StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException failed) {
             throw new UncheckedIOException(items + " cannot be renamed to " + aside, failed);
+        }
+    }
+
+    private static void delete(Path folder) throws IOException {
+        if (Files.exists(folder)) {
+            try (Stream<Path> all = Files.walk(folder)) {
+                for (Path file : all.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(file);
+                }
+            }
         }
     }
 

@@ -5,7 +5,7 @@ import java.util.zip.CRC32C;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -14,9 +14,9 @@ class ItemRecordTest {
     private static final byte[] KEY = ItemKey.of(1, 2, new byte[] {3});
 
     @ParameterizedTest
-    @ValueSource(ints = {0, 1, 7, 15})
-    void everyFieldIsReadBack(int each) {
-        byte[] record = ItemRecord.begin(each, each, 0xABCDEF, 15 - each, 1_700_000_000_123L, 4);
+    @CsvSource({"0, 0", "1, 0", "7, -5", "15, 1"})
+    void everyFieldIsReadBack(int each, long scanId) {
+        byte[] record = ItemRecord.begin(each, each, 0xABCDEF, 15 - each, 1_700_000_000_123L, 4, scanId);
         ItemRecord.seal(KEY, record);
         assertThat(ItemRecord.isWhole(KEY, record)).isTrue();
         assertThat(ItemRecord.type(record)).isEqualTo(each);
@@ -25,7 +25,12 @@ class ItemRecordTest {
         assertThat(ItemRecord.penaltyClass(record)).isEqualTo(15 - each);
         assertThat(ItemRecord.expireAtMillis(record)).isEqualTo(1_700_000_000_123L);
         assertThat(ItemRecord.valueLength(record)).isEqualTo(4);
-        record[ItemRecord.VALUE_OFFSET]++;
+        assertThat(ItemRecord.scanId(record)).isEqualTo(scanId);
+        assertThat(ItemRecord.valueOffset(record)).isEqualTo(record.length - 4);
+        record[ItemRecord.valueOffset(record)]++;
+        assertThat(ItemRecord.isWhole(KEY, record)).isFalse();
+        record[ItemRecord.valueOffset(record)]--;
+        record[ItemRecord.valueOffset(record) - 1]++;
         assertThat(ItemRecord.isWhole(KEY, record)).isFalse();
     }
 
@@ -45,7 +50,7 @@ class ItemRecordTest {
         assertThat(ItemRecord.access(record)).isEqualTo(0x123456);
         assertThat(ItemRecord.expireAtMillis(record)).isEqualTo(-1);
         assertThat(ItemRecord.penaltyClass(record)).isEqualTo(ItemRecord.UNKNOWN_CLASS);
-        record[0] = 3;
+        record[0] = 4;
         assertThat(ItemRecord.isWhole(KEY, record)).as("a version that is not known").isFalse();
     }
 }

@@ -31,7 +31,8 @@ class FlashPartitionQueueTest {
     }
 
     private static DemotedItem demotedItem(String name, int place) {
-        return new DemotedItem(ItemKey.of(ItemKey.place(place), 1, name(name)), ItemRecord.begin(0, 0, 0, 0, -1, 10));
+        return new DemotedItem(ItemKey.of(ItemKey.place(place), 1, name(name)), ItemRecord.begin(0, 0, 0, 0, -1, 10,
+                ItemRecord.NO_SCAN));
     }
 
     @Test

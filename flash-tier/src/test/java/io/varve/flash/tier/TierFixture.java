@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -24,6 +25,7 @@ import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.item.SecondaryTier;
+import io.varve.memory.item.Ticker;
 import io.varve.memory.offheap.Memory;
 import org.jspecify.annotations.Nullable;
 
@@ -66,6 +68,22 @@ final class TierFixture implements AutoCloseable {
                 .withEvictionPolicy(EvictionPolicy.ALLKEYS_LRU)));
         tier = FlashTier.start(files, cache, settings);
         session = cache.newSession();
+    }
+
+    /** A fixture whose clock stands at these milliseconds. */
+    static TierFixture at(AtomicLong millis, Path directory, Function<Path, FlashStore> opener,
+            FlashTierSettings settings) {
+        return new TierFixture(directory, opener, settings, BOOT, config -> config.withTicker(new Ticker() {
+            @Override
+            public long wallMillis() {
+                return millis.get();
+            }
+
+            @Override
+            public long nanoTime() {
+                return TimeUnit.MILLISECONDS.toNanos(millis.get());
+            }
+        }));
     }
 
     /** Requests a key this many times at once, and returns the outcomes. */

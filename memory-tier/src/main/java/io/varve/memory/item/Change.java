@@ -18,9 +18,8 @@ public enum Change {
     EMPTIED,
     /** The key was evicted under memory pressure. */
     EVICTED,
-    /**
-     * The key was demoted to the secondary tier. Clients see no difference until that tier drops it, which is not
-     * reported.
-     */
-    DEMOTED
+    /** The key was demoted to the secondary tier. Clients see no difference until that tier drops it. */
+    DEMOTED,
+    /** The secondary tier has dropped the key: because it was full, the item had expired, or was damaged. */
+    DROPPED
 }

@@ -42,6 +42,14 @@ public interface ChangeListener {
     default void flushed(int database) {}
 
     /**
+     * Reports that the secondary tier has lost all of its items of a logical database, and does not know which. Called
+     * under the locks of all shards.
+     */
+    default void lost(int database) {
+        flushed(database);
+    }
+
+    /**
      * Reports that two logical databases were exchanged. Called under the locks of all shards.
      *
      * @param presence answers, during the call, which keys are in memory now

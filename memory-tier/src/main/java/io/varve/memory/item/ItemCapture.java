@@ -22,6 +22,13 @@ public interface ItemCapture {
     void capture(int database, Key key, Item item);
 
     /**
+     * Captures an item of the secondary tier. Called by any thread, perhaps under the lock of the item's shard.
+     *
+     * @param database the logical database at the start of the scan
+     */
+    void capture(int database, StoredItem item);
+
+    /**
      * Items are missing, because a visit failed. Called under the shard's lock, by the thread that visited; a command
      * that was about to change an item goes on.
      */

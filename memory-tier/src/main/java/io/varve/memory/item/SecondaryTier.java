@@ -39,6 +39,46 @@ public interface SecondaryTier {
     }
 
     /**
+     * Whether an item that the tier does not take must stay in memory, because nothing may be evicted: while data is
+     * loaded.
+     */
+    default boolean keepsAll() {
+        return false;
+    }
+
+    /** The number of the tier's items of an epoch. */
+    default long count(long epoch) {
+        return 0;
+    }
+
+    /** Whether the tier may have items of an epoch. */
+    default boolean mightHold(long epoch) {
+        return false;
+    }
+
+    /**
+     * Begins a point-in-time scan: the tier passes each item that it has at this moment to the target once, in
+     * {@link #capture} or before the item returns to memory. Items that it takes from here on have been visited in
+     * memory. Called under the locks of all shards, one scan at a time.
+     *
+     * @param startMillis the moment of the scan; items that have expired by then are not passed
+     * @param epochs the epochs of the databases at this moment
+     */
+    default void beginCapture(ItemCapture target, long startMillis, long[] epochs) {}
+
+    /**
+     * Continues the scan. Called without locks; waits for files.
+     *
+     * @return whether there is more
+     */
+    default boolean capture() {
+        return false;
+    }
+
+    /** Ends the scan, complete or not. */
+    default void endCapture() {}
+
+    /**
      * Announces requests for the items of a class. The tier preloads them, as far as the cache has
      * {@linkplain io.varve.memory.Cache#admitLoaded memory for them}. Called without locks; returns at once.
      */

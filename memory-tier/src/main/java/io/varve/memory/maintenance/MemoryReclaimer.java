@@ -3,6 +3,7 @@ package io.varve.memory.maintenance;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.varve.memory.item.SecondaryTier;
 import io.varve.memory.segment.LargeItems;
 import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardSet;
@@ -41,6 +42,8 @@ public final class MemoryReclaimer {
      * slice.
      */
     private static final int QUIET_MILLIS = 100;
+    /** The slices in each shard that may gain nothing while items stay that the secondary tier does not take. */
+    private static final int MAX_FRUITLESS_SLICES = 64;
 
     private final ShardContext context;
     private final Shard[] shards;
@@ -261,11 +264,37 @@ public final class MemoryReclaimer {
         long now = context.ticker.wallMillis();
         ShardRound mine = new ShardRound();
         while (availableBytes() < wanted) {
-            if (!releaseDeferred() && !runSlice(mine, now) && !gainAnywhere(now, needed)) {
+            if (!releaseDeferred() && !runSlice(mine, now) && !gainAnywhere(now, needed) || isStuck(mine)) {
                 return false;
             }
         }
         return true;
+    }
+
+    /** See {@link io.varve.memory.Cache#reclaimTo}. */
+    public boolean reclaimTo(long usedBytes) {
+        while (usedBytes() > usedBytes && (releaseDeferred() || lazyFree.reclaimSlice())) {
+            // Each slice frees something, so the loop ends.
+            Thread.onSpinWait();
+        }
+        long now = context.ticker.wallMillis();
+        ShardRound mine = new ShardRound();
+        while (usedBytes() > usedBytes) {
+            if (!releaseDeferred() && !runSlice(mine, now) && !gainAnywhere(now, Long.MAX_VALUE) || isStuck(mine)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Whether the cleaner only moves items that must stay. */
+    private boolean isStuck(ShardRound mine) {
+        SecondaryTier secondary = context.secondary();
+        return secondary != null && secondary.keepsAll() && mine.fruitless > MAX_FRUITLESS_SLICES * shards.length;
+    }
+
+    private long usedBytes() {
+        return context.budget.limitBytes() - availableBytes();
     }
 
     /**
@@ -316,7 +345,9 @@ public final class MemoryReclaimer {
                 mine.isOver = false;
                 shard.cleaner().beginTurn();
             }
+            long removed = shard.cleaner().removedItems();
             boolean gained = pressureSlice(shard, nowMillis);
+            mine.note(shard.cleaner().removedItems() > removed);
             mine.isOver = !gained || shard.cleaner().isTurnOver();
             return gained;
         } finally {
@@ -346,6 +377,16 @@ public final class MemoryReclaimer {
     private final class ShardRound {
         private Shard shard = shards[0];
         private boolean isOver = true;
+        /** Slices since the last one that evicted or demoted an item, or reached the least use of memory. */
+        private int fruitless;
+        private long leastUsedBytes = Long.MAX_VALUE;
+
+        /** Records a slice, and whether it has evicted or demoted an item. */
+        void note(boolean hasRemoved) {
+            long used = usedBytes();
+            fruitless = hasRemoved || used < leastUsedBytes ? 0 : fruitless + 1;
+            leastUsedBytes = Math.min(leastUsedBytes, used);
+        }
     }
 
     /** As {@link #runSlice}, for many threads that each do one slice in the same shard. */

@@ -276,6 +276,7 @@ public final class Shard {
     /** Passes the items to the target before they change, or as {@link ShardCapture#visitNext} is called. */
     public void beginCapture(ItemCapture target, long nowMillis) {
         capture = new ShardCapture(items, context, target, nowMillis);
+        items.cleaning().beforeDemotions(capture::leaving);
     }
 
     /** The cells that the scan has not visited; null if there is no scan, or it has visited all. */
@@ -290,6 +291,7 @@ public final class Shard {
 
     public void endCapture() {
         capture = null;
+        items.cleaning().beforeDemotions(null);
     }
 
     /** Must precede the first change of a key's item by a command. */
@@ -357,8 +359,7 @@ public final class Shard {
         long expireAt = isTimed ? TimedHashLayout.expireAtMillis(value, from) : expireAtMillis;
         long examineAt = isTimed ? TimedHashes.examineAtMillis(value, from, valueLength, expireAt) : expireAt;
         long location = place(key, type, encoding, valueLength, valueLength, expireAt, examineAt,
-                ShardPenalties.RESTORED,
-                nowMillis, false);
+                ShardPenalties.RESTORED, nowMillis, false);
         long address = items.address(location);
         items.access().restore(address, access);
         items.segments().penaltyClass(location,
@@ -372,8 +373,7 @@ public final class Shard {
      * @param notifies whether listeners are notified if the key is new
      */
     private long place(Key key, ItemType type, int encoding, int valueLength, int capacity, long expireAt,
-            long examineAt,
-            int hint, long nowMillis, boolean notifies) {
+            long examineAt, int hint, long nowMillis, boolean notifies) {
         long location = locate(key, nowMillis);
         if (location != Index.NONE
                 && rewriteIfItFits(key, location, type, encoding, valueLength, expireAt, examineAt, hint,

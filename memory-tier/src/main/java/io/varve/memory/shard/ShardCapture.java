@@ -72,12 +72,16 @@ public final class ShardCapture {
 
     /** Visits the cell of a key that is about to be changed, unless it was visited. */
     void aboutToChange(Key changing) {
-        int of = databases.physical(changing.database());
+        leaving(databases.physical(changing.database()), changing.hash());
+    }
+
+    /** Visits the cell of an item that is about to change or to leave memory, unless it was visited. */
+    void leaving(int of, long hash) {
         Cells left = cells[of];
         if (left == null) {
             return;
         }
-        long cell = KeyHash.home(changing.hash(), left.mask);
+        long cell = KeyHash.home(hash, left.mask);
         if (!left.isVisited(cell)) {
             visit(of, left, cell);
         }

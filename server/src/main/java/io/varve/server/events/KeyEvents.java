@@ -160,8 +160,8 @@ public final class KeyEvents implements ChangeListener {
                 emit(KeyEvent.HEXPIRED, database, keyAddress, keyLength);
                 emit(KeyEvent.DEL, database, keyAddress, keyLength);
             }
-            // The commands that make these changes publish them.
-            case SET, EXPIRY_SET, PERSISTED, DELETED, DEMOTED -> {
+            // The commands that make these changes publish them, or none is published.
+            case SET, EXPIRY_SET, PERSISTED, DELETED, DEMOTED, DROPPED -> {
             }
         }
     }

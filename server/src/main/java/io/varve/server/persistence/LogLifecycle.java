@@ -30,6 +30,12 @@ public interface LogLifecycle extends AutoCloseable {
     /** Begins a rewrite that was scheduled, or that is due because the log has grown. Called periodically. */
     void rewriteIfDue();
 
+    /**
+     * Whether the flash tier has lost keys, no one knows which, and the log has them still. Until it is rewritten, a
+     * start would bring them back, so writes are refused: they may have found that a key is missing.
+     */
+    boolean hasLostKeys();
+
     /** Ends the log: what was appended is on disk then. */
     @Override
     void close();

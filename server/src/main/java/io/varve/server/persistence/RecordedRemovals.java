@@ -7,17 +7,20 @@ import io.varve.memory.item.ChangeListener;
 import io.varve.memory.item.Ticker;
 
 /**
- * Records the changes that are not the effect of a command on its keys: expiry and eviction as DEL, flushes and swaps
- * of databases. Any thread calls it, under the lock of the key's shard; guarded by its own monitor.
+ * Records the changes that are not the effect of a command on its keys: expiry and eviction, in memory or on flash, as
+ * DEL; flushes and swaps of databases. Any thread calls it, under the lock of the key's shard; guarded by its own monitor.
  */
 public final class RecordedRemovals implements ChangeListener {
     private final ChangeStream stream;
     private final CacheSession session;
     private final Ticker ticker;
     private final ChangeRecorder shared;
+    private final Runnable onLoss;
 
-    public RecordedRemovals(ChangeStream stream, Cache cache) {
+    /** @param onLoss called when the flash tier has lost all of its keys, under the locks of all shards */
+    public RecordedRemovals(ChangeStream stream, Cache cache, Runnable onLoss) {
         this.stream = stream;
+        this.onLoss = onLoss;
         session = cache.newSession();
         ticker = cache.config().ticker();
         shared = new ChangeRecorder(stream, session);
@@ -26,7 +29,7 @@ public final class RecordedRemovals implements ChangeListener {
     @Override
     public void changed(Change change, int shard, long sequence, int database, long keyAddress, int keyLength) {
         switch (change) {
-            case EXPIRED, EMPTIED, EVICTED -> {
+            case EXPIRED, EMPTIED, EVICTED, DROPPED -> {
                 // Keys of a flushed database are gone for the stream already.
                 if (database >= 0 && stream.isOn()) {
                     removed(database, keyAddress, keyLength);
@@ -70,6 +73,13 @@ public final class RecordedRemovals implements ChangeListener {
         }
         synchronized (this) {
             flush(atPresent(), database);
+        }
+    }
+
+    @Override
+    public void lost(int database) {
+        if (stream.isOn()) {
+            onLoss.run();
         }
     }
 

@@ -25,6 +25,7 @@ public final class SnapshotStatus {
     private volatile long totalKeys;
     private volatile long loadedKeys;
     private volatile long expiredKeys;
+    private volatile boolean timedOnFlash;
 
     /**
      * @param startSeconds the start of the process, which counts as a save
@@ -51,6 +52,19 @@ public final class SnapshotStatus {
     /** @param changes the number of changes since the start of the process that the running save covers */
     public synchronized void covers(long changes) {
         changesAtStart = changes;
+    }
+
+    /**
+     * Whether the last save met hashes on flash whose fields may have times. The version of a file depends on that, and
+     * is written first.
+     */
+    public boolean hasTimedOnFlash() {
+        return timedOnFlash;
+    }
+
+    /** See {@link #hasTimedOnFlash}. */
+    public void timedOnFlash(boolean value) {
+        timedOnFlash = value;
     }
 
     /** @param count about how many keys the running save is going to write */

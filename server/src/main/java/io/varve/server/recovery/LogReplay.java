@@ -8,6 +8,7 @@ import java.util.List;
 
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerState;
+import io.varve.server.command.persistence.LoadMemory;
 import io.varve.server.command.persistence.LoadThreads;
 import io.varve.server.persistence.LoadProgress;
 import io.varve.server.persistence.LogReader;
@@ -18,7 +19,8 @@ import io.varve.server.persistence.ReplayClock;
  * server; each {@link ReplayPart} has a thread of its own.
  *
  * <p>Each part reads the whole file and runs the commands of its shards only, so there is no queue between threads.
- * {@link CommandSplit} says what happens to commands with several keys or none.
+ * {@link CommandSplit} says what happens to commands with several keys or none. Over flash there is one part: while
+ * it waits for a key, the others would have to wait too.
  */
 final class LogReplay implements AutoCloseable {
     /** Files below this size are not worth several threads. */
@@ -34,12 +36,14 @@ final class LogReplay implements AutoCloseable {
     private final ServerState server;
     private final CommandTable table;
     private final ReplayClock clock;
+    private final LoadMemory memory;
     private final List<ReplayPart> parts = new ArrayList<>();
 
-    LogReplay(ServerState server, CommandTable table, ReplayClock clock) {
+    LogReplay(ServerState server, CommandTable table, ReplayClock clock, LoadMemory memory) {
         this.server = server;
         this.table = table;
         this.clock = clock;
+        this.memory = memory;
     }
 
     /** Commands that were refused when they ran again. */
@@ -57,11 +61,11 @@ final class LogReplay implements AutoCloseable {
      */
     LogReader run(Path file, MemorySegment bytes, long from, boolean mayBeTorn, Progress progress)
             throws IOException {
-        int count = bytes.byteSize() - from < PARALLEL_BYTES
+        int count = server.flash() != null || bytes.byteSize() - from < PARALLEL_BYTES
                 ? 1
                 : Math.min(server.cache().shardCount(), Runtime.getRuntime().availableProcessors());
         while (parts.size() < count) {
-            parts.add(new ReplayPart(server, table, clock, parts.size()));
+            parts.add(new ReplayPart(server, table, clock, memory, parts.size()));
         }
         List<ReplayPart> active = parts.subList(0, count);
         active.forEach(part -> part.begin(count));

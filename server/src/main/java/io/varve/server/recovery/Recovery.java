@@ -12,6 +12,7 @@ import java.util.Locale;
 
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerState;
+import io.varve.server.command.persistence.LoadMemory;
 import io.varve.server.command.persistence.LogControl;
 import io.varve.server.command.persistence.SnapshotLoader;
 import io.varve.server.config.ConfigException;
@@ -61,9 +62,6 @@ public final class Recovery {
         if (!server.config().bool("appendonly")) {
             return;
         }
-        if (server.flash() != null) {
-            throw new ConfigException("appendonly yes: expected no: a log does not cover the keys in flash-dir yet");
-        }
         if (!(server.cache().config().ticker() instanceof ReplayClock)) {
             throw new ConfigException("appendonly yes: expected a cache that was opened with a ReplayClock, so that"
                     + " the commands of the log can run again at their times");
@@ -85,17 +83,29 @@ public final class Recovery {
         new Recovery(server, table).loadLog();
     }
 
+    /** Whether a start with these settings loads its data from a file, so that the flash tier has to be empty. */
+    public static boolean loadsFile(ServerConfig config) {
+        Path log = LogControl.directory(config);
+        String name = config.text("appendfilename");
+        boolean isLogged = config.bool("appendonly") && (Files.exists(LogManifest.file(log, name))
+                || Files.isRegularFile(log.resolve(name)) || Files.isRegularFile(Path.of(config.text("dir"), name)));
+        return isLogged || Files.exists(SnapshotLoader.file(config));
+    }
+
     private void loadLog() throws IOException {
         LogManifest manifest = manifest();
-        LogManifest loaded = null;
         if (manifest == null) {
             SnapshotLoader.loadAtStart(server);
-        } else {
-            loaded = load(manifest);
+            server.logLifecycle().open(null);
+            return;
         }
+        // Commands that have run once must not fail, nor evict what later ones need: as in Redis, there is no limit.
+        LoadMemory memory = LoadMemory.begin(server);
+        LogManifest loaded = load(manifest, memory);
+        memory.endLoad();
         server.logLifecycle().open(loaded);
         // What does not fit is evicted, and that is logged.
-        server.cache().reconfigure(server.cache().config().withMaxMemoryBytes(server.config().maxMemoryBytes()));
+        memory.restoreLimit();
     }
 
     /** The manifest of the log; null if there is none. */
@@ -124,19 +134,16 @@ public final class Recovery {
     }
 
     /** @return the manifest without the last increments that have no command: one that begins now takes their place */
-    private LogManifest load(LogManifest manifest) throws IOException {
+    private LogManifest load(LogManifest manifest, LoadMemory memory) throws IOException {
         long start = server.ticker().nanoTime();
         reportAt = start + PROGRESS_NANOS;
         ReplayClock clock = clock();
-        // Commands that have run once must not fail, nor evict what later ones need: as in Redis, there is no limit.
-        server.cache().reconfigure(server.cache().config()
-                .withMaxMemoryBytes(server.cache().highestMaxMemoryBytes()));
         long commands = 0;
         long torn = 0;
         long refused;
         int empty = 0;
         clock.stopAt(BEFORE_ALL_EXPIRY);
-        try (LogReplay replay = new LogReplay(server, table, clock)) {
+        try (LogReplay replay = new LogReplay(server, table, clock, memory)) {
             List<String> names = manifest.names();
             long total = 0;
             for (String each : names) {
@@ -145,7 +152,7 @@ public final class Recovery {
             server.load().expects(total);
             for (int i = 0; i < names.size(); i++) {
                 Path file = directory.resolve(names.get(i));
-                LogReader reader = load(replay, file, i == names.size() - 1);
+                LogReader reader = load(replay, memory, file, i == names.size() - 1);
                 commands += reader.commands();
                 empty = reader.commands() == 0 ? empty + 1 : 0;
                 server.load().fileDone();
@@ -165,14 +172,14 @@ public final class Recovery {
         return manifest.withoutLast(Math.min(empty, manifest.increments().size()));
     }
 
-    private LogReader load(LogReplay replay, Path file, boolean isLast) throws IOException {
+    private LogReader load(LogReplay replay, LoadMemory space, Path file, boolean isLast) throws IOException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
                 NativeMemory memory = new NativeMemory()) {
             MemorySegment bytes = memory.map(channel);
             LOG.info("Loading {}, {} bytes", file, bytes.byteSize());
             long from = 0;
             if (RdbReader.isRdb(bytes.address(), bytes.byteSize())) {
-                from = SnapshotLoader.loadBase(server, file, bytes, clock()::stopAt);
+                from = SnapshotLoader.loadBase(server, file, bytes, clock()::stopAt, space);
             }
             if (isLast) {
                 // It will not be the last one, whose end may be missing, and its writer may have been killed.

@@ -15,9 +15,11 @@ import io.varve.server.command.ServerState;
 import io.varve.server.command.batch.Batch;
 import io.varve.server.command.dispatch.Dispatcher;
 import io.varve.server.command.dispatch.EventLoopExecutor;
+import io.varve.server.command.persistence.LoadMemory;
 import io.varve.server.command.session.Client;
 import io.varve.server.command.session.Connection;
 import io.varve.server.command.session.ParkedCommand;
+import io.varve.server.command.session.Transaction;
 import io.varve.server.command.text.GlobPattern;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.persistence.LogException;
@@ -32,6 +34,9 @@ import org.slf4j.LoggerFactory;
  * Runs commands of a log again, as a client would, at the times at which they ran: all of them, or those whose keys are
  * in some of the shards. Confined to one thread, as an event loop is, except {@link #offset}, {@link #timeMillis} and
  * {@link #stop}.
+ *
+ * <p>Over flash, it runs the commands of a transaction one by one. As a whole the transaction might not run: its keys
+ * may be on flash now and were in memory then, and within EXEC not every command can wait for them.
  */
 final class ReplayPart implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ReplayPart.class);
@@ -123,6 +128,9 @@ final class ReplayPart implements AutoCloseable {
     private final ReplyWriter reply;
     private final Batch batch = new Batch();
     private final CommandSplit split;
+    private final LoadMemory memory;
+    /** Null without flash. */
+    private final @Nullable TransactionSteps steps;
     private long refused;
     private boolean warned;
     private @Nullable String firstError;
@@ -132,8 +140,10 @@ final class ReplayPart implements AutoCloseable {
     private volatile boolean stopped;
 
     /** @param number of this part, from 0 */
-    ReplayPart(ServerState server, CommandTable table, ReplayClock clock, int number) {
+    ReplayPart(ServerState server, CommandTable table, ReplayClock clock, LoadMemory memory, int number) {
         this.clock = new Clock(clock);
+        this.memory = memory;
+        steps = server.flash() == null ? null : new TransactionSteps(batch);
         dispatcher = new Dispatcher(server, table, tasks, this.clock);
         AccessControl everything = AccessControl.open(new CommandNameIndex(table), GlobPattern::matches,
                 ServerConfig.defaults());
@@ -183,7 +193,7 @@ final class ReplayPart implements AutoCloseable {
     void run(Path file, LogReader reader, ReplayMeeting meeting) throws IOException {
         long at = reader.offset();
         split.beginBatch();
-        while (reader.read(split)) {
+        while (reader.read(steps == null ? split : steps)) {
             if (reader.timeMillis() >= 0 && reader.timeMillis() != clock.millis) {
                 clock.millis = reader.timeMillis();
                 meeting.timePassed();
@@ -196,6 +206,7 @@ final class ReplayPart implements AutoCloseable {
                 // Before a later time is read.
                 runBatch(file, at);
             }
+            memory.relieve();
             at = reader.offset();
             offset = at;
             if (stopped) {
@@ -226,9 +237,24 @@ final class ReplayPart implements AutoCloseable {
 
     private void runBatch(Path file, long at) throws IOException {
         dispatcher.prepare(batch, client);
+        Transaction queued = client.transaction();
+        if (steps != null && queued != null && !queued.failed() && steps.endsWith("EXEC")) {
+            client.takeTransaction();
+            runAll(queued.batch(), file, at);
+            queued.end();
+        } else {
+            runAll(batch, file, at);
+        }
+        batch.clear();
+        if (steps != null) {
+            steps.clear();
+        }
+    }
+
+    private void runAll(Batch commands, Path file, long at) throws IOException {
         int next = 0;
-        while (next < batch.commandCount()) {
-            next = dispatcher.run(batch, next, client, reply);
+        while (next < commands.commandCount()) {
+            next = dispatcher.run(commands, next, client, reply);
             ParkedCommand parked = dispatcher.takeParkedCommand();
             if (parked != null) {
                 await(parked);
@@ -236,7 +262,6 @@ final class ReplayPart implements AutoCloseable {
             reply.rollback(0);
             checkErrors(file, at);
         }
-        batch.clear();
     }
 
     private void await(ParkedCommand parked) throws IOException {

@@ -205,8 +205,7 @@ public final class Tracking implements ChangeListener {
     private static boolean isByClient(Change change) {
         return switch (change) {
             case SET, EXPIRY_SET, PERSISTED, DELETED -> true;
-            // Flash may drop a demoted item without a notification.
-            case EXPIRED, FIELDS_EXPIRED, EMPTIED, EVICTED, DEMOTED -> false;
+            case EXPIRED, FIELDS_EXPIRED, EMPTIED, EVICTED, DEMOTED, DROPPED -> false;
         };
     }
 

@@ -1,6 +1,7 @@
 package io.varve.server.process;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -22,7 +23,8 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Kills a server with {@code appendfsync always} that evicts keys while clients write. After each start, a key is
+ * Kills a server with {@code appendfsync always} that evicts keys while clients write: from memory, or demotes them and
+ * evicts from flash. After each start, a key is
  * absent, or has the last acknowledged value or one that was sent later; never an older one. A key that was absent
  * does not come back by itself. One thread for each client, which owns its keys.
  *
@@ -37,9 +39,26 @@ class LogEvictionKillIT {
     private static final int KEYS = 20_000;
     private static final String PADDING = "x".repeat(2_000);
     private static final String MAX_MEMORY = "16mb";
+    private static final int FLASH_KEYS = 6_000;
 
     @Test
     void olderValues_doNotComeBack(@TempDir Path directory) throws IOException, InterruptedException {
+        run(directory, "evicted_keys", 100, List.of());
+    }
+
+    @Test
+    void olderValuesOfKeysOnFlash_doNotComeBack(@TempDir Path directory) throws IOException, InterruptedException {
+        run(directory.resolve("dir"), "flash_evictions", FLASH_KEYS, List.of("--flash-dir",
+                directory.resolve("flash").toString(), "--flash-max-items", Integer.toString(FLASH_KEYS)));
+    }
+
+    /**
+     * @param counter of the evictions
+     * @param least so many keys there are after each kill
+     */
+    private static void run(Path directory, String counter, int least, List<String> settings)
+            throws IOException, InterruptedException {
+        Files.createDirectories(directory);
         long seed = TestBudget.seed("varve.log.seed");
         SplittableRandom random = new SplittableRandom(seed);
         List<Writer> writers = new ArrayList<>();
@@ -47,22 +66,24 @@ class LogEvictionKillIT {
             writers.add(new Writer(i, random.split()));
         }
         for (int i = 0; i <= KILLS; i++) {
-            try (ServerProcess server = ServerProcess.start("--dir", directory.toString(), "--appendonly", "yes",
+            List<String> all = new ArrayList<>(List.of("--dir", directory.toString(), "--appendonly", "yes",
                     "--appendfsync", "always", "--io-threads", "2", "--maxmemory", MAX_MEMORY, "--maxmemory-policy",
-                    "allkeys-lru", "--auto-aof-rewrite-min-size", "4mb")) {
+                    "allkeys-lru", "--auto-aof-rewrite-min-size", "4mb"));
+            all.addAll(settings);
+            try (ServerProcess server = ServerProcess.start(all.toArray(String[]::new))) {
                 int present = 0;
                 for (Writer writer : writers) {
                     present += writer.check(server.port(), "seed " + seed + ", kill " + i);
                 }
-                assertThat(present).as("keys after kill %s", i).isBetween(i == 0 ? 0 : 100, CLIENTS * KEYS / 2);
+                assertThat(present).as("keys after kill %s", i).isBetween(i == 0 ? 0 : least, CLIENTS * KEYS / 2);
                 if (i < KILLS) {
-                    kill(server, writers, random);
+                    kill(server, writers, counter, random);
                 }
             }
         }
     }
 
-    private static void kill(ServerProcess server, List<Writer> writers, SplittableRandom random)
+    private static void kill(ServerProcess server, List<Writer> writers, String counter, SplittableRandom random)
             throws IOException, InterruptedException {
         List<Thread> threads = new ArrayList<>();
         for (Writer writer : writers) {
@@ -70,12 +91,12 @@ class LogEvictionKillIT {
             threads.add(Thread.ofPlatform().start(() -> writer.run(server.port())));
         }
         try (RawClient admin = new RawClient(server.port())) {
-            while (admin.infoLong("evicted_keys") < 1_000) {
+            while (admin.infoLong(counter) < 1_000) {
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
             }
             admin.command("BGREWRITEAOF");
-            long evicted = admin.infoLong("evicted_keys") + random.nextInt(4_000);
-            while (admin.infoLong("evicted_keys") < evicted) {
+            long evicted = admin.infoLong(counter) + random.nextInt(4_000);
+            while (admin.infoLong(counter) < evicted) {
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
             }
         }

@@ -414,6 +414,11 @@ public final class ShardCleaner {
      */
     public record Work(long segmentsCleaned, long bytesMoved, long bytesReclaimed, double reclaimCost) {}
 
+    /** The number of items that it has evicted or demoted. */
+    public long removedItems() {
+        return items.cleaning().removed();
+    }
+
     public Work work() {
         return new Work(segmentsCleaned, bytesMoved, bytesReclaimed, reclaimCost);
     }

@@ -258,6 +258,13 @@ public final class ShardContext {
         }
     }
 
+    /** Notifies listeners that the secondary tier has lost its items. Called under the locks of all shards. */
+    public void notifyLost(int database) {
+        for (ChangeListener listener : listeners) {
+            listener.lost(database);
+        }
+    }
+
     /** Notifies listeners that two logical databases were exchanged. The caller holds the locks of all shards. */
     public void notifySwapped(int first, int second, ChangeListener.Presence presence) {
         for (ChangeListener listener : listeners) {

@@ -9,6 +9,7 @@ import io.varve.memory.segment.Location;
 import io.varve.memory.segment.Segments;
 import io.varve.memory.shard.context.Databases;
 import io.varve.memory.shard.context.ShardContext;
+import org.jspecify.annotations.Nullable;
 
 /** Moves, evicts, demotes, expires or reclaims the live items that the cleaner meets. Guarded by the shard's lock. */
 public final class ItemCleaning {
@@ -17,7 +18,10 @@ public final class ItemCleaning {
     private final Segments segments;
     /** The item that is being demoted. */
     private final Item demoted = new Item();
+    /** Null if nobody has to know of demotions. */
+    private @Nullable DemotionListener listener;
     private long evicted;
+    private long removed;
 
     ItemCleaning(ShardItems items, ShardContext context) {
         this.items = items;
@@ -25,10 +29,15 @@ public final class ItemCleaning {
         this.segments = items.segments();
     }
 
+    /** Calls this listener before each demotion; null: none. */
+    public void beforeDemotions(@Nullable DemotionListener wanted) {
+        listener = wanted;
+    }
+
     /**
      * Evicts a live item of the segment that is being cleaned, or demotes it if a secondary tier takes it.
      *
-     * @return false if its key is pinned: it stays
+     * @return false if it stays: its key is pinned, or the secondary tier keeps all items and does not take it
      */
     public boolean evict(long location, long address) {
         int physical = ItemLayout.database(address);
@@ -41,6 +50,9 @@ public final class ItemCleaning {
         // nodes.
         boolean isEvicted = secondary == null || ItemLayout.isTree(address)
                 || !demote(secondary, hash, location, address, physical);
+        if (isEvicted && secondary != null && secondary.keepsAll()) {
+            return false;
+        }
         // Demoted items do not count as evicted.
         evicted += isEvicted ? 1 : 0;
         removeItem(hash, location, address, physical, isEvicted ? Change.EVICTED : Change.DEMOTED);
@@ -48,23 +60,32 @@ public final class ItemCleaning {
     }
 
     private void removeItem(long hash, long location, long address, int physical, Change change) {
-        boolean removed = items.index(physical).remove(hash, location);
-        assert removed : "the index has no entry for location " + location;
+        boolean isRemoved = items.index(physical).remove(hash, location);
+        assert isRemoved : "the index has no entry for location " + location;
+        removed++;
         items.penalties().evicted(hash, physical, ItemLayout.penaltyClass(address));
         items.releaseItem(location, address, physical, change, true);
     }
 
     private boolean demote(SecondaryTier secondary, long hash, long location, long address, int physical) {
+        beforeDemotion(physical, hash);
         items.bind(demoted, location, address);
         demoted.endsAt(TimedHashes.endMillis(address));
         return secondary.take(context.databases.epochOfPhysical(physical), hash, demoted, ItemLayout.access(address),
                 ItemLayout.penaltyClass(address));
     }
 
+    private void beforeDemotion(int physical, long hash) {
+        if (listener != null) {
+            listener.leaving(physical, hash);
+        }
+    }
+
     /** Offers a live item, which is no tree, to the secondary tier; if the tier takes it, it leaves memory. */
     public SecondaryTier.Answer offer(SecondaryTier secondary, long location, long address) {
         int physical = ItemLayout.database(address);
         long hash = items.verifier().hashOf(location);
+        beforeDemotion(physical, hash);
         items.bind(demoted, location, address);
         demoted.endsAt(TimedHashes.endMillis(address));
         SecondaryTier.Answer answer = secondary.offer(context.databases.epochOfPhysical(physical), hash, demoted,
@@ -123,6 +144,11 @@ public final class ItemCleaning {
 
     long evicted() {
         return evicted;
+    }
+
+    /** The number of items that were evicted or demoted. */
+    public long removed() {
+        return removed;
     }
 
     void resetStats() {

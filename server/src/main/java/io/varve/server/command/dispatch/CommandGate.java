@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 /** Decides whether a command may run. Confined to its event loop. */
 final class CommandGate {
     private static final String LOG_FAILS = "MISCONF Errors writing to the AOF file: ";
+    private static final String FLASH_FAILED = "MISCONF The flash tier has failed and lost its keys: writes are refused"
+            + " until the append-only log is rewritten without them";
     private static final String SNAPSHOT_FAILED = "MISCONF The last snapshot could not be saved, so writes are refused"
             + " (stop-writes-on-bgsave-error yes). The server's log says why";
 
@@ -48,6 +50,9 @@ final class CommandGate {
         String failure = server.log().failure();
         if (failure != null) {
             return LOG_FAILS + failure;
+        }
+        if (hasFlash && server.logLifecycle().hasLostKeys()) {
+            return FLASH_FAILED;
         }
         return server.telemetry().snapshots().hasFailed() && server.snapshots().savesAtShutdown()
                 && server.config().bool("stop-writes-on-bgsave-error") ? SNAPSHOT_FAILED : null;
@@ -116,7 +121,7 @@ final class CommandGate {
         if (!client.authenticated() && !spec.has(CommandFlag.NO_AUTH)) {
             return Refusal.NO_AUTH;
         }
-        if (client.transaction() != null && cannotBeQueued(spec)) {
+        if (client.transaction() != null && cannotBeQueued(spec, client)) {
             return Refusal.NOT_IN_TRANSACTION;
         }
         String denied = client.user().isUnrestricted()
@@ -142,8 +147,10 @@ final class CommandGate {
         return spec.has(CommandFlag.LOADING) && !spec.has(CommandTrait.DEBUG_ONLY);
     }
 
-    private boolean cannotBeQueued(CommandSpec spec) {
-        return spec.has(CommandFlag.NO_MULTI) || hasFlash && spec.has(CommandTrait.WAITS_FOR_FLASH);
+    /** The transactions of a log that is loaded may have run without flash. */
+    private boolean cannotBeQueued(CommandSpec spec, Client client) {
+        return spec.has(CommandFlag.NO_MULTI)
+                || hasFlash && spec.has(CommandTrait.WAITS_FOR_FLASH) && !client.connection().isReplay();
     }
 
     /** Only for clients that may send commands; others must not learn which commands exist. */

@@ -17,6 +17,7 @@ import io.varve.memory.PointInTimeScan;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemCapture;
 import io.varve.memory.item.Key;
+import io.varve.memory.item.StoredItem;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.admin.LoopCounters;
 import io.varve.server.command.CommandContext;
@@ -35,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A value is serialized as DUMP does, and read again.
  */
-final class DatasetDigest implements ItemCapture, ValueSink {
+final class DatasetDigest implements ItemCapture, ValueSink, AutoCloseable {
     private static final int BYTES = 20;
     private static final byte[] FIELD_EXPIRES = "!!hexpire!!".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] EXPIRES = "!!expire!!".getBytes(StandardCharsets.US_ASCII);
@@ -44,6 +45,7 @@ final class DatasetDigest implements ItemCapture, ValueSink {
     private static final int MIN_EXPONENT = -4;
 
     private final MessageDigest sha1;
+    private final ServerState server;
     private final CommandContext context;
     private final CacheSession session;
     private final List<byte[]> databases = new ArrayList<>();
@@ -54,8 +56,10 @@ final class DatasetDigest implements ItemCapture, ValueSink {
     private byte[] value = new byte[BYTES];
     private Kind kind = Kind.STRING;
     private @Nullable Throwable failure;
+    private @Nullable StoredItemReader storedItems;
 
     DatasetDigest(ServerState server) {
+        this.server = server;
         try {
             sha1 = MessageDigest.getInstance("SHA-1");
         } catch (NoSuchAlgorithmException impossible) {
@@ -77,13 +81,25 @@ final class DatasetDigest implements ItemCapture, ValueSink {
      * @throws IllegalStateException if another scan is open
      */
     static String of(ServerState server) {
-        DatasetDigest digest = new DatasetDigest(server);
-        try (PointInTimeScan scan = server.cache().scanAtOneMoment(digest)) {
+        try (DatasetDigest digest = new DatasetDigest(server);
+                PointInTimeScan scan = server.cache().scanAtOneMoment(digest)) {
             boolean more;
             do {
                 more = scan.scan(Long.MAX_VALUE / 2);
             } while (more);
+            if (scan.isAborted()) {
+                throw new IllegalStateException("a database was flushed meanwhile, or the flash tier failed");
+            }
             return digest.total(scan);
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        failure = new IllegalStateException("closed");
+        if (storedItems != null) {
+            storedItems.close();
+            storedItems = null;
         }
     }
 
@@ -114,11 +130,29 @@ final class DatasetDigest implements ItemCapture, ValueSink {
 
     @Override
     public synchronized void capture(int database, Key key, Item item) {
+        add(context, database, key, item);
+    }
+
+    @Override
+    public synchronized void capture(int database, StoredItem stored) {
+        if (failure != null) {
+            return;
+        }
+        try {
+            StoredItemReader items = storedItems == null ? new StoredItemReader(server, session.now()) : storedItems;
+            storedItems = items;
+            items.read(stored, (key, item) -> add(items.context(), database, key, item));
+        } catch (RuntimeException | Error failed) {
+            failure = failed;
+        }
+    }
+
+    private void add(CommandContext of, int database, Key key, Item item) {
         byte[] digest = new byte[BYTES];
         mix(digest, Memory.toArray(key.address(), key.length()));
         value = digest;
         boolean expires = item.expireAtMillis() != Item.NEVER;
-        ValueWriter.write(context, key, item, writer);
+        ValueWriter.write(of, key, item, writer);
         int length = writer.end();
         reader.read(payload.address(), length, this);
         texts.clear();

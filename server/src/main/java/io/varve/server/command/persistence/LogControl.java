@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.varve.server.command.ConfigListener;
 import io.varve.server.command.ServerState;
@@ -36,12 +37,15 @@ public final class LogControl implements LogLifecycle {
     private final AppendLog log;
     private final RecordedRemovals removals;
     private final SnapshotStatus status;
+    /** How often the flash tier has lost all of its keys, and how often by the time that the base covers. */
+    private final AtomicLong losses = new AtomicLong();
+    private volatile long coveredLosses;
 
     public LogControl(ServerState server) {
         this.server = server;
         changes = server.changes();
         log = server.log();
-        removals = new RecordedRemovals(changes, server.cache());
+        removals = new RecordedRemovals(changes, server.cache(), losses::incrementAndGet);
         status = server.telemetry().logRewrites();
         configure(server.config());
         server.onConfig((changed, _) -> prepare(changed));
@@ -90,9 +94,6 @@ public final class LogControl implements LogLifecycle {
     }
 
     private void openOrRefuse(ServerConfig config) {
-        if (server.flash() != null) {
-            throw new ConfigException("appendonly yes: expected no: a log does not cover the keys in flash-dir yet");
-        }
         try {
             openFiles(config, null);
         } catch (IOException failed) {
@@ -129,6 +130,7 @@ public final class LogControl implements LogLifecycle {
     public void close() {
         changes.turn(false);
         log.close();
+        coveredLosses = losses.get();
         server.cache().unsubscribe(removals);
     }
 
@@ -156,9 +158,14 @@ public final class LogControl implements LogLifecycle {
         }
         long nowSeconds = TimeUnit.MILLISECONDS.toSeconds(server.ticker().wallMillis());
         boolean mayRetry = !status.hasFailed() || nowSeconds - status.lastAttemptSeconds() > RETRY_SECONDS;
-        if (mayRetry && (log.isRewriteScheduled() || !log.isComplete() || hasGrown())) {
+        if (mayRetry && (log.isRewriteScheduled() || !log.isComplete() || hasLostKeys() || hasGrown())) {
             rewrite();
         }
+    }
+
+    @Override
+    public boolean hasLostKeys() {
+        return losses.get() != coveredLosses;
     }
 
     private boolean hasGrown() {
@@ -177,11 +184,14 @@ public final class LogControl implements LogLifecycle {
         Path base = log.temporaryBase();
         try {
             long[] cut = new long[1];
+            long[] covered = new long[1];
             new SnapshotWriter(server, status, base, true).write(() -> {}, () -> {
                 changes.turn(true);
                 cut[0] = changes.cut();
+                covered[0] = losses.get();
             });
             log.replaceBase(base, cut[0]);
+            coveredLosses = covered[0];
             done = true;
         } finally {
             long nowSeconds = TimeUnit.MILLISECONDS.toSeconds(server.ticker().wallMillis());

@@ -1,5 +1,9 @@
 package io.varve.server.command.persistence;
 
+import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
+
+import io.varve.flash.tier.FlashTier;
 import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
@@ -55,14 +59,48 @@ public final class PersistenceCommands {
     }
 
     private void digest(CommandContext context) {
-        if (server.flash() != null) {
-            context.reply().error("ERR DEBUG DIGEST does not cover the keys in flash-dir");
+        FlashTier flash = server.flash();
+        if (flash != null) {
+            digestOverFlash(context, flash);
             return;
         }
         try {
             context.reply().simple(DatasetDigest.of(server));
         } catch (IllegalStateException saving) {
             context.reply().error("ERR a snapshot is being saved: " + saving.getMessage());
+        }
+    }
+
+    /** Without locks: the threads of the flash tier may need them. */
+    private void digestOverFlash(CommandContext context, FlashTier flash) {
+        if (context.isInTransaction()) {
+            context.reply().error("ERR DEBUG DIGEST is not allowed in transactions with flash-dir");
+            return;
+        }
+        ParkedCommand waiting = context.park(0, _ -> {});
+        Snapshots.Task digest = () -> {
+            CountDownLatch complete = new CountDownLatch(1);
+            flash.whenComplete(complete::countDown);
+            await(complete);
+            String text = DatasetDigest.of(server);
+            waiting.answer(reply -> reply.simple(text));
+        };
+        boolean begun = server.snapshots().start(false, digest, failure -> {
+            if (failure != null) {
+                waiting.answer(reply -> reply.error("ERR " + failure));
+            }
+        });
+        if (!begun) {
+            waiting.answer(reply -> reply.error(RUNNING));
+        }
+    }
+
+    private static void await(CountDownLatch latch) throws IOException {
+        try {
+            latch.await();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IOException("the server is closing", interrupted);
         }
     }
 
@@ -88,7 +126,7 @@ public final class PersistenceCommands {
         ParkedCommand waiting = context.park(0, _ -> {});
         Snapshots.Task load = () -> {
             if (flushesFirst) {
-                server.cache().flushAll();
+                flushAll();
             }
             SnapshotLoader.reload(server);
             if (server.log().isOpen()) {
@@ -100,6 +138,15 @@ public final class PersistenceCommands {
                 : reply -> reply.error("ERR Error trying to load the RDB dump: " + failure)));
         if (!begun) {
             waiting.answer(reply -> reply.error(RUNNING));
+        }
+    }
+
+    private void flushAll() {
+        FlashTier flash = server.flash();
+        if (flash == null) {
+            server.cache().flushAll();
+        } else {
+            flash.flushAll().join();
         }
     }
 

@@ -6,7 +6,9 @@ import io.varve.memory.CacheSession;
 import io.varve.memory.PointInTimeScan;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemCapture;
+import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
+import io.varve.memory.item.StoredItem;
 import io.varve.memory.report.HitMissSnapshot;
 import io.varve.memory.shard.ShardSet;
 import io.varve.server.admin.LoopCounters;
@@ -22,7 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Encodes the items of a point-in-time scan as entries of an RDB file. Guarded by its own monitor, which a thread takes
- * under a shard's lock: the items come from the scan's thread and from those that are about to change them.
+ * under a shard's lock: the items come from the scan's thread, from those that are about to change them, and from those
+ * of the flash tier.
  */
 final class SnapshotEncoder implements ItemCapture, AutoCloseable {
     private static final long MILLIS_PER_SECOND = 1000;
@@ -43,6 +46,8 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
     private long keys;
     private long startMillis;
     private @Nullable Throwable failure;
+    private @Nullable StoredItemReader storedItems;
+    private boolean hasTimedOnFlash;
 
     /**
      * @param isLogBase whether the file is the base of the log
@@ -88,11 +93,15 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
         return memory.address();
     }
 
-    /** Encodes the head of the file, apart from the entries, some of which may exist already. */
-    void head(PointInTimeScan scan, NativeMemory headMemory, PendingBytes beginning) {
+    /**
+     * Encodes the head of the file, apart from the entries, some of which may exist already.
+     *
+     * @param isTimed whether fields of hashes have times
+     */
+    void head(PointInTimeScan scan, boolean isTimed, NativeMemory headMemory, PendingBytes beginning) {
         long address = headMemory.allocate(FIRST_BYTES).address();
         PayloadWriter head = new PayloadWriter(_ -> address, beginning::append);
-        head.head(PayloadWriter.version(scan.timedHashes() > 0));
+        head.head(PayloadWriter.version(isTimed));
         head.auxiliary("redis-ver", Version.REDIS);
         head.auxiliary("redis-bits", "64");
         head.auxiliary("ctime", Long.toString(scan.startMillis() / MILLIS_PER_SECOND));
@@ -120,7 +129,7 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
                 database = of;
                 writer.selectDatabase(of);
             }
-            writeKey(item);
+            writeKey(session, item);
             ValueWriter.write(context, key, item, writer);
             keys++;
         } catch (RuntimeException | Error failed) {
@@ -131,12 +140,36 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
         }
     }
 
+    @Override
+    public synchronized void capture(int of, StoredItem stored) {
+        if (failure != null) {
+            return;
+        }
+        try {
+            StoredItemReader reader = storedItems == null ? new StoredItemReader(server, startMillis) : storedItems;
+            storedItems = reader;
+            if (of != database) {
+                database = of;
+                writer.selectDatabase(of);
+            }
+            reader.read(stored, (key, item) -> {
+                writeKey(reader.session(), item);
+                ValueWriter.write(reader.context(), key, item, writer);
+                keys++;
+            });
+            hasTimedOnFlash |= stored.type() == ItemType.HASH && stored.encoding() == Item.TIMED;
+        } catch (RuntimeException | Error failed) {
+            // The flash tier goes on.
+            failure = failed;
+        }
+    }
+
     /** Reads since the start of the scan have renewed access clocks, which are compared with the present time. */
-    private void writeKey(Item item) {
-        session.now(server.ticker().wallMillis());
-        long idleMillis = session.idleMillis(item);
-        int frequency = session.frequency(item);
-        session.now(startMillis);
+    private void writeKey(CacheSession of, Item item) {
+        of.now(server.ticker().wallMillis());
+        long idleMillis = of.idleMillis(item);
+        int frequency = of.frequency(item);
+        of.now(startMillis);
         writer.entry(item.keyAddress(), item.keyLength(), item.expireAtMillis(),
                 idleMillis < 0 ? -1 : idleMillis / MILLIS_PER_SECOND, frequency);
     }
@@ -151,6 +184,11 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
         return keys;
     }
 
+    /** Whether hashes on flash were encoded whose fields may have times. */
+    synchronized boolean hasTimedOnFlash() {
+        return hasTimedOnFlash;
+    }
+
     /** Why an item could not be encoded; null if all could. */
     synchronized @Nullable Throwable failure() {
         return failure;
@@ -160,5 +198,9 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
     public synchronized void close() {
         failure = new IllegalStateException("closed");
         owner.close();
+        if (storedItems != null) {
+            storedItems.close();
+            storedItems = null;
+        }
     }
 }

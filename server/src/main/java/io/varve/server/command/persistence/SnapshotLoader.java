@@ -14,6 +14,7 @@ import java.util.function.LongConsumer;
 
 import io.varve.memory.item.CacheFullException;
 import io.varve.server.command.ServerState;
+import io.varve.server.config.ServerConfig;
 import io.varve.server.persistence.LoadProgress;
 import io.varve.server.rdb.Crc64;
 import io.varve.server.rdb.RdbException;
@@ -45,9 +46,10 @@ public final class SnapshotLoader {
     /**
      * @param keepsPresent whether an entry of a key that exists is skipped, and no damage
      * @param clock stops the clock while the base of a log is loaded; null for a snapshot
+     * @param memory null if maxmemory limits the load
      */
     private SnapshotLoader(ServerState server, Path file, long bytes, boolean keepsPresent,
-            @Nullable LongConsumer clock) {
+            @Nullable LongConsumer clock, @Nullable LoadMemory memory) {
         this.server = server;
         this.file = file;
         int count = bytes < PARALLEL_BYTES
@@ -55,8 +57,13 @@ public final class SnapshotLoader {
                 : Math.min(server.cache().shardCount(), Runtime.getRuntime().availableProcessors());
         reportAt = server.ticker().nanoTime() + PROGRESS_NANOS;
         for (int i = 0; i < count; i++) {
-            parts.add(new SnapshotPart(server, keepsPresent, clock, i, count));
+            parts.add(new SnapshotPart(server, keepsPresent, clock, memory, i, count));
         }
+    }
+
+    /** The snapshot file of a configuration. */
+    public static Path file(ServerConfig config) {
+        return SnapshotSaver.file(config);
     }
 
     /**
@@ -69,12 +76,14 @@ public final class SnapshotLoader {
         if (!Files.exists(file)) {
             return;
         }
-        if (server.flash() != null) {
-            LOG.warn("{} is not loaded: snapshots do not cover the keys in flash-dir yet", file);
-            return;
-        }
+        // Without flash, what does not fit is evicted as it is loaded.
+        LoadMemory memory = server.flash() == null ? null : LoadMemory.begin(server);
         try {
-            load(server, file, false);
+            load(server, file, false, memory);
+            if (memory != null) {
+                memory.endLoad();
+                memory.restoreLimit();
+            }
         } catch (RdbException damaged) {
             throw new IOException(file + ": " + damaged.getMessage() + ". The file was not changed; move it away to"
                     + " start without its data", damaged);
@@ -90,10 +99,10 @@ public final class SnapshotLoader {
      * @param clock stops the clock at the time of the base, milliseconds since the epoch
      * @return the offset after it
      */
-    public static long loadBase(ServerState server, Path file, MemorySegment bytes, LongConsumer clock)
-            throws IOException {
+    public static long loadBase(ServerState server, Path file, MemorySegment bytes, LongConsumer clock,
+            LoadMemory memory) throws IOException {
         try {
-            return new SnapshotLoader(server, file, bytes.byteSize(), false, clock).read(bytes);
+            return new SnapshotLoader(server, file, bytes.byteSize(), false, clock, memory).read(bytes);
         } catch (RdbException damaged) {
             throw new IOException(file + ": " + damaged.getMessage() + ". The file was not changed", damaged);
         } catch (CacheFullException full) {
@@ -104,17 +113,19 @@ public final class SnapshotLoader {
 
     /** Loads the file again, into a cache that clients use. Keys that exist by then stay as they are. */
     static void reload(ServerState server) throws IOException {
-        load(server, SnapshotSaver.file(server.config()), true);
+        load(server, SnapshotSaver.file(server.config()), true, null);
     }
 
-    private static void load(ServerState server, Path file, boolean keepsPresent) throws IOException {
+    private static void load(ServerState server, Path file, boolean keepsPresent, @Nullable LoadMemory space)
+            throws IOException {
         long start = server.ticker().nanoTime();
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
                 NativeMemory memory = new NativeMemory()) {
             MemorySegment bytes = memory.map(channel);
             LOG.info("Loading {}, {} bytes", file, bytes.byteSize());
             server.load().expects(bytes.byteSize());
-            SnapshotLoader loader = new SnapshotLoader(server, file, bytes.byteSize(), keepsPresent, null);
+            SnapshotLoader loader = new SnapshotLoader(server, file, bytes.byteSize(), keepsPresent, null,
+                    space);
             loader.read(bytes);
             long loaded = loader.parts.stream().mapToLong(SnapshotPart::loaded).sum();
             long expired = loader.parts.stream().mapToLong(SnapshotPart::expired).sum();

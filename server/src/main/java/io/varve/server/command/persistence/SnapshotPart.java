@@ -68,6 +68,8 @@ final class SnapshotPart {
     private final boolean keepsPresent;
     /** Stops the clock while the base of a log is loaded; null for a snapshot. */
     private final @Nullable LongConsumer clock;
+    /** Null if maxmemory limits the load. */
+    private final @Nullable LoadMemory memory;
     private final int number;
     private final int count;
     private final CacheSession session;
@@ -77,6 +79,7 @@ final class SnapshotPart {
     /** The keys of the group. */
     private final Key[] groupKeys = new Key[GROUP];
     private int grouped;
+    private final KeysOnFlash onFlash;
     private final Item item = new Item();
     /** The most keys that the bytes of the file allow, without those that were announced so far. */
     private long announceable;
@@ -91,10 +94,12 @@ final class SnapshotPart {
      * @param number of this part, from 0
      * @param count of all parts
      */
-    SnapshotPart(ServerState server, boolean keepsPresent, @Nullable LongConsumer clock, int number, int count) {
+    SnapshotPart(ServerState server, boolean keepsPresent, @Nullable LongConsumer clock, @Nullable LoadMemory memory,
+            int number, int count) {
         this.server = server;
         this.keepsPresent = keepsPresent;
         this.clock = clock;
+        this.memory = memory;
         this.number = number;
         this.count = count;
         session = server.cache().newSession();
@@ -106,6 +111,7 @@ final class SnapshotPart {
             group[i] = new Entry();
             groupKeys[i] = new Key();
         }
+        onFlash = new KeysOnFlash(server.flash(), session);
     }
 
     /**
@@ -140,6 +146,9 @@ final class SnapshotPart {
                 readEntry(reader, keys, bytes);
                 if ((read & STRETCH - 1) == 0) {
                     offset = reader.offset();
+                    if (memory != null) {
+                        memory.relieve();
+                    }
                     if (stopped) {
                         return null;
                     }
@@ -261,19 +270,30 @@ final class SnapshotPart {
     }
 
     private void store(Key key, Entry entry) throws RdbException {
+        while (!isStored(key, entry)) {
+            onFlash.fetch(key);
+        }
+    }
+
+    /** @return false if the key may be on flash, and has to be fetched */
+    private boolean isStored(Key key, Entry entry) throws RdbException {
         session.lock(key);
         try {
             if (session.peek(key, item)) {
                 if (keepsPresent) {
-                    return;
+                    return true;
                 }
                 throw new RdbException(entry.end, "a second entry of one key in database " + key.database());
+            }
+            if (onFlash.mightHave(key)) {
+                return false;
             }
             values.store(key, entry.expireAtMillis);
             loaded++;
             if ((entry.idleSeconds >= 0 || entry.frequency >= 0) && session.peek(key, item)) {
                 session.access(item, entry.idleSeconds, entry.frequency);
             }
+            return true;
         } finally {
             session.unlock(key);
         }

@@ -8,7 +8,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 import io.varve.server.command.ServerState;
-import io.varve.server.config.ConfigException;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.persistence.FailureReason;
 import io.varve.server.persistence.SaveRules;
@@ -47,14 +46,8 @@ public final class SnapshotSaver implements Snapshots {
         });
     }
 
-    /** @throws ConfigException if rules would never save */
-    private SaveRules rules(ServerConfig config) {
-        SaveRules configured = SaveRules.of(config.text("save"));
-        if (configured.any() && server.flash() != null) {
-            throw new ConfigException("save " + config.text("save")
-                    + ": expected \"\": snapshots do not cover the keys in flash-dir yet");
-        }
-        return configured;
+    private static SaveRules rules(ServerConfig config) {
+        return SaveRules.of(config.text("save"));
     }
 
     /** The snapshot file of a configuration. */
@@ -136,9 +129,6 @@ public final class SnapshotSaver implements Snapshots {
     }
 
     private void save() throws IOException {
-        if (server.flash() != null) {
-            throw new IOException("snapshots do not cover the keys in flash-dir yet; remove flash-dir to use them");
-        }
         SnapshotWriter writer = new SnapshotWriter(server, status, file(server.config()), false);
         // Changes from here on may be missing in the file, and count as not saved.
         writer.write(() -> status.covers(server.telemetry().changes()), () -> {});

@@ -27,7 +27,7 @@ final class SnapshotWriter {
     private static final long REST_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
     /** Bytes that wait for the disk before the scan pauses. */
     private static final long MAX_PENDING_BYTES = 1 << 20;
-    /** How often a save begins again because a database was flushed. */
+    /** How often a save begins again because a database was flushed, or the flash tier failed. */
     private static final int MAX_RESTARTS = 10;
 
     private final ServerState server;
@@ -57,23 +57,29 @@ final class SnapshotWriter {
         before.run();
         while (!isWritten(atMoment)) {
             if (attempt++ > MAX_RESTARTS) {
-                throw new IOException("databases were flushed during each of " + MAX_RESTARTS + " attempts");
+                throw new IOException("databases were flushed, or the flash tier failed, during each of "
+                        + MAX_RESTARTS + " attempts");
             }
             before.run();
         }
     }
 
-    /** @return false if a flush aborted the scan */
+    /** @return false if a flush aborted the scan, or the file needs another version */
     private boolean isWritten(Runnable atMoment) throws IOException {
         try (SnapshotFile file = SnapshotFile.create(target);
                 PendingBytes pending = new PendingBytes();
                 SnapshotEncoder encoder = new SnapshotEncoder(server, pending, isLogBase, atMoment);
                 PointInTimeScan scan = server.cache().scanAtOneMoment(encoder)) {
-            writeHead(encoder, scan, file);
+            boolean isTimed = scan.timedHashes() > 0 || status.hasTimedOnFlash();
+            writeHead(encoder, scan, isTimed, file);
             boolean more;
             do {
                 more = scan.scan(SLICE_NANOS);
                 requireEncoded(encoder);
+                if (encoder.hasTimedOnFlash() && !isTimed) {
+                    status.timedOnFlash(true);
+                    return false;
+                }
                 status.progress(encoder.keys());
                 if (!more || pending.bytes() >= MAX_PENDING_BYTES) {
                     pending.writeTo(file);
@@ -84,6 +90,7 @@ final class SnapshotWriter {
             if (scan.isAborted()) {
                 return false;
             }
+            status.timedOnFlash(encoder.hasTimedOnFlash());
             encoder.end();
             pending.writeTo(file);
             file.writeChecksum(server.config().bool("rdbchecksum"));
@@ -93,14 +100,15 @@ final class SnapshotWriter {
         }
     }
 
-    private void writeHead(SnapshotEncoder encoder, PointInTimeScan scan, SnapshotFile file) throws IOException {
+    private void writeHead(SnapshotEncoder encoder, PointInTimeScan scan, boolean isTimed, SnapshotFile file)
+            throws IOException {
         long keys = 0;
         for (int i = 0; i < server.cache().databaseCount(); i++) {
             keys += scan.size(i);
         }
         status.expects(keys);
         try (NativeMemory memory = new NativeMemory(); PendingBytes head = new PendingBytes()) {
-            encoder.head(scan, memory, head);
+            encoder.head(scan, isTimed, memory, head);
             head.writeTo(file);
         }
     }

@@ -296,13 +296,18 @@ public final class Client {
         return watch;
     }
 
+    /** Takes the transaction from the client, for a caller that {@link Transaction#end ends} it. */
+    public void takeTransaction() {
+        transaction = null;
+        queuedCommands = -1;
+        queuedBytes = 0;
+    }
+
     /** Ends the transaction and unwatches all keys, after EXEC, DISCARD or a disconnect. */
     public void endTransaction() {
         Transaction ended = transaction;
         if (ended != null) {
-            transaction = null;
-            queuedCommands = -1;
-            queuedBytes = 0;
+            takeTransaction();
             ended.end();
         }
         watch.clear();

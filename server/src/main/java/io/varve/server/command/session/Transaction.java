@@ -276,7 +276,7 @@ public final class Transaction {
     }
 
     /** Releases everything; call it once. */
-    void end() {
+    public void end() {
         release();
         pool.returnBatch(batch);
     }
