@@ -82,7 +82,11 @@ final class CommandSplit implements RequestSink {
         this.batch = batch;
     }
 
-    /** Begins a file. @param threads that share it */
+    /**
+     * Begins a file.
+     *
+     * @param threads that share it
+     */
     void begin(int threads) {
         count = threads;
         together = false;
