@@ -68,7 +68,7 @@ public class LogReaderFuzzTest {
         List<String> seeds = new ArrayList<>();
         for (int flags : new int[] {0, LAST, LAST | CUT, LAST | DAMAGE, CUT, DAMAGE}) {
             seeds.add((char) (flags | BLOCKS) + "\u0007\0\u0090" + blocks);
-            seeds.add((char) flags + "\u0007\0\u0020" + redis);
+            seeds.add((char) flags + "\u0007\0 " + redis);
         }
         // Redis goes on in a file of Varve's.
         seeds.add((char) (LAST | BLOCKS) + "\0\0\0" + "\u0001\0" + SET + "\u0001\u0003" + redis);
@@ -126,7 +126,11 @@ public class LogReaderFuzzTest {
         }
     }
 
-    /** A file of blocks. @param bodies receives the same commands without blocks */
+    /**
+     * A file of blocks.
+     *
+     * @param bodies receives the same commands without blocks
+     */
     private static byte[] withBlocks(byte[] content, ByteArrayOutputStream bodies) {
         ByteArrayOutputStream file = new ByteArrayOutputStream();
         file.writeBytes(FIRST_LINE.getBytes(StandardCharsets.ISO_8859_1));

@@ -44,11 +44,19 @@ public class ManifestFuzzTest {
     /** The target, for whatever drives it. */
     public static FuzzCase fuzzCase() {
         return new FuzzCase(ManifestFuzzTest.class, ManifestFuzzTest::fuzzerTestOneInput,
-                List.of("file log.1.base.rdb seq 1 type b\nfile log.1.incr.aof seq 1 type i\n",
-                        "file \"my log.2.base.aof\" seq 2 type b\r\nfile log.9.incr.aof seq 9 type h\n"
-                                + "# a comment\n\nfile log.2.incr.aof seq 2 type i startoffset 0 endoffset 12\n"
-                                + "file log.3.incr.aof seq 3 type i",
-                        "seq 7 type b FILE \"a\\x41\\n\\\"\\\\b\"\nfile 'it\\'s' seq 8 type i\n"),
+                List.of("""
+                        file log.1.base.rdb seq 1 type b
+                        file log.1.incr.aof seq 1 type i
+                        """, """
+                        file "my log.2.base.aof" seq 2 type b\r
+                        file log.9.incr.aof seq 9 type h
+                        # a comment
+
+                        file log.2.incr.aof seq 2 type i startoffset 0 endoffset 12
+                        file log.3.incr.aof seq 3 type i""", """
+                        seq 7 type b FILE "a\\x41\\n\\"\\\\b"
+                        file 'it\\'s' seq 8 type i
+                        """),
                 List.of("\n", "\r", "\r\n", " ", "  ", "\t", "\"", "'", "\\", "\\x", "\\x0a", "\\n", "\\x00", "\\xff",
                         "#", "\"\"", "-1", "0", "18446744073709551616", "9223372036854775807", "/", "..", ".", "b", "i",
                         "h", "file ", " seq 1", " type i", "\u00c3\u00bc", "\u00ff", "\u00c2\u0085",

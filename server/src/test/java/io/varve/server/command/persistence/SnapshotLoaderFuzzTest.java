@@ -101,17 +101,24 @@ public class SnapshotLoaderFuzzTest {
         return ended;
     }
 
+    /** The memory of the test's server: its limit holds. */
+    private static LoadMemory limited() throws IOException {
+        LoadMemory memory = LoadMemory.begin(server);
+        memory.restoreLimit();
+        return memory;
+    }
+
     /** The digest of the loaded data, or why the file was refused. Bytes outside the file must not affect it. */
     private static String load(byte[] file, byte around) {
         MemorySegment bytes = FILE.segment(file, around);
         try {
-            long end = SnapshotLoader.loadBase(server, NAME, bytes, _ -> {});
+            long end = SnapshotLoader.loadBase(server, NAME, bytes, _ -> {}, limited());
             assertThat(end).isBetween(1L, (long) file.length);
             assertThat(keys()).isEqualTo(liveEntries(bytes));
             String digest = DatasetDigest.of(server);
             if (end < file.length) {
                 flush();
-                assertThat(SnapshotLoader.loadBase(server, NAME, bytes.asSlice(0, end), _ -> {}))
+                assertThat(SnapshotLoader.loadBase(server, NAME, bytes.asSlice(0, end), _ -> {}, limited()))
                         .isEqualTo(end);
                 assertThat(DatasetDigest.of(server)).as("without what is behind it").isEqualTo(digest);
             }
