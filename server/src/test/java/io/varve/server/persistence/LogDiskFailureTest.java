@@ -72,6 +72,13 @@ class LogDiskFailureTest {
 
     // --- no room
 
+    /** With everysec the log's thread may still have to write what was acknowledged. */
+    private static void awaitWritten(ServerOnDisk server) {
+        while (server.stream().pendingBytes() > 0) {
+            Thread.onSpinWait();
+        }
+    }
+
     /** A write that finds the disk full waits, the next ones are refused, and later everything goes on. */
     @ParameterizedTest
     @ValueSource(strings = {"always", "everysec"})
@@ -82,6 +89,7 @@ class LogDiskFailureTest {
             RawClient other = server.connect();
             expect(writer, "SET before 1", "+OK");
             for (int i = 0; i < 3; i++) {
+                awaitWritten(server);
                 server.disk().fail(Operation.WRITE, FULL);
                 send(writer, "SET waiting " + i);
                 server.disk().awaitFailures(FAILURES);
