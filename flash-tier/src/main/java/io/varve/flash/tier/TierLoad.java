@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * has to wait for the store in any case. Many threads, each under the lock of its item's shard; {@link #begin} and
  * {@link #end} by one.
  *
- * <p>An item that is demoted is not in the store, and not in a queue. So no worker touches its record until the shard is
- * unlocked.
+ * <p>An item that is demoted is not in the store, and not in a queue. So no worker touches its record until the shard
+ * is unlocked.
  */
 final class TierLoad {
     private final FlashStore store;

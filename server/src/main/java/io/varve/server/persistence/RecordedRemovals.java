@@ -7,8 +7,9 @@ import io.varve.memory.item.ChangeListener;
 import io.varve.memory.item.Ticker;
 
 /**
- * Records the changes that are not the effect of a command on its keys: expiry and eviction, in memory or on flash, as
- * DEL; flushes and swaps of databases. Any thread calls it, under the lock of the key's shard; guarded by its own monitor.
+ * Records the changes that are not the effect of a command on its keys: expiry and eviction, in memory or on flash,
+ * as DEL; flushes and swaps of databases. Any thread calls it, under the lock of the key's shard; guarded by its own
+ * monitor.
  */
 public final class RecordedRemovals implements ChangeListener {
     private final ChangeStream stream;

@@ -8,8 +8,8 @@ import io.varve.server.resp.Shortage;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 /**
- * Passes requests on to a batch that is full behind MULTI, and within a transaction behind each command. Confined to the
- * thread that replays.
+ * Passes requests on to a batch that is full behind MULTI, and within a transaction behind each command. Confined to
+ * the thread that replays.
  */
 final class TransactionSteps implements RequestSink {
     private final Batch batch;

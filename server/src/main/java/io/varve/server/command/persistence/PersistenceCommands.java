@@ -2,6 +2,7 @@ package io.varve.server.command.persistence;
 
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.varve.flash.tier.FlashTier;
 import io.varve.server.command.CommandBuilder;
@@ -78,18 +79,17 @@ public final class PersistenceCommands {
             return;
         }
         ParkedCommand waiting = context.park(0, _ -> {});
-        Snapshots.Task digest = () -> {
+        AtomicReference<String> digest = new AtomicReference<>("");
+        Snapshots.Task task = () -> {
             CountDownLatch complete = new CountDownLatch(1);
             flash.whenComplete(complete::countDown);
             await(complete);
-            String text = DatasetDigest.of(server);
-            waiting.answer(reply -> reply.simple(text));
+            digest.set(DatasetDigest.of(server));
         };
-        boolean begun = server.snapshots().start(false, digest, failure -> {
-            if (failure != null) {
-                waiting.answer(reply -> reply.error("ERR " + failure));
-            }
-        });
+        // The reply comes when the thread has ended, so that the client's next command can begin another task.
+        boolean begun = server.snapshots().start(false, task, failure -> waiting.answer(failure == null
+                ? reply -> reply.simple(digest.get())
+                : reply -> reply.error("ERR " + failure)));
         if (!begun) {
             waiting.answer(reply -> reply.error(RUNNING));
         }
