@@ -35,8 +35,11 @@ public final class ServerOnDisk implements AutoCloseable {
 
     private ServerOnDisk(ServerConfig config, ControlledDisk disk, Ticker ticker) throws IOException {
         this.disk = disk;
-        Cache cache = Cache.open(config.cacheConfig().withTicker(new ReplayClock(ticker)));
-        server = VarveServer.start(config, new Tiers(cache, null), (changes, clock, _) -> {
+        // With flash the clock is the machine's.
+        Tiers tiers = config.flashDirectory().isPresent()
+                ? Tiers.open(config)
+                : new Tiers(Cache.open(config.cacheConfig().withTicker(new ReplayClock(ticker))), null);
+        server = VarveServer.start(config, tiers, (changes, clock, _) -> {
             AppendLog created = disk.logs(fatal::set).create(changes, clock, _ -> {});
             log = created;
             stream = changes;

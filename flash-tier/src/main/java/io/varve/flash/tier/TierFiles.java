@@ -151,6 +151,7 @@ public final class TierFiles implements AutoCloseable {
             opened = replace(directory, opened, opener);
         }
         try {
+            deleteOld(directory);
             return new TierFiles(directory, opened, databases, sync, boot, wallMillis);
         } catch (RuntimeException failed) {
             opened.store().close();
@@ -188,12 +189,17 @@ public final class TierFiles implements AutoCloseable {
         } finally {
             closeBroken(opened.store());
         }
+        return open(items, opener, true);
+    }
+
+    /** What an earlier run has set aside may be as large as the device, and deleting it may have been cut short. */
+    private static void deleteOld(Path directory) {
+        Path old = directory.resolve(OLD);
         try {
             delete(old);
         } catch (IOException failed) {
             throw new UncheckedIOException(old + " cannot be deleted", failed);
         }
-        return open(items, opener, true);
     }
 
     private static Opened open(Path items, Function<Path, FlashStore> opener, boolean fresh) {

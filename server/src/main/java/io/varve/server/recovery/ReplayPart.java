@@ -13,6 +13,7 @@ import io.varve.server.command.CommandNameIndex;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.batch.Batch;
+import io.varve.server.command.blocking.DeferredFlashReplies;
 import io.varve.server.command.dispatch.Dispatcher;
 import io.varve.server.command.dispatch.EventLoopExecutor;
 import io.varve.server.command.persistence.LoadMemory;
@@ -301,7 +302,8 @@ final class ReplayPart implements AutoCloseable {
         firstError = firstError == null ? error : firstError;
         boolean isFatal = error.contains("OOM") || error.startsWith("MISCONF") || error.startsWith("LOADING")
                 || error.startsWith("EXECABORT") || error.startsWith("ERR unknown")
-                || error.startsWith("ERR DB index") || error.startsWith("ERR internal error");
+                || error.startsWith("ERR DB index") || error.startsWith("ERR internal error")
+                || error.equals(DeferredFlashReplies.FAILED);
         if (isFatal && fatalError == null) {
             fatalError = error;
         }

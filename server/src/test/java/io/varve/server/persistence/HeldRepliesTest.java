@@ -2,6 +2,7 @@ package io.varve.server.persistence;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 
 import io.varve.server.ServerOnDisk;
 import io.varve.server.testing.RawClient;
@@ -121,6 +122,18 @@ class HeldRepliesTest {
             gets(writer, ":" + i);
         }
         expect(writer, "INCR k", ":101");
+    }
+
+    /** They run on a thread of the flash tier, which records them. */
+    @Test
+    void repliesToFlushesAndSwapsOverFlash_wait() throws IOException {
+        restart("flash-dir " + directory.resolve("flash"), "maxmemory-policy allkeys-lru");
+        for (String command : List.of("FLUSHALL", "FLUSHDB", "SWAPDB 0 1")) {
+            expect(writer, "SET k 1", "+OK");
+            sendHeld(writer, command);
+            server.disk().release();
+            gets(writer, "+OK");
+        }
     }
 
     @Test

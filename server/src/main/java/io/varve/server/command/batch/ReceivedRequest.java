@@ -35,16 +35,23 @@ public final class ReceivedRequest {
             int length = batch.length(i);
             long address = batch.address(i);
             if (address - end != LINE_END_BYTES + HEAD_BYTES + Numbers.longChars(length)
-                    || Memory.getShort(end) != LINE_END || Memory.getByte(end + LINE_END_BYTES) != '$') {
+                    || Memory.getShort(end) != LINE_END || Memory.getByte(end + LINE_END_BYTES) != '$'
+                    || !followsLineEnd(address)) {
                 return NONE;
             }
             end = address + length;
         }
         long bulk = batch.address(first) - HEAD_BYTES - Numbers.longChars(batch.length(first));
         long start = bulk - HEAD_BYTES - Numbers.longChars(count);
-        return Memory.getShort(end) == LINE_END && Memory.getByte(bulk) == '$' && Memory.getByte(start) == '*'
-                ? start
-                : NONE;
+        return Memory.getShort(end) == LINE_END && followsLineEnd(batch.address(first)) && Memory.getByte(bulk) == '$'
+                && followsLineEnd(bulk) && Memory.getByte(start) == '*'
+                        ? start
+                        : NONE;
+    }
+
+    /** The decoder accepts any byte behind the carriage return of a head. */
+    private static boolean followsLineEnd(long address) {
+        return Memory.getShort(address - LINE_END_BYTES) == LINE_END;
     }
 
     /** The address after the last byte of a command whose {@link #start} was found. */

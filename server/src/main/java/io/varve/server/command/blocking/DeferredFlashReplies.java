@@ -10,7 +10,9 @@ import io.varve.flash.tier.FlashTier;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.Errors;
 import io.varve.server.command.HeapReservation;
+import io.varve.server.command.session.Client;
 import io.varve.server.command.session.ParkedCommand;
+import io.varve.server.persistence.ChangeStream;
 import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,7 +24,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class DeferredFlashReplies {
     private static final Logger LOG = LoggerFactory.getLogger(DeferredFlashReplies.class);
-    private static final String FAILED = "ERR flash access failed: see the server's log";
+    /** The error of a command whose work on flash has failed. */
+    public static final String FAILED = "ERR flash access failed: see the server's log";
 
     private DeferredFlashReplies() {}
 
@@ -50,9 +53,14 @@ public final class DeferredFlashReplies {
         }), _ -> {});
     }
 
-    /** Replies OK after a change completes. */
+    /** Replies OK after a change completes, which is recorded meanwhile: the reply waits for the log as others do. */
     public static void okLater(CommandContext context, CompletableFuture<Void> change) {
-        answer(context.park(0, _ -> {}), change, ReplyWriter::ok);
+        Client client = context.client();
+        ChangeStream changes = context.server().changes();
+        answer(context.park(0, _ -> {}), change, reply -> {
+            client.repliesAfter(changes.offset());
+            reply.ok();
+        });
     }
 
     private static void answer(ParkedCommand waiting, CompletableFuture<Void> work, Consumer<ReplyWriter> done) {

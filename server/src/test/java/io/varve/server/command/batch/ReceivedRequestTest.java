@@ -90,6 +90,20 @@ class ReceivedRequestTest {
         }
     }
 
+    /** The decoder accepts any byte behind the carriage return of a head. */
+    @Test
+    void otherBytesBehindAHeadAreNotUsed() {
+        String whole = encoded("SET", "key", "value");
+        int tried = 0;
+        for (int at = whole.indexOf('\n'); at >= 0; at = whole.indexOf('\n', at + 1)) {
+            receive(whole.substring(0, at) + "X" + whole.substring(at + 1));
+            assertThat(batch.commandCount()).as("byte %d", at).isOne();
+            assertThat(found(0)).as("byte %d", at).isNull();
+            tried++;
+        }
+        assertThat(tried).isEqualTo(7);
+    }
+
     /** The decoder skips the two bytes behind an argument, whatever they are. */
     @Test
     void otherBytesBehindAnArgumentAreNotUsed() {
