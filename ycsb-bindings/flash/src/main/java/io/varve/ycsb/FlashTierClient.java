@@ -31,6 +31,7 @@ public final class FlashTierClient extends DB {
     private static final SharedFlashCache SHARED = new SharedFlashCache();
 
     private @Nullable FlashCache cache;
+    private boolean hasLeft;
     private long failures;
 
     /** Called by YCSB for all clients before the first is started. */
@@ -55,6 +56,8 @@ public final class FlashTierClient extends DB {
         try {
             cache = SHARED.open(FlashTierOptions.parse(getProperties()));
         } catch (IllegalArgumentException | StoreException | UncheckedIOException refused) {
+            // YCSB does not clean up after this, and the other clients' cache must close with the last of them.
+            leave();
             throw new RefusedException(String.valueOf(refused.getMessage()), refused);
         }
     }
@@ -65,6 +68,14 @@ public final class FlashTierClient extends DB {
         if (failures > 1) {
             System.err.println("varve: " + failures + " operations of a thread failed");
         }
+        leave();
+    }
+
+    private void leave() throws DBException {
+        if (hasLeft) {
+            return;
+        }
+        hasLeft = true;
         try {
             SHARED.leave(System.out);
         } catch (StoreException failed) {

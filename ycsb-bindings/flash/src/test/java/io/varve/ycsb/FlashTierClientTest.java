@@ -105,4 +105,25 @@ class FlashTierClientTest {
         assertThatThrownBy(() -> wrong.insert("t", "k", values("a", "1"))).isInstanceOf(IllegalStateException.class);
         assertThat(client.insert("t", "k", values("a", "1"))).isEqualTo(Status.OK);
     }
+
+    /** YCSB does not clean up a client whose init has failed. */
+    @Test
+    void aClientThatIsRefusedDoesNotKeepTheCacheOpen() throws DBException {
+        FlashTierClient wrong = new FlashTierClient();
+        Properties properties = properties();
+        properties.setProperty("varve.flash.policy", "best");
+        wrong.setProperties(properties);
+        assertThatThrownBy(wrong::init).isInstanceOf(DBException.class);
+        assertThat(client.insert("t", "user1", values("a", "1"))).isEqualTo(Status.OK);
+        client.cleanup();
+        FlashTierClient next = new FlashTierClient();
+        Properties elsewhere = properties();
+        elsewhere.setProperty("varve.flash.dir", directory.resolve("other flash").toString());
+        elsewhere.setProperty("varve.disk.dir", directory.resolve("other disk").toString());
+        next.setProperties(elsewhere);
+        next.init();
+        assertThat(next.read("t", "user1", Set.of("a"), new HashMap<>())).as("in another cache")
+                .isEqualTo(Status.NOT_FOUND);
+        next.cleanup();
+    }
 }
