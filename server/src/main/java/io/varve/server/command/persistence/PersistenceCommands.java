@@ -1,6 +1,7 @@
 package io.varve.server.command.persistence;
 
 import java.io.IOException;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -88,7 +89,7 @@ public final class PersistenceCommands {
         };
         // The reply comes when the thread has ended, so that the client's next command can begin another task.
         boolean begun = server.snapshots().start(false, task, failure -> waiting.answer(failure == null
-                ? reply -> reply.simple(digest.get())
+                ? reply -> reply.simple(Objects.requireNonNull(digest.get()))
                 : reply -> reply.error("ERR " + failure)));
         if (!begun) {
             waiting.answer(reply -> reply.error(RUNNING));
