@@ -6,7 +6,6 @@ import io.varve.flash.record.ItemKey;
 import io.varve.flash.record.ItemRecord;
 import io.varve.flash.store.FlashStore;
 import io.varve.flash.store.KeyCursor;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A worker's part of a {@link FlashCapture}: a walk over the keys of its partition, in the store's order. Confined to
@@ -27,7 +26,8 @@ final class CaptureWalk {
     private final KeyCursor cursor;
     private final int partition;
     private final int partitions;
-    private @Nullable FlashCapture of;
+    /** The number of the scan that it belongs to. Not the scan itself, whose target may have much memory. */
+    private long scanId = ItemRecord.NO_SCAN;
     /** The last key that was visited. */
     private byte[] walkedTo = BEGINNING;
     private boolean isDone;
@@ -51,13 +51,13 @@ final class CaptureWalk {
     /** Whether a scan has to visit an item of this partition that leaves flash. */
     boolean isAhead(FlashCapture capture, byte[] recordKey, byte[] record) {
         return capture.needs(record)
-                && (of != capture || !isDone && Arrays.compareUnsigned(recordKey, walkedTo) > 0);
+                && (scanId != capture.scanId() || !isDone && Arrays.compareUnsigned(recordKey, walkedTo) > 0);
     }
 
     /** Visits some items. @return whether there are more */
     boolean step(FlashCapture capture) {
-        if (of != capture) {
-            of = capture;
+        if (scanId != capture.scanId()) {
+            scanId = capture.scanId();
             walkedTo = BEGINNING;
             isDone = false;
         }

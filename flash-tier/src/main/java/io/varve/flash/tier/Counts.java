@@ -23,6 +23,11 @@ final class Counts {
     final LongAdder invalidations = new LongAdder();
     private final ConcurrentHistogram reads = new ConcurrentHistogram(LONGEST_READ_MICROS, 2);
 
+    /** How often items were lost that had neither expired nor been evicted: it changes with each loss. */
+    long lost() {
+        return corrupt.sum() + shed.sum() + invalidations.sum();
+    }
+
     /** Records the duration since a key's request. */
     void read(long nanos) {
         reads.recordValue(Math.clamp(TimeUnit.NANOSECONDS.toMicros(nanos), 0, LONGEST_READ_MICROS));

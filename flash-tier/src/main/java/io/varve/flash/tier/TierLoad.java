@@ -20,6 +20,7 @@ final class TierLoad {
     private final Evictor evictor;
     private final Counts counts;
     private long reopened;
+    private long lostBefore;
     private volatile boolean open;
     private volatile @Nullable StoreException failure;
 
@@ -31,6 +32,7 @@ final class TierLoad {
 
     void begin() {
         failure = null;
+        lostBefore = counts.lost();
         reopened = store.reopened();
         open = true;
     }
@@ -76,6 +78,9 @@ final class TierLoad {
         store.makeDurable(DurabilityLevel.TO_SYSTEM);
         if (store.reopened() != reopened) {
             throw new StoreException(StoreException.Kind.FAILED, "The store was reopened while data was loaded", null);
+        }
+        if (counts.lost() != lostBefore) {
+            throw new StoreException(StoreException.Kind.FAILED, "Flash lost items while data was loaded", null);
         }
     }
 }
