@@ -1,6 +1,5 @@
 package io.varve.server.net;
 
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 import io.netty.buffer.ByteBuf;
@@ -61,8 +60,6 @@ final class Outgoing {
     private final Consumer<ByteBuf> pieceWriter = this::writePiece;
     private final Runnable deliveryTask = this::continueDelivery;
     private final ChannelFutureListener deliveryWritten = _ -> deliveryWritten();
-    private final Runnable flushTask = this::release;
-    private final Runnable releaseTask = this::wakeUp;
     /** The last of several pieces, which is written in another way than the earlier ones. */
     private @Nullable ByteBuf lastPiece;
     /** Whether messages were written that the channel has not flushed yet. */
@@ -71,6 +68,7 @@ final class Outgoing {
     private boolean ended;
     /** Whether replies wait for the log: for the client's last change when they began to. */
     private boolean isHeld;
+    private long heldOffset;
     private boolean draining;
     private @Nullable Runnable afterFlush;
     private long overSoftLimitSinceMillis;
@@ -138,9 +136,14 @@ final class Outgoing {
             }
         } else if (!isHeld && channel.isOpen()) {
             isHeld = true;
-            server.log().whenDurable(offset, releaseTask);
-            worker.requestWrite();
+            heldOffset = offset;
+            worker.heldReplies().hold(this);
         }
+    }
+
+    /** The offset of the change stream that the replies wait for. */
+    long heldOffset() {
+        return heldOffset;
     }
 
     /** Whether replies wait for the log. */
@@ -150,7 +153,7 @@ final class Outgoing {
 
     /** The channel is closed: its replies wait for nothing. */
     void dropHeld() {
-        server.log().cancel(releaseTask);
+        worker.heldReplies().drop(this);
     }
 
     /** Whether no further command may run before the replies to earlier ones have left. */
@@ -164,15 +167,8 @@ final class Outgoing {
         flush();
     }
 
-    private void wakeUp() {
-        try {
-            channel.eventLoop().execute(flushTask);
-        } catch (RejectedExecutionException ended) {
-            LOG.debug("Connection {} ended with its event loop", channel.remoteAddress(), ended);
-        }
-    }
-
-    private void release() {
+    /** The log is durable up to {@link #heldOffset}. */
+    void release() {
         draining = true;
         isHeld = false;
         flush();

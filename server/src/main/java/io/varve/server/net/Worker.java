@@ -8,7 +8,6 @@ import io.varve.server.command.ServerState;
 import io.varve.server.command.batch.Batch;
 import io.varve.server.command.dispatch.Dispatcher;
 import io.varve.server.command.dispatch.EventLoopExecutor;
-import io.varve.server.persistence.AppendLog;
 import io.varve.server.resp.ReplyWriter;
 import io.varve.server.resp.ReusedBuffer;
 
@@ -25,14 +24,10 @@ final class Worker implements AutoCloseable {
     private final ReplyWriter reply;
     private final ReusedBuffer received;
     private final ArrayDeque<Batch> spare = new ArrayDeque<>();
-    private final AppendLog log;
-    private final EventLoopExecutor loop;
-    private final Runnable writeTask = this::write;
-    private boolean writeRequested;
+    private final HeldReplies heldReplies;
 
     Worker(ServerState server, CommandTable table, ByteBufAllocator allocator, EventLoopExecutor loop) {
-        log = server.log();
-        this.loop = loop;
+        heldReplies = new HeldReplies(server.log(), loop);
         dispatcher = new Dispatcher(server, table, loop);
         reply = new ReplyWriter(allocator, server.argumentMemory());
         received = new ReusedBuffer(allocator, RECEIVE_BYTES);
@@ -64,20 +59,9 @@ final class Worker implements AutoCloseable {
         }
     }
 
-    /**
-     * Has the log written, because replies wait for it: after this turn of the event loop, whose other clients then
-     * share the force.
-     */
-    void requestWrite() {
-        if (!writeRequested) {
-            writeRequested = true;
-            loop.execute(writeTask);
-        }
-    }
-
-    private void write() {
-        writeRequested = false;
-        log.writeSoon();
+    /** The connections whose replies wait for the log. */
+    HeldReplies heldReplies() {
+        return heldReplies;
     }
 
     /** Called after the end of its event loop. */

@@ -50,7 +50,10 @@ public interface Snapshots extends AutoCloseable {
      */
     void atShutdown(boolean saves);
 
-    /** Waits for running and requested saves, and saves if a shutdown has to; no other save begins. */
+    /** Whether the running save or task is to end without a result, because the server is closing. */
+    boolean isCancelled();
+
+    /** Cancels what is running, and saves if a shutdown has to; no other save begins. */
     @Override
     void close();
 }

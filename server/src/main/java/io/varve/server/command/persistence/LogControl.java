@@ -176,6 +176,11 @@ public final class LogControl implements LogLifecycle {
                 && (bytes - before) * PERCENT / before >= percentage;
     }
 
+    /** The first base is written to its end: without it the log has only the latest changes. */
+    private boolean isCancelled() {
+        return log.isComplete() && server.snapshots().isCancelled();
+    }
+
     @Override
     public void rewriteNow() throws IOException {
         log.rewriteScheduled(false);
@@ -185,7 +190,7 @@ public final class LogControl implements LogLifecycle {
         try {
             long[] cut = new long[1];
             long[] covered = new long[1];
-            new SnapshotWriter(server, status, base, true).write(() -> {}, () -> {
+            new SnapshotWriter(server, status, base, true, this::isCancelled).write(() -> {}, () -> {
                 changes.turn(true);
                 cut[0] = changes.cut();
                 covered[0] = losses.get();

@@ -35,6 +35,7 @@ public final class SnapshotSaver implements Snapshots {
     private boolean closed;
     private @Nullable Boolean shutdownSaves;
     private volatile SaveRules rules;
+    private volatile boolean cancelled;
 
     public SnapshotSaver(ServerState server) {
         this.server = server;
@@ -75,7 +76,12 @@ public final class SnapshotSaver implements Snapshots {
 
     @Override
     public synchronized void request(Consumer<@Nullable String> onEnd) {
-        if (!start(onEnd)) {
+        if (start(onEnd)) {
+            return;
+        }
+        if (closed) {
+            onEnd.accept("the server is closing");
+        } else {
             requested.add(onEnd);
         }
     }
@@ -129,7 +135,7 @@ public final class SnapshotSaver implements Snapshots {
     }
 
     private void save() throws IOException {
-        SnapshotWriter writer = new SnapshotWriter(server, status, file(server.config()), false);
+        SnapshotWriter writer = new SnapshotWriter(server, status, file(server.config()), false, this::isCancelled);
         // Changes from here on may be missing in the file, and count as not saved.
         writer.write(() -> status.covers(server.telemetry().changes()), () -> {});
     }
@@ -166,8 +172,15 @@ public final class SnapshotSaver implements Snapshots {
     }
 
     @Override
+    public boolean isCancelled() {
+        return cancelled;
+    }
+
+    @Override
     public void close() {
+        cancelled = true;
         awaitEnd();
+        cancelled = false;
         boolean isNeeded = status.changesSinceSave(server.telemetry().changes()) > 0 || !status.hasSaved();
         if (savesNow() && isNeeded && start(_ -> {})) {
             awaitEnd();

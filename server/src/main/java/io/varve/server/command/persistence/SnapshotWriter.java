@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 import io.varve.memory.PointInTimeScan;
 import io.varve.server.command.ServerState;
@@ -34,16 +35,20 @@ final class SnapshotWriter {
     private final SnapshotStatus status;
     private final Path target;
     private final boolean isLogBase;
+    private final BooleanSupplier cancelled;
 
     /**
      * @param target the file that is written, or replaced once it is complete
      * @param isLogBase whether it is the base of the log
+     * @param cancelled whether to give up
      */
-    SnapshotWriter(ServerState server, SnapshotStatus status, Path target, boolean isLogBase) {
+    SnapshotWriter(ServerState server, SnapshotStatus status, Path target, boolean isLogBase,
+            BooleanSupplier cancelled) {
         this.server = server;
         this.status = status;
         this.target = target;
         this.isLogBase = isLogBase;
+        this.cancelled = cancelled;
     }
 
     /**
@@ -74,6 +79,9 @@ final class SnapshotWriter {
             writeHead(encoder, scan, isTimed, file);
             boolean more;
             do {
+                if (cancelled.getAsBoolean()) {
+                    throw new IOException("the server is closing");
+                }
                 more = scan.scan(SLICE_NANOS);
                 requireEncoded(encoder);
                 if (encoder.hasTimedOnFlash() && !isTimed) {

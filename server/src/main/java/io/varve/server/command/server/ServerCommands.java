@@ -3,6 +3,7 @@ package io.varve.server.command.server;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
 
 import io.varve.flash.tier.FlashTier;
 import io.varve.memory.Cache;
@@ -107,9 +108,11 @@ public final class ServerCommands {
             return;
         }
         FlashTier flash = server.flash();
+        boolean saves = all && server.snapshots().savesAtShutdown() && !server.load().isLoading();
         context.countChanges(keys(context, all));
         if (flash != null) {
-            DeferredFlashReplies.okLater(context, all ? flash.flushAll() : flash.flush(context.database()));
+            CompletableFuture<Void> flushed = all ? flash.flushAll() : flash.flush(context.database());
+            DeferredFlashReplies.okLater(context, saves ? flushed.thenCompose(_ -> saved()) : flushed);
             return;
         }
         if (all) {
@@ -117,7 +120,24 @@ public final class ServerCommands {
         } else {
             cache.flush(context.database());
         }
+        if (saves && !context.isInTransaction()) {
+            DeferredFlashReplies.okLater(context, saved());
+            return;
+        }
+        if (saves) {
+            server.snapshots().request(_ -> {});
+        }
         context.reply().ok();
+    }
+
+    /**
+     * Saves a snapshot after FLUSHALL where there are save rules, as Redis does: else a start would bring back what was
+     * flushed. Completes also if the save fails, which INFO and the rules deal with.
+     */
+    private CompletableFuture<Void> saved() {
+        CompletableFuture<Void> ended = new CompletableFuture<>();
+        server.snapshots().request(_ -> ended.complete(null));
+        return ended;
     }
 
     /** Number of keys in memory that FLUSHALL or FLUSHDB removes. */

@@ -5,10 +5,14 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.varve.memory.Cache;
 import io.varve.server.VarveServer;
+import io.varve.server.command.ServerState;
+import io.varve.server.config.ServerConfig;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ServerExtension;
 import org.junit.jupiter.api.Test;
@@ -288,6 +292,56 @@ class SnapshotTest {
         changed.write(file, rest, file.length - Long.BYTES - rest);
         changed.writeBytes(new byte[Long.BYTES]);
         return changed.toByteArray();
+    }
+
+    /** Else a start would bring back what was flushed. */
+    @Test
+    void flushAll_savesAtOnceIfThereAreRules() throws IOException {
+        try (VarveServer server = start("save 3600 1000000"); RawClient client = new RawClient(server.port())) {
+            client.setKeys("key", 1_000, "value");
+            client.command("SAVE");
+            long saves = client.infoLong("rdb_saves");
+            client.command("FLUSHDB");
+            assertThat(client.infoLong("rdb_saves")).as("of one database").isEqualTo(saves);
+            assertThat(client.command("FLUSHALL")).isEqualTo("+OK\r\n");
+            assertThat(client.infoLong("rdb_saves")).isEqualTo(saves + 1);
+            assertThat(client.infoLong("rdb_changes_since_last_save")).isZero();
+            client.queue("MULTI");
+            client.queue("FLUSHALL");
+            client.queue("EXEC");
+            client.flush();
+            assertThat(client.reply()).isEqualTo("+OK\r\n");
+            assertThat(client.reply()).isEqualTo("+QUEUED\r\n");
+            assertThat(client.read().elements()).hasSize(1);
+            while (client.infoLong("rdb_saves") < saves + 2) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    @Test
+    void close_endsARunningSaveWithoutAFile() throws IOException {
+        ServerConfig config = ServerExtension.config("maxmemory 64mb", "dir " + directory);
+        try (Cache cache = Cache.open(config.cacheConfig())) {
+            ServerState state = new ServerState(cache, config, config.cacheConfig().ticker(), _ -> {});
+            SnapshotSaver saver = new SnapshotSaver(state);
+            state.snapshots(saver);
+            CompletableFuture<String> ended = new CompletableFuture<>();
+            boolean begun = saver.start(false, () -> {
+                while (!saver.isCancelled()) {
+                    Thread.onSpinWait();
+                }
+                new SnapshotWriter(state, state.telemetry().snapshots(), file(), false, saver::isCancelled)
+                        .write(() -> {}, () -> {});
+            }, ended::complete);
+            assertThat(begun).isTrue();
+            saver.close();
+            assertThat(ended.join()).isEqualTo("the server is closing");
+            assertThat(directory).isEmptyDirectory();
+            CompletableFuture<String> refused = new CompletableFuture<>();
+            saver.request(refused::complete);
+            assertThat(refused.join()).isEqualTo("the server is closing");
+        }
     }
 
     @Test
