@@ -192,7 +192,7 @@ public final class TierFiles implements AutoCloseable {
         return open(items, opener, true);
     }
 
-    /** What an earlier run has set aside may be as large as the device, and deleting it may have been cut short. */
+    /** Deletes files that an earlier run has set aside. They may be as large as the device. */
     private static void deleteOld(Path directory) {
         Path old = directory.resolve(OLD);
         try {

@@ -55,7 +55,7 @@ class TierLoadTest {
         }
     }
 
-    /** What was lost before the load began is not its matter. */
+    /** Only items that are lost during the load count. */
     @Test
     void damagedItemBeforeTheLoad_doesNotFailIt() {
         try (TierFixture fixture = new TierFixture(directory, _ -> device, AMPLE)) {

@@ -12,7 +12,7 @@ import io.varve.server.rdb.RdbReader;
 import io.varve.server.system.NativeMemory;
 import org.jspecify.annotations.Nullable;
 
-/** What a file of a log has: read completely, also behind damage. Confined to one thread. */
+/** The content of a file of a log: read completely, also behind damage. Confined to one thread. */
 final class LogFileReport {
     /** No command of the file has a time. */
     static final long NO_TIME = -1;
@@ -149,7 +149,7 @@ final class LogFileReport {
         return rdb;
     }
 
-    /** What is damaged, with file and offset; null if nothing is. */
+    /** The damage, with file and offset; null if there is none. */
     @Nullable
     String problem() {
         return problem;

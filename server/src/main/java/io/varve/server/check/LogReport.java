@@ -11,13 +11,13 @@ import java.util.List;
 import io.varve.server.persistence.LogManifest;
 import org.jspecify.annotations.Nullable;
 
-/** What a log has, file by file. Confined to one thread. */
+/** The content of a log, file by file. Confined to one thread. */
 final class LogReport {
     private final LogDirectory directory;
     private final List<LogFileReport> files = new ArrayList<>();
     private final CommandCounts counts = new CommandCounts();
     private @Nullable LogManifest manifest;
-    /** What is wrong with the manifest. */
+    /** The fault of the manifest. */
     private @Nullable String manifestProblem;
 
     private LogReport(LogDirectory directory) {

@@ -217,7 +217,7 @@ public final class ServerState {
         return log;
     }
 
-    /** What opens and rewrites the log; set with the commands. */
+    /** Opens and rewrites the log; set with the commands. */
     public LogLifecycle logLifecycle() {
         return Objects.requireNonNull(logLifecycle);
     }

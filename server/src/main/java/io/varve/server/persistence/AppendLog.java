@@ -320,7 +320,7 @@ public final class AppendLog implements AutoCloseable {
         }
         int attempts = 0;
         boolean done = false;
-        // What follows something lost would not be run in the right database, nor at the right time.
+        // Commands behind a loss would run in the wrong database, or at the wrong time.
         while (!done && !lost && !(closing && attempts > LAST_ATTEMPTS)) {
             try {
                 write(section);

@@ -152,7 +152,7 @@ public final class ChangeRecorder implements AutoCloseable {
         }
     }
 
-    /** What ends until {@link #endTransaction} is one transaction. */
+    /** Begins a transaction of all changes until {@link #endTransaction}. */
     public void beginTransaction() {
         inTransaction = true;
         IN_TRANSACTION.set(this);

@@ -9,7 +9,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 
 /**
- * What the log needs of a file system: only what was forced survives a loss of power. A test replaces it by one that
+ * The file system as the log needs it: only forced bytes survive a loss of power. A test replaces it by one that
  * loses, tears and reorders the rest. Thread-safe.
  */
 interface Disk {

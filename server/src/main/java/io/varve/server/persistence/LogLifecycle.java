@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * for the disk.
  */
 public interface LogLifecycle extends AutoCloseable {
-    /** What became of a request. */
+    /** The answer to a request. */
     enum Result {
         STARTED, SCHEDULED, RUNNING, CLOSED
     }

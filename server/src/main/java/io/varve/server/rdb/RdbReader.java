@@ -263,7 +263,7 @@ public final class RdbReader {
         return ascii(start, RdbFileLayout.HEAD_BYTES);
     }
 
-    /** What is known about the checksum so far. */
+    /** The state of the checksum. */
     public Checksum checksum() {
         return checksum;
     }

@@ -104,7 +104,7 @@ public final class Recovery {
         LogManifest loaded = load(manifest, memory);
         memory.endLoad();
         server.logLifecycle().open(loaded);
-        // What does not fit is evicted, and that is logged.
+        // Items that do not fit are evicted, and the evictions are logged.
         memory.restoreLimit();
     }
 

@@ -6,7 +6,7 @@ import java.util.concurrent.Phaser;
 import io.varve.server.persistence.ReplayClock;
 
 /**
- * What the parts of one file have in common: a point where they wait for each other, and the time of the cache.
+ * Shared by the parts of one file: a point where they wait for each other, and the time of the cache.
  * Thread-safe.
  */
 final class ReplayMeeting {

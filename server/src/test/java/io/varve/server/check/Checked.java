@@ -8,7 +8,7 @@ import java.util.List;
 import io.varve.memory.item.Ticker;
 
 /**
- * What a check has printed. Immutable.
+ * The output of a check. Immutable.
  *
  * @param status the exit status
  */

@@ -13,7 +13,7 @@ import java.util.function.Consumer;
  * own monitor.
  */
 public final class ControlledDisk implements Disk {
-    /** What can fail. */
+    /** The operations that can fail. */
     public enum Operation {
         CREATE, WRITE, FORCE, MOVE
     }

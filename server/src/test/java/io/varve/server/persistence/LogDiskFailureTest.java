@@ -131,7 +131,7 @@ class LogDiskFailureTest {
             List<String> added = new ArrayList<>(files());
             added.removeAll(before);
             assertThat(added).as("files of %s failed attempts", FAILURES).hasSizeLessThanOrEqualTo(2);
-            // What a start would find now.
+            // A start would find these files.
             copyLog();
             server.disk().repair();
             awaitWritable(client);

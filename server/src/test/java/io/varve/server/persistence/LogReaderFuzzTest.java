@@ -160,7 +160,7 @@ public class LogReaderFuzzTest {
     }
 
     /**
-     * What reading a file has found.
+     * The result of reading a file.
      *
      * @param damage where it is damaged; negative if it is not
      * @param intact bytes that would be a complete file

@@ -28,7 +28,7 @@ class LogReaderTest {
     @TempDir
     Path folder;
 
-    /** What a file has. */
+    /** The content of a file. */
     private record Read(List<List<String>> commands, long torn, List<Long> times) {}
 
     private Read read(String content, boolean mayBeTorn) throws IOException {
@@ -209,7 +209,7 @@ class LogReaderTest {
     }
 
     /**
-     * What a reader says at the end.
+     * The result of a reader.
      *
      * @param stopped where damage or the torn end begins
      * @param behind commands behind damage

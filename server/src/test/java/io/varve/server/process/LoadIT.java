@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What clients find while a server loads its data at the start. Confined to the test's thread. */
+/** Tests the replies that clients get while a server loads its data at the start. Confined to the test's thread. */
 @Timeout(300)
 class LoadIT {
     private static final int KEYS = 300_000;

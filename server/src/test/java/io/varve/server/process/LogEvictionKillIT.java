@@ -115,7 +115,7 @@ class LogEvictionKillIT {
     /** A command: number {@code version} of its client. A negative one deletes the key. */
     private record Sent(int key, long version) {}
 
-    /** What may be found of a key. */
+    /** The values that a key may have. */
     private static final class Versions {
         /** The last version that the server has acknowledged, or that was found; 0 and negative: the key is absent. */
         private long known;

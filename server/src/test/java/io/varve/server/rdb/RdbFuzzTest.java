@@ -63,7 +63,7 @@ public class RdbFuzzTest {
                 head + "\u00f4" + length(1) + length(2) + length(3) + NO_CHECKSUM);
     }
 
-    /** What files are made of. */
+    /** The pieces that files are made of. */
     public static List<String> words() {
         return List.of("REDIS0012", "\u00ff", "\u00fe", "\u00fd\0\0\0\0", "\u00fc", "\u00fb", "\u00fa", "\u00f9",
                 "\u00f8", "\u00f5", "\u0080", "\u0081", "\u00c0", "\u00c3", "\u0080\u00ff\u00ff\u00ff\u00ff",

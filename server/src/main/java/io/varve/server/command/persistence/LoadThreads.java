@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 public final class LoadThreads {
     private static final long POLL_MILLIS = 2;
 
-    /** What a thread does. */
+    /** The task of a thread. */
     @FunctionalInterface
     public interface Task {
         /** @throws IOException if the file cannot be loaded */
