@@ -16,8 +16,8 @@ import io.varve.server.rdb.RdbReader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The content of an RDB file: read completely, with every value. Confined to one thread. It does not find a key or an element
- * that a file has twice, because its memory does not grow with their number.
+ * The content of an RDB file: read completely, with every value. Confined to one thread. It does not find a key or an
+ * element that a file has twice, because its memory does not grow with their number.
  */
 final class RdbReport implements RdbReader.Sink {
     private static final int MAX_FIELDS = 100;

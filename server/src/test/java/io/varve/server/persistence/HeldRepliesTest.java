@@ -24,8 +24,9 @@ import static io.varve.server.testing.BlockedClients.send;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * With {@code appendfsync always}, replies to changes wait for the disk, whose forces the test holds. The server has
- * one event loop: when it has answered another client, earlier turns have ended. Confined to the test's thread.
+ * Tests {@code HeldReplies}: with {@code appendfsync always}, replies to changes wait for the disk, whose forces the
+ * test holds. The server has one event loop: when it has answered another client, earlier turns have ended. Confined to
+ * the test's thread.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HeldRepliesTest {

@@ -56,7 +56,8 @@ class LogKillIT {
                     "--appendfsync", nextAlways ? "always" : "everysec", "--io-threads", "2", "--maxmemory", "64mb",
                     "--auto-aof-rewrite-min-size", "200kb")) {
                 for (Writer writer : writers) {
-                    writer.check(server.port(), always, "seed " + seed + ", kill " + i);
+                    writer.check(server.port(), always,
+                            "seed " + seed + ", kill " + i + (always ? ", always" : ", everysec"));
                 }
                 always = nextAlways;
                 if (i < KILLS) {
