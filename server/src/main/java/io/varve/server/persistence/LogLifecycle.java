@@ -24,7 +24,10 @@ public interface LogLifecycle extends AutoCloseable {
     /** Begins to rewrite the log, or schedules it if a snapshot is being saved. */
     Result rewrite();
 
-    /** Rewrites the log on the thread that saves snapshots, as a part of another task of it. */
+    /**
+     * Rewrites the log on the thread that saves snapshots, as a part of another task of it. A shutdown waits for it,
+     * because that task has changed data without the log.
+     */
     void rewriteNow() throws IOException;
 
     /** Begins a rewrite that was scheduled, or that is due because the log has grown. Called periodically. */

@@ -7,6 +7,7 @@ import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 
 import io.varve.server.command.ConfigListener;
 import io.varve.server.command.ServerState;
@@ -144,7 +145,7 @@ public final class LogControl implements LogLifecycle {
         if (status.isSaving()) {
             return Result.RUNNING;
         }
-        if (server.snapshots().start(false, this::rewriteNow, _ -> {})) {
+        if (server.snapshots().start(false, () -> rewrite(this::isCancelled), _ -> {})) {
             return Result.STARTED;
         }
         log.rewriteScheduled(true);
@@ -183,6 +184,10 @@ public final class LogControl implements LogLifecycle {
 
     @Override
     public void rewriteNow() throws IOException {
+        rewrite(() -> false);
+    }
+
+    private void rewrite(BooleanSupplier cancelled) throws IOException {
         log.rewriteScheduled(false);
         status.begun(0);
         boolean done = false;
@@ -190,7 +195,7 @@ public final class LogControl implements LogLifecycle {
         try {
             long[] cut = new long[1];
             long[] covered = new long[1];
-            new SnapshotWriter(server, status, base, true, this::isCancelled).write(() -> {}, () -> {
+            new SnapshotWriter(server, status, base, true, cancelled).write(() -> {}, () -> {
                 changes.turn(true);
                 cut[0] = changes.cut();
                 covered[0] = losses.get();
