@@ -203,7 +203,9 @@ public final class InfoReport {
         SnapshotStatus snapshots = source.snapshots();
         long total = snapshots.totalKeys();
         LoadProgress load = source.load();
-        out.head("Persistence").field("loading", load.isLoading() ? 1 : 0).field("async_loading", 0)
+        // It may end meanwhile, and the fields below belong to it.
+        boolean isLoading = load.isLoading();
+        out.head("Persistence").field("loading", isLoading ? 1 : 0).field("async_loading", 0)
                 .field("current_cow_peak", 0)
                 .field("current_cow_size", 0).field("current_cow_size_age", 0)
                 .field("current_fork_perc",
@@ -220,7 +222,7 @@ public final class InfoReport {
                 .field("rdb_last_load_keys_loaded", snapshots.loadedKeys());
         log(out);
         out.field("module_fork_in_progress", 0).field("module_fork_last_cow_size", 0);
-        if (load.isLoading()) {
+        if (isLoading) {
             out.field("loading_start_time", load.startSeconds()).field("loading_total_bytes", load.totalBytes())
                     .field("loading_rdb_used_mem", 0).field("loading_loaded_bytes", load.loadedBytes())
                     .field("loading_loaded_perc", Decimals.of(load.percentage(), 2))
@@ -231,7 +233,8 @@ public final class InfoReport {
     private void log(InfoSection out) {
         AppendLog log = source.log();
         SnapshotStatus rewrites = source.logRewrites();
-        out.field("aof_enabled", log.isOpen() ? 1 : 0)
+        boolean isOpen = log.isOpen();
+        out.field("aof_enabled", isOpen ? 1 : 0)
                 .field("aof_rewrite_in_progress", rewrites.isSaving() ? 1 : 0)
                 .field("aof_rewrite_scheduled", log.isRewriteScheduled() ? 1 : 0)
                 .field("aof_last_rewrite_time_sec", rewrites.lastSeconds())
@@ -240,7 +243,7 @@ public final class InfoReport {
                 .field("aof_rewrites", rewrites.saves())
                 .field("aof_last_write_status", log.failure() == null ? "ok" : "err")
                 .field("aof_last_cow_size", 0);
-        if (log.isOpen()) {
+        if (isOpen) {
             out.field("aof_current_size", log.bytes()).field("aof_base_size", log.rewrittenBytes())
                     .field("aof_pending_rewrite", 0).field("aof_buffer_length", log.pendingBytes())
                     .field("aof_pending_bio_fsync", 0).field("aof_delayed_fsync", log.timings().delayedForces());

@@ -75,7 +75,8 @@ final class LogFileReport {
             LogReader reader = new LogReader(file, mapped, from, isLast);
             long damage = readCommands(reader, counts, progress);
             if (problem != null || tornBytes > 0) {
-                lostCommands = reader.commands() - reader.intactCommands() + readableBehind(reader, damage);
+                lostCommands = reader.commands() - reader.intactCommands() + reader.tornCommands()
+                        + readableBehind(reader, damage);
             }
         } catch (LogException wrongHead) {
             problem = wrongHead.getMessage();
@@ -129,7 +130,7 @@ final class LogFileReport {
             } catch (LogException again) {
                 damage = again.offset();
             }
-            readable += next.commands();
+            readable += next.commands() + next.tornCommands();
         }
         return readable;
     }

@@ -90,8 +90,11 @@ public final class AppendLog implements AutoCloseable {
     private @Nullable IncrementFile created;
     private long written;
     private long forcedNanos;
-    private boolean forceFailed;
+    private boolean writeFails;
+    private boolean forceFails;
     private boolean lost;
+    /** The process has to end: nothing is written any more. */
+    private boolean ended;
     private volatile long fileBytes;
 
     /** @param fatal called when a force failed under {@link Sync#ALWAYS}: acknowledged data may be lost */
@@ -216,13 +219,16 @@ public final class AppendLog implements AutoCloseable {
         }
         rewrittenBytes = closedBytes;
         fileStart = -1;
+        ended = false;
         closing = false;
         failure = null;
         lost = false;
-        forceFailed = false;
+        writeFails = false;
+        forceFails = false;
         forcedNanos = ticker.nanoTime();
         thread = Thread.ofPlatform().name("varve-log").daemon().unstarted(this::run);
         holding = sync == Sync.ALWAYS;
+        stream.attach();
         thread.start();
     }
 
@@ -251,8 +257,8 @@ public final class AppendLog implements AutoCloseable {
     }
 
     /**
-     * Writes and forces what was appended, and ends; then no reply waits, and no write is refused. The stream must be
-     * off.
+     * Detaches itself from the stream, writes and forces what was appended, and ends; then no reply waits, and no write
+     * is refused.
      */
     @Override
     public void close() {
@@ -261,6 +267,7 @@ public final class AppendLog implements AutoCloseable {
             unlock();
             return;
         }
+        stream.detach();
         closing = true;
         LockSupport.unpark(ending);
         boolean interrupted = false;
@@ -291,7 +298,8 @@ public final class AppendLog implements AutoCloseable {
         try {
             while (true) {
                 boolean hasWritten = writeNext();
-                if (!forceIfDue() || closing && !hasWritten) {
+                forceIfDue();
+                if (ended || closing && !hasWritten) {
                     return;
                 }
                 if (!closing && !stream.isFull()) {
@@ -321,18 +329,22 @@ public final class AppendLog implements AutoCloseable {
         int attempts = 0;
         boolean done = false;
         // Commands behind a loss would run in the wrong database, or at the wrong time.
-        while (!done && !lost && !(closing && attempts > LAST_ATTEMPTS)) {
+        while (!done && !lost && !ended && !(closing && attempts > LAST_ATTEMPTS)) {
             try {
                 write(section);
                 done = true;
             } catch (IOException failed) {
                 attempts++;
+                writeFails = true;
                 failed(failed);
+                // A disk without room still forces the blocks before.
+                forceIfDue();
                 LockSupport.parkNanos(this, retryNanos);
             }
         }
         if (done) {
             written = section.end;
+            writeFails = false;
             recovered();
         } else {
             lost = true;
@@ -362,7 +374,7 @@ public final class AppendLog implements AutoCloseable {
     /** The next increment is listed before anything is written into it. */
     private synchronized void startFile(long start) throws IOException {
         IncrementFile before = file;
-        if (before != null) {
+        if (before != null && before.isUnforced()) {
             before.force();
         }
         IncrementFile next = created;
@@ -394,41 +406,47 @@ public final class AppendLog implements AutoCloseable {
         waiters.run(start);
     }
 
-    /** @return false if the process has to end */
-    private boolean forceIfDue() {
+    private void forceIfDue() {
         IncrementFile current = file;
-        if (current == null || !current.isUnforced()) {
-            return true;
+        if (current == null || !current.isUnforced() || ended) {
+            return;
         }
         boolean isDue = closing || switch (sync) {
             case ALWAYS -> true;
             case EVERYSEC -> ticker.nanoTime() - forcedNanos >= SECOND;
             case NO -> false;
         };
-        if (!isDue) {
-            return true;
+        if (isDue) {
+            force(current);
         }
+    }
+
+    private void force(IncrementFile current) {
         long begin = ticker.nanoTime();
         try {
             current.force();
         } catch (IOException failed) {
             if (sync == Sync.ALWAYS) {
                 // The system may have dropped the pages: another force would succeed and have written nothing.
+                ended = true;
                 fatal.accept("the log could not be forced to disk: " + FailureReason.of(failed));
-                return false;
+                return;
             }
+            forceFails = true;
             failed(failed);
-            forceFailed = true;
             forcedNanos = ticker.nanoTime();
-            return true;
+            return;
         }
-        forceFailed = false;
+        if (forceFails) {
+            forceFails = false;
+            // Again the dropped pages: the next base has what they had.
+            rewriteScheduled = true;
+        }
         recovered();
         forcedNanos = ticker.nanoTime();
         timings.forced(forcedNanos - begin, sync == Sync.ALWAYS);
         durable = written;
         waiters.run(written);
-        return true;
     }
 
     private synchronized void failed(IOException reason) {
@@ -441,7 +459,7 @@ public final class AppendLog implements AutoCloseable {
     }
 
     private void recovered() {
-        if (failure != null && !forceFailed) {
+        if (failure != null && !writeFails && !forceFails) {
             LOG.warn("The log in {} can be written again", directory);
             failure = null;
         }
@@ -525,7 +543,7 @@ public final class AppendLog implements AutoCloseable {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-        if (fileStart < cut) {
+        if (fileStart < cut || !isRunning()) {
             throw new IOException(failure == null ? "the log was closed" : failure);
         }
     }

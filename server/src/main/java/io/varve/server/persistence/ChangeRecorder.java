@@ -208,7 +208,13 @@ public final class ChangeRecorder implements AutoCloseable {
         long needed = used + more;
         if (needed > memory.byteSize()) {
             NativeMemory grown = new NativeMemory();
-            MemorySegment larger = grown.allocate(Math.max(FIRST_BYTES, needed + needed / 2));
+            MemorySegment larger;
+            try {
+                larger = grown.allocate(Math.max(FIRST_BYTES, needed + needed / 2));
+            } catch (OutOfMemoryError none) {
+                stream.fail(none);
+                throw none;
+            }
             MemorySegment.copy(memory, 0, larger, 0, Math.min(used, memory.byteSize()));
             if (owner != null) {
                 owner.close();

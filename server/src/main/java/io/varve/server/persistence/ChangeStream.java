@@ -64,6 +64,8 @@ public final class ChangeStream implements AutoCloseable {
     private int database = NO_DATABASE;
     private long timeMillis = NO_TIME;
     private long pendingBytes;
+    private boolean attached;
+    private @Nullable Throwable failure;
     private volatile boolean on;
     private volatile boolean full;
 
@@ -71,14 +73,20 @@ public final class ChangeStream implements AutoCloseable {
         sections.add(open);
     }
 
-    /** Whether anyone wants the changes: if not, nothing is to be appended. */
+    /** Whether there is a reader: if not, nothing is to be appended. */
     public boolean isOn() {
         return on;
     }
 
-    /** The caller holds the locks of all shards. */
-    public synchronized void turn(boolean wanted) {
-        on = wanted;
+    /** A reader takes what is appended after the next {@link #cut}. */
+    synchronized void attach() {
+        attached = true;
+    }
+
+    /** Ends {@link #attach}: nothing is appended any more. The reader still takes what was. */
+    synchronized void detach() {
+        attached = false;
+        on = false;
     }
 
     /** The offset after the last command. */
@@ -135,6 +143,16 @@ public final class ChangeStream implements AutoCloseable {
         if (!on) {
             return offset;
         }
+        try {
+            appendToFile(first, last, nowMillis, address, length);
+        } catch (OutOfMemoryError noBlock) {
+            fail(noBlock);
+            throw noBlock;
+        }
+        return offset;
+    }
+
+    private void appendToFile(int first, int last, long nowMillis, long address, long length) {
         if (nowMillis != timeMillis) {
             timeMillis = nowMillis;
             put((TIME + nowMillis + "\r\n").getBytes(StandardCharsets.US_ASCII));
@@ -150,7 +168,12 @@ public final class ChangeStream implements AutoCloseable {
         put(address, length);
         offset += length;
         open.end = offset;
-        return offset;
+    }
+
+    /** A change was made that the stream has not, or has in part: the reader must not write what follows. */
+    synchronized void fail(Throwable cause) {
+        failure = failure == null ? cause : failure;
+        on = false;
     }
 
     private void put(byte[] bytes) {
@@ -197,12 +220,16 @@ public final class ChangeStream implements AutoCloseable {
     }
 
     /**
-     * Ends a file: what is appended later goes to the next one, which does not depend on what the file before has said
-     * about database and time. The caller holds the locks of all shards.
+     * Begins a file: what is appended from now on goes there. It does not depend on what the file before has said about
+     * database and time. Without a reader, nothing is appended. The caller holds the locks of all shards.
      *
-     * @return the offset at which the next file begins
+     * @return the offset at which the file begins
      */
     public synchronized long cut() {
+        if (!attached) {
+            return offset;
+        }
+        on = true;
         open = new Section(true, offset);
         sections.addLast(open);
         database = NO_DATABASE;
@@ -210,8 +237,15 @@ public final class ChangeStream implements AutoCloseable {
         return offset;
     }
 
-    /** Takes commands off the stream, in order; null if there are none. Its thread returns them when it is done. */
+    /**
+     * Takes commands off the stream, in order; null if there are none. Its thread returns them when it is done.
+     *
+     * @throws IllegalStateException after {@link #fail}
+     */
     synchronized @Nullable Section take() {
+        if (failure != null) {
+            throw new IllegalStateException("a change could not be kept", failure);
+        }
         Section first = sections.getFirst();
         if (first == open) {
             if (isEmpty()) {

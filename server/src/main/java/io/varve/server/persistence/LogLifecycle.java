@@ -25,10 +25,18 @@ public interface LogLifecycle extends AutoCloseable {
     Result rewrite();
 
     /**
-     * Rewrites the log on the thread that saves snapshots, as a part of another task of it. A shutdown waits for it,
-     * because that task has changed data without the log.
+     * Writes the first base of a log that has none, on the thread that saves snapshots.
+     *
+     * @throws IOException if it cannot be written; it is due then
      */
-    void rewriteNow() throws IOException;
+    void complete() throws IOException;
+
+    /**
+     * Replaces the data without recording how, on the thread that saves snapshots, and begins the log anew with what is
+     * there then. Until that is on disk, a start finds the data of before. Changes that clients make meanwhile are not
+     * recorded.
+     */
+    void replaceData(Snapshots.Task replacement) throws Exception;
 
     /** Begins a rewrite that was scheduled, or that is due because the log has grown. Called periodically. */
     void rewriteIfDue();

@@ -30,6 +30,7 @@ public final class LogReader {
     private static final long MALFORMED = -2;
     private static final int CHECKED_BYTES = 1 << 20;
     private static final int KEPT_ARGUMENTS = 16;
+    private static final String UNENDED = "a transaction that does not end";
 
     private final Path file;
     private final MemorySegment bytes;
@@ -46,6 +47,7 @@ public final class LogReader {
     /** Where the transaction begins that has not ended; {@link #NONE} outside of any. */
     private long transaction = NONE;
     private long torn;
+    private long tornCommands;
     /** Where reading ended for a torn end. */
     private long stoppedAt;
     private long commands;
@@ -148,6 +150,11 @@ public final class LogReader {
         return torn;
     }
 
+    /** Commands of the transaction that the end of the file cuts off: known once all was read. */
+    public long tornCommands() {
+        return tornCommands;
+    }
+
     /** Where the first bytes begin that could not be read: known once all was read and the end was torn. */
     public long stoppedAt() {
         return stoppedAt;
@@ -175,7 +182,7 @@ public final class LogReader {
     }
 
     /**
-     * Reads commands into an empty sink, all of one time, until it is full.
+     * Reads commands into an empty sink, all of one time, until it is full. After MULTI, EXEC follows.
      *
      * @return false if there are no more
      * @throws LogException if the file is damaged
@@ -197,9 +204,12 @@ public final class LogReader {
                 readLine();
                 continue;
             }
-            long end = skip();
+            long end = skip(at);
             if (end < 0) {
                 return damagedCommand(end) || read > 0;
+            }
+            if (!hasBlocks && transaction == NONE && isCommand("MULTI", at) && !isTransactionWhole(end)) {
+                return read > 0;
             }
             parse(sink);
             track(end);
@@ -220,33 +230,77 @@ public final class LogReader {
     }
 
     private void tornAt(long offset) {
-        long from = transaction == NONE ? offset : transaction;
-        torn = length - from;
+        torn = length - offset;
         stoppedAt = offset;
-        at = from;
-        blockEnd = from;
+        at = offset;
+        blockEnd = offset;
     }
 
-    /** Remembers where a transaction begins: it counts only with its end. */
+    /**
+     * Whether the transaction that begins here ends, in a file without blocks, which may stop anywhere. So its commands
+     * can run as they are read.
+     *
+     * @param from the offset behind MULTI
+     * @return false at a torn end of the file
+     */
+    private boolean isTransactionWhole(long from) throws LogException {
+        long next = from;
+        long read = 1;
+        boolean isEnd = false;
+        while (!isEnd) {
+            long start = next;
+            boolean isLine = start < length && Memory.getByte(base + start) == '#';
+            next = isLine ? behindLine(start) : skip(start);
+            if (next == INCOMPLETE) {
+                tearTransaction(start, read);
+                return false;
+            }
+            read += isLine ? 0 : 1;
+            // Reading comes to what is malformed, and says where it is.
+            isEnd = next == MALFORMED || !isLine && isCommand("EXEC", start);
+        }
+        skip(at);
+        return true;
+    }
+
+    private long behindLine(long offset) {
+        long i = offset;
+        while (i < length && Memory.getByte(base + i) != '\n') {
+            i++;
+        }
+        return i == length ? INCOMPLETE : i + 1;
+    }
+
+    private void tearTransaction(long stop, long read) throws LogException {
+        if (!mayBeTorn) {
+            throw new LogException(file, at, UNENDED);
+        }
+        tornCommands = read;
+        torn = length - at;
+        stoppedAt = stop;
+        blockEnd = at;
+    }
+
+    /** Remembers where a transaction begins, for errors, and counts it when it ends. */
     private void track(long end) {
         if (end - at > MAX_LINE_BYTES) {
             return;
         }
-        if (transaction == NONE && isCommand("MULTI")) {
+        if (transaction == NONE && isCommand("MULTI", at)) {
             transaction = at;
-        } else if (transaction != NONE && isCommand("EXEC")) {
+        } else if (transaction != NONE && isCommand("EXEC", at)) {
             transaction = NONE;
             transactions++;
         }
     }
 
-    private boolean isCommand(String name) {
+    private boolean isCommand(String name, long offset) {
         String text = "*1\r\n$" + name.length() + "\r\n";
-        if (length - at < text.length() + name.length() || !begins(at, text)) {
+        if (length - offset < text.length() + name.length() || !begins(offset, text)) {
             return false;
         }
         for (int i = 0; i < name.length(); i++) {
-            if ((Memory.getByte(base + at + text.length() + i) & ~0x20) != name.charAt(i)) {
+            if ((Memory.getByte(base + offset + text.length() + i) & ~0x20) != name.charAt(i)) {
                 return false;
             }
         }
@@ -260,14 +314,11 @@ public final class LogReader {
         if (torn > 0) {
             return false;
         }
-        if (transaction != NONE && (hasBlocks || !mayBeTorn)) {
+        if (transaction != NONE) {
             // A block has whole transactions, or its writer was wrong.
-            throw new LogException(file, transaction, "a transaction that does not end");
+            throw new LogException(file, transaction, UNENDED);
         }
         if (at == length) {
-            if (transaction != NONE) {
-                tornAt(at);
-            }
             return false;
         }
         if (!hasBlocks) {
@@ -410,9 +461,9 @@ public final class LogReader {
 
     // --- commands
 
-    /** @return the offset after the next command, or a negative number */
-    private long skip() {
-        long i = number('*', at);
+    /** @return the offset after the command that begins here, or a negative number */
+    private long skip(long offset) {
+        long i = number('*', offset);
         if (i < 0) {
             return i;
         }

@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A command with one key belongs to the thread that has the key's shard. All others belong to the first thread, and
  * so do the commands after them for a while: the threads wait for each other before and after such a stretch.
  *
+ * <p>MULTI and EXEC are left out: nobody reads meanwhile, the reader knows that a transaction has its end, and its
+ * commands would otherwise need memory in the queue, however many they are.
+ *
  * <pre>
  *            a command with any other number of keys
  *            --------------------------------------->
@@ -47,7 +50,6 @@ final class CommandSplit implements RequestSink {
     private final @Nullable CommandSpec select;
     private final @Nullable CommandSpec multi;
     private final @Nullable CommandSpec exec;
-    private final @Nullable CommandSpec discard;
     private final CacheSession session;
     private final int number;
     private final Key key = new Key();
@@ -56,7 +58,6 @@ final class CommandSplit implements RequestSink {
     private boolean together;
     /** Commands with one key since the last other one, while {@link #together}. */
     private int passed;
-    private boolean inTransaction;
     private int seen;
     /** Whether the command that was read last waits until the threads have met. */
     private boolean isHeld;
@@ -76,7 +77,6 @@ final class CommandSplit implements RequestSink {
         select = table.find("select");
         multi = table.find("multi");
         exec = table.find("exec");
-        discard = table.find("discard");
         this.session = session;
         this.number = number;
         this.batch = batch;
@@ -90,7 +90,6 @@ final class CommandSplit implements RequestSink {
     void begin(int threads) {
         count = threads;
         together = false;
-        inTransaction = false;
         isHeld = false;
     }
 
@@ -119,9 +118,6 @@ final class CommandSplit implements RequestSink {
         isHeld = false;
         together = !together;
         passed = 0;
-        if (together) {
-            trackTransaction();
-        }
         if (together ? number == 0 : owner() != Owner.ANOTHER) {
             take();
         }
@@ -145,14 +141,17 @@ final class CommandSplit implements RequestSink {
     @Override
     public void endRequest(Shortage shortage) {
         seen++;
+        spec = commands.find(addresses[0], lengths[0]);
+        if (spec != null && (spec == multi || spec == exec)) {
+            return;
+        }
         if (count == 1) {
             take();
             return;
         }
         Owner owner = owner();
         if (together) {
-            trackTransaction();
-            passed = owner == Owner.FIRST || inTransaction ? 0 : passed + 1;
+            passed = owner == Owner.FIRST ? 0 : passed + 1;
             isHeld = passed == STRETCH;
             if (!isHeld && number == 0) {
                 take();
@@ -180,7 +179,6 @@ final class CommandSplit implements RequestSink {
     }
 
     private Owner owner() {
-        spec = commands.find(addresses[0], lengths[0]);
         CommandSpec found = spec;
         if (found == null) {
             return Owner.FIRST;
@@ -199,14 +197,6 @@ final class CommandSplit implements RequestSink {
         }
         session.bind(key, 0, addresses[first], lengths[first]);
         return key.shard() % count == number ? Owner.ME : Owner.ANOTHER;
-    }
-
-    private void trackTransaction() {
-        if (spec != null && spec == multi) {
-            inTransaction = true;
-        } else if (spec != null && (spec == exec || spec == discard)) {
-            inTransaction = false;
-        }
     }
 
     private void take() {

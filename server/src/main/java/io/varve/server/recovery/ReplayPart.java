@@ -20,7 +20,6 @@ import io.varve.server.command.persistence.LoadMemory;
 import io.varve.server.command.session.Client;
 import io.varve.server.command.session.Connection;
 import io.varve.server.command.session.ParkedCommand;
-import io.varve.server.command.session.Transaction;
 import io.varve.server.command.text.GlobPattern;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.persistence.LogException;
@@ -36,8 +35,8 @@ import org.slf4j.LoggerFactory;
  * in some of the shards. Confined to one thread, as an event loop is, except {@link #offset}, {@link #timeMillis} and
  * {@link #stop}.
  *
- * <p>Over flash, it runs the commands of a transaction one by one. As a whole the transaction might not run: its keys
- * may be on flash now and were in memory then, and within EXEC not every command can wait for them.
+ * <p>It runs the commands of a transaction one by one: see {@link CommandSplit}. Over flash, some of its keys may have
+ * to be fetched that were in memory when it ran.
  */
 final class ReplayPart implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ReplayPart.class);
@@ -130,8 +129,6 @@ final class ReplayPart implements AutoCloseable {
     private final Batch batch = new Batch();
     private final CommandSplit split;
     private final LoadMemory memory;
-    /** Null without flash. */
-    private final @Nullable TransactionSteps steps;
     private long refused;
     private boolean warned;
     private @Nullable String firstError;
@@ -144,7 +141,6 @@ final class ReplayPart implements AutoCloseable {
     ReplayPart(ServerState server, CommandTable table, ReplayClock clock, LoadMemory memory, int number) {
         this.clock = new Clock(clock);
         this.memory = memory;
-        steps = server.flash() == null ? null : new TransactionSteps(batch);
         dispatcher = new Dispatcher(server, table, tasks, this.clock);
         AccessControl everything = AccessControl.open(new CommandNameIndex(table), GlobPattern::matches,
                 ServerConfig.defaults());
@@ -194,7 +190,7 @@ final class ReplayPart implements AutoCloseable {
     void run(Path file, LogReader reader, ReplayMeeting meeting) throws IOException {
         long at = reader.offset();
         split.beginBatch();
-        while (reader.read(steps == null ? split : steps)) {
+        while (reader.read(split)) {
             if (reader.timeMillis() >= 0 && reader.timeMillis() != clock.millis) {
                 clock.millis = reader.timeMillis();
                 meeting.timePassed();
@@ -215,10 +211,6 @@ final class ReplayPart implements AutoCloseable {
             }
             split.beginBatch();
         }
-        if (client.transaction() != null) {
-            // Its end is missing: none of its commands has run.
-            client.endTransaction();
-        }
     }
 
     /** @return false if the load has failed */
@@ -238,24 +230,9 @@ final class ReplayPart implements AutoCloseable {
 
     private void runBatch(Path file, long at) throws IOException {
         dispatcher.prepare(batch, client);
-        Transaction queued = client.transaction();
-        if (steps != null && queued != null && !queued.failed() && steps.endsWith("EXEC")) {
-            client.takeTransaction();
-            runAll(queued.batch(), file, at);
-            queued.end();
-        } else {
-            runAll(batch, file, at);
-        }
-        batch.clear();
-        if (steps != null) {
-            steps.clear();
-        }
-    }
-
-    private void runAll(Batch commands, Path file, long at) throws IOException {
         int next = 0;
-        while (next < commands.commandCount()) {
-            next = dispatcher.run(commands, next, client, reply);
+        while (next < batch.commandCount()) {
+            next = dispatcher.run(batch, next, client, reply);
             ParkedCommand parked = dispatcher.takeParkedCommand();
             if (parked != null) {
                 await(parked);
@@ -263,6 +240,7 @@ final class ReplayPart implements AutoCloseable {
             reply.rollback(0);
             checkErrors(file, at);
         }
+        batch.clear();
     }
 
     private void await(ParkedCommand parked) throws IOException {
@@ -301,7 +279,7 @@ final class ReplayPart implements AutoCloseable {
         refused++;
         firstError = firstError == null ? error : firstError;
         boolean isFatal = error.contains("OOM") || error.startsWith("MISCONF") || error.startsWith("LOADING")
-                || error.startsWith("EXECABORT") || error.startsWith("ERR unknown")
+                || error.startsWith("ERR unknown")
                 || error.startsWith("ERR DB index") || error.startsWith("ERR internal error")
                 || error.equals(DeferredFlashReplies.FAILED);
         if (isFatal && fatalError == null) {

@@ -4,6 +4,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.varve.memory.Cache;
 import io.varve.memory.item.Ticker;
@@ -25,8 +26,8 @@ class InfoReportTest {
 
     private final List<String> requested = new ArrayList<>();
     private final Cache cache = Cache.open(CONFIG.cacheConfig());
-    private final InfoReport report = new ServerState(observed(), CONFIG, Ticker.system(), _ -> {}).telemetry()
-            .report();
+    private final ServerState server = new ServerState(observed(), CONFIG, Ticker.system(), _ -> {});
+    private final InfoReport report = server.telemetry().report();
 
     @AfterEach
     void close() {
@@ -58,5 +59,30 @@ class InfoReportTest {
     void itCountsWhenItIsToBeExact() {
         assertThat(report.write(List.of("varve", "exact"))).contains("\r\nexpired_unreclaimed_items:0\r\n");
         assertThat(requested).contains("countExpiredUnreclaimed");
+    }
+
+    /** Clients wait for {@code loading:0}, and read the other fields as long as it is 1. */
+    @Test
+    void fieldsOfALoad_areThereIfAndOnlyIfOneIsReported() throws InterruptedException {
+        AtomicBoolean ended = new AtomicBoolean();
+        Thread loads = Thread.ofPlatform().start(() -> {
+            while (!ended.get()) {
+                server.load().begin();
+                server.load().end();
+            }
+        });
+        int loading = 0;
+        try {
+            for (int i = 0; i < 20_000; i++) {
+                String persistence = report.write(List.of("persistence"));
+                boolean isLoading = persistence.contains("\r\nloading:1\r\n");
+                assertThat(persistence.contains("\r\nloading_loaded_perc:")).isEqualTo(isLoading);
+                loading += isLoading ? 1 : 0;
+            }
+        } finally {
+            ended.set(true);
+            loads.join();
+        }
+        assertThat(loading).isPositive();
     }
 }

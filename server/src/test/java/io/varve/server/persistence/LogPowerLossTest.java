@@ -57,7 +57,6 @@ class LogPowerLossTest {
         history.awaitDurable(log);
         history.disk.failures(Integer.MAX_VALUE);
         history.append(10);
-        history.stream.turn(false);
         log.close();
         history.disk.failures(0);
         log.open(directory, NAME, null);
@@ -65,7 +64,6 @@ class LogPowerLossTest {
         history.append(10);
         history.awaitDurable(log);
         assertThat(log.isDurable(history.offsets.getLast())).isTrue();
-        history.stream.turn(false);
         log.close();
         history.stream.close();
     }
@@ -114,7 +112,6 @@ class LogPowerLossTest {
                     default -> append(random.nextInt(40) == 0 ? 200_000 : random.nextInt(2_000));
                 }
             }
-            stream.turn(false);
             durable = log.durable();
             disk.cutPower();
             log.close();
@@ -146,7 +143,6 @@ class LogPowerLossTest {
 
         /** @return whether it has ended */
         private boolean rewrite(AppendLog log) {
-            stream.turn(true);
             long cut = stream.cut();
             Path base = log.temporaryBase();
             try {

@@ -23,6 +23,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(300)
 class LoadIT {
     private static final int KEYS = 300_000;
+    private static final int MEMBERS = 1_000_000;
+    private static final int MEMBERS_OF_A_COMMAND = 1_000;
     private static final int END_SECONDS = 30;
 
     @TempDir
@@ -120,6 +122,35 @@ class LoadIT {
         try (ServerProcess server = ServerProcess.start(settings());
                 RawClient client = new RawClient(server.port())) {
             assertThat(client.call("DBSIZE").integer()).isEqualTo(KEYS);
+        }
+    }
+
+    /** A client's queue has to fit into a part of the heap; the effects of its commands may be more than them. */
+    @Test
+    void aTransactionWithMoreArgumentsThanTheHeapHolds_isLoaded() throws Exception {
+        try (ServerProcess server = ServerProcess.start(settings()); RawClient client = new RawClient(server.port())) {
+            for (int i = 0; i < MEMBERS; i += MEMBERS_OF_A_COMMAND) {
+                String[] add = new String[2 + MEMBERS_OF_A_COMMAND];
+                add[0] = "SADD";
+                add[1] = "set";
+                for (int j = 0; j < MEMBERS_OF_A_COMMAND; j++) {
+                    add[2 + j] = Integer.toString(i + j);
+                }
+                assertThat(client.call(add).integer()).isEqualTo(MEMBERS_OF_A_COMMAND);
+            }
+            client.queue("MULTI");
+            client.queue("SPOP", "set", Integer.toString(MEMBERS - 1));
+            client.queue("INCR", "counter");
+            client.queue("EXEC");
+            client.flush();
+            for (int i = 0; i < 3; i++) {
+                client.read();
+            }
+            assertThat(client.read().elements()).hasSize(2);
+        }
+        try (ServerProcess server = ServerProcess.start(settings()); RawClient client = new RawClient(server.port())) {
+            assertThat(client.call("SCARD", "set").integer()).isOne();
+            assertThat(client.call("GET", "counter").text()).isEqualTo("1");
         }
     }
 }

@@ -7,7 +7,6 @@ import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BooleanSupplier;
 
 import io.varve.server.command.ConfigListener;
 import io.varve.server.command.ServerState;
@@ -20,6 +19,7 @@ import io.varve.server.persistence.LogLifecycle;
 import io.varve.server.persistence.LogManifest;
 import io.varve.server.persistence.RecordedRemovals;
 import io.varve.server.persistence.SnapshotStatus;
+import io.varve.server.persistence.Snapshots;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -114,12 +114,11 @@ public final class LogControl implements LogLifecycle {
     public void open(@Nullable LogManifest loaded) throws IOException {
         openFiles(server.config(), loaded);
         if (loaded != null) {
-            changes.turn(true);
             changes.cut();
             return;
         }
         CompletableFuture<@Nullable String> done = new CompletableFuture<>();
-        boolean started = server.snapshots().start(false, this::rewriteNow, done::complete);
+        boolean started = server.snapshots().start(false, this::complete, done::complete);
         String failure = started ? done.join() : "a snapshot is being saved";
         if (failure != null) {
             close();
@@ -129,7 +128,7 @@ public final class LogControl implements LogLifecycle {
 
     @Override
     public void close() {
-        changes.turn(false);
+        log.rewriteScheduled(false);
         log.close();
         coveredLosses = losses.get();
         server.cache().unsubscribe(removals);
@@ -145,7 +144,7 @@ public final class LogControl implements LogLifecycle {
         if (status.isSaving()) {
             return Result.RUNNING;
         }
-        if (server.snapshots().start(false, () -> rewrite(this::isCancelled), _ -> {})) {
+        if (server.snapshots().start(false, this::writeBase, _ -> {})) {
             return Result.STARTED;
         }
         log.rewriteScheduled(true);
@@ -183,11 +182,45 @@ public final class LogControl implements LogLifecycle {
     }
 
     @Override
-    public void rewriteNow() throws IOException {
-        rewrite(() -> false);
+    public void complete() throws IOException {
+        if (log.isOpen() && !log.isComplete()) {
+            writeBase();
+        }
     }
 
-    private void rewrite(BooleanSupplier cancelled) throws IOException {
+    @Override
+    public void replaceData(Snapshots.Task replacement) throws Exception {
+        if (!log.isOpen()) {
+            replacement.run();
+            return;
+        }
+        close();
+        try {
+            replacement.run();
+        } catch (Exception | Error failed) {
+            try {
+                beginAnew();
+            } catch (IOException alsoFailed) {
+                failed.addSuppressed(alsoFailed);
+            }
+            throw failed;
+        }
+        beginAnew();
+    }
+
+    /** Unless a client has turned the log off, or on again, meanwhile. */
+    private void beginAnew() throws IOException {
+        ServerConfig config = server.config();
+        if (config.bool("appendonly") && !log.isOpen()) {
+            openFiles(config, null);
+        }
+        complete();
+    }
+
+    private void writeBase() throws IOException {
+        if (!log.isOpen()) {
+            throw new IOException("appendonly was set to no");
+        }
         log.rewriteScheduled(false);
         status.begun(0);
         boolean done = false;
@@ -195,8 +228,7 @@ public final class LogControl implements LogLifecycle {
         try {
             long[] cut = new long[1];
             long[] covered = new long[1];
-            new SnapshotWriter(server, status, base, true, cancelled).write(() -> {}, () -> {
-                changes.turn(true);
+            new SnapshotWriter(server, status, base, true, this::isCancelled).write(() -> {}, () -> {
                 cut[0] = changes.cut();
                 covered[0] = losses.get();
             });

@@ -125,15 +125,12 @@ public final class PersistenceCommands {
         }
         boolean flushesFirst = flushes;
         ParkedCommand waiting = context.park(0, _ -> {});
-        Snapshots.Task load = () -> {
+        Snapshots.Task load = () -> server.logLifecycle().replaceData(() -> {
             if (flushesFirst) {
                 flushAll();
             }
             SnapshotLoader.reload(server);
-            if (server.log().isOpen()) {
-                server.logLifecycle().rewriteNow();
-            }
-        };
+        });
         boolean begun = server.snapshots().start(saves, load, failure -> waiting.answer(failure == null
                 ? ReplyWriter::ok
                 : reply -> reply.error("ERR Error trying to load the RDB dump: " + failure)));

@@ -32,7 +32,8 @@ public final class SnapshotSaver implements Snapshots {
     private final SnapshotStatus status;
     private final List<Consumer<@Nullable String>> requested = new ArrayList<>();
     private @Nullable Thread thread;
-    private boolean closed;
+    /** Whether no save begins any more but that of {@link #close}. */
+    private boolean closing;
     private @Nullable Boolean shutdownSaves;
     private volatile SaveRules rules;
     private volatile boolean cancelled;
@@ -65,7 +66,11 @@ public final class SnapshotSaver implements Snapshots {
 
     @Override
     public synchronized boolean start(boolean saves, Task then, Consumer<@Nullable String> onEnd) {
-        if (thread != null || closed || saves && server.load().isLoading()) {
+        return !closing && begin(saves, then, onEnd);
+    }
+
+    private synchronized boolean begin(boolean saves, Task then, Consumer<@Nullable String> onEnd) {
+        if (thread != null || saves && server.load().isLoading()) {
             return false;
         }
         Thread begun = Thread.ofPlatform().name("varve-snapshot").daemon().unstarted(() -> run(saves, then, onEnd));
@@ -79,7 +84,7 @@ public final class SnapshotSaver implements Snapshots {
         if (start(onEnd)) {
             return;
         }
-        if (closed) {
+        if (closing) {
             onEnd.accept("the server is closing");
         } else {
             requested.add(onEnd);
@@ -178,17 +183,16 @@ public final class SnapshotSaver implements Snapshots {
 
     @Override
     public void close() {
+        synchronized (this) {
+            closing = true;
+        }
         cancelled = true;
         awaitEnd();
         cancelled = false;
         boolean isNeeded = status.changesSinceSave(server.telemetry().changes()) > 0 || !status.hasSaved();
-        if (savesNow() && isNeeded && start(_ -> {})) {
+        if (begin(savesNow() && isNeeded, server.logLifecycle()::complete, _ -> {})) {
             awaitEnd();
         }
-        synchronized (this) {
-            closed = true;
-        }
-        awaitEnd();
     }
 
     private void awaitEnd() {

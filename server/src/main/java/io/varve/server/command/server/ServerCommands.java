@@ -229,18 +229,22 @@ public final class ServerCommands {
             context.reply().error("ERR No shutdown in progress.");
         } else if (server.load().isLoading()) {
             // As in Redis: a snapshot would replace the whole data by a part of it.
-            shutDown(context.client(), false);
+            shutDown(context, false);
         } else if (save || !noSave && server.snapshots().savesAtShutdown()) {
             saveAndShutDown(context, force);
         } else {
-            shutDown(context.client(), false);
+            shutDown(context, false);
         }
     }
 
-    private void shutDown(Client client, boolean saves) {
+    private void shutDown(CommandContext context, boolean saves) {
+        context.client().closeAfterReply();
+        shutDown(context.client().address(), saves);
+    }
+
+    private void shutDown(String address, boolean saves) {
         server.snapshots().atShutdown(saves);
-        client.closeAfterReply();
-        server.shutdown("SHUTDOWN from " + client.address());
+        server.shutdown("SHUTDOWN from " + address);
     }
 
     /**
@@ -251,13 +255,16 @@ public final class ServerCommands {
      */
     private void saveAndShutDown(CommandContext context, boolean force) {
         Client client = context.client();
+        String address = client.address();
         ParkedCommand waiting = context.park(0, _ -> {});
-        server.snapshots().request(failure -> waiting.answer(reply -> {
+        server.snapshots().request(failure -> {
             if (failure == null || force) {
-                shutDown(client, failure == null);
+                waiting.answer(_ -> client.closeAfterReply());
+                // Also if the client has disconnected meanwhile.
+                shutDown(address, failure == null);
             } else {
-                reply.error("ERR Errors trying to SHUTDOWN. Check logs.");
+                waiting.answer(reply -> reply.error("ERR Errors trying to SHUTDOWN. Check logs."));
             }
-        }));
+        });
     }
 }

@@ -154,6 +154,21 @@ class SnapshotTest {
         }
     }
 
+    @Test
+    void shutdownOfAClientThatDisconnects_savesAndEnds() throws IOException, InterruptedException {
+        try (VarveServer server = start()) {
+            try (RawClient client = new RawClient(server.port())) {
+                client.setKeys("key", 100_000, "value");
+                client.queue("SHUTDOWN", "SAVE");
+                client.flush();
+            }
+            server.awaitShutdown();
+        }
+        try (VarveServer server = start(); RawClient client = new RawClient(server.port())) {
+            assertThat(client.call("DBSIZE").integer()).isEqualTo(100_000);
+        }
+    }
+
     /** Old versions of Redis have written such keys; no server has them. */
     @Test
     void emptyCollections_areSkipped() throws IOException {
@@ -326,6 +341,7 @@ class SnapshotTest {
             ServerState state = new ServerState(cache, config, config.cacheConfig().ticker(), _ -> {});
             SnapshotSaver saver = new SnapshotSaver(state);
             state.snapshots(saver);
+            state.logLifecycle(new LogControl(state));
             CompletableFuture<String> ended = new CompletableFuture<>();
             boolean begun = saver.start(false, () -> {
                 while (!saver.isCancelled()) {

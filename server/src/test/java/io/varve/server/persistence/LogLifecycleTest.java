@@ -1,0 +1,194 @@
+package io.varve.server.persistence;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import io.varve.server.ServerOnDisk;
+import io.varve.server.persistence.ControlledDisk.Operation;
+import io.varve.server.testing.RawClient;
+import io.varve.server.testing.SettableTicker;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import static io.varve.server.testing.BlockedClients.expect;
+import static io.varve.server.testing.BlockedClients.gets;
+import static io.varve.server.testing.BlockedClients.send;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * A log that begins, ends or begins anew while something else happens: a rewrite, a load, a shutdown, a kill. Time
+ * stands still, so that nothing is retried before a test says so. Confined to the test's thread.
+ */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class LogLifecycleTest {
+    private static final String FULL = "No space left on device";
+    private static final int RETRY_MILLIS = 6_000;
+
+    @TempDir
+    Path directory;
+
+    private final SettableTicker ticker = new SettableTicker();
+
+    private ServerOnDisk start(String... settings) throws IOException {
+        return ServerOnDisk.start(directory, new ControlledDisk(), ticker, settings);
+    }
+
+    private static void await(RawClient client, String field, String value) throws IOException {
+        while (!client.info(field).equals(value)) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** What a kill would leave behind. */
+    private Path copyOfLog() throws IOException {
+        Path copy = Files.createTempDirectory(directory, "copy");
+        Path log = Files.createDirectory(copy.resolve("appendonlydir"));
+        try (var files = Files.list(directory.resolve("appendonlydir"))) {
+            for (Path file : files.toList()) {
+                Files.copy(file, log.resolve(file.getFileName()));
+            }
+        }
+        return copy;
+    }
+
+    private static void expectAfterStart(Path from, String command, String reply) throws IOException {
+        try (ServerOnDisk server = ServerOnDisk.start(from)) {
+            expect(server.connect(), command, reply);
+        }
+    }
+
+    /** A rewrite begins on a thread of its own, perhaps after the log has ended: then nobody would take changes. */
+    @Test
+    void rewriteOfALogThatHasEnded_recordsNothing() throws IOException {
+        try (ServerOnDisk server = start()) {
+            RawClient client = server.connect();
+            expect(client, "CONFIG SET appendonly no", "+OK");
+            long offset = server.stream().offset();
+            assertThat(server.stream().cut()).isEqualTo(offset);
+            assertThat(server.stream().isOn()).isFalse();
+            assertThatThrownBy(() -> server.log().replaceBase(Files.createFile(directory.resolve("base")), offset))
+                    .hasMessage("the log was closed");
+            expect(client, "SET k 1", "+OK");
+            assertThat(server.stream().offset()).isEqualTo(offset);
+            expect(client, "CONFIG SET appendonly yes", "+OK");
+            await(client, "aof_rewrites", "2");
+            expect(client, "SET k 2", "+OK");
+        }
+        expectAfterStart(directory, "GET k", "$1 2");
+    }
+
+    @Test
+    void killDuringDebugReload_leavesTheDataOfBefore() throws IOException {
+        try (ServerOnDisk server = start("enable-debug-command yes")) {
+            RawClient client = server.connect();
+            expect(client, "SET k 1", "+OK");
+            server.disk().fail(Operation.MOVE, FULL);
+            assertThat(client.command("DEBUG", "RELOAD")).contains(FULL);
+            expect(client, "GET k", "$1 1");
+            Path copy = copyOfLog();
+            server.disk().repair();
+            expectAfterStart(copy, "GET k", "$1 1");
+            // The base is retried.
+            while (!server.log().isComplete()) {
+                ticker.pass(RETRY_MILLIS);
+            }
+            expect(client, "SET l 1", "+OK");
+        }
+        expectAfterStart(directory, "MGET k l", "*2 $1 1 $1 1");
+    }
+
+    @Test
+    void debugReloadWithoutAFile_beginsTheLogAnewWithWhatIsThere() throws IOException {
+        try (ServerOnDisk server = start("enable-debug-command yes")) {
+            RawClient client = server.connect();
+            expect(client, "SET k 1", "+OK");
+            assertThat(client.command("DEBUG", "RELOAD", "NOSAVE")).contains("Error trying to load the RDB dump: ");
+            expect(client, "DBSIZE", ":0");
+            expect(client, "SET l 1", "+OK");
+        }
+        expectAfterStart(directory, "MGET k l", "*2 $-1 $1 1");
+    }
+
+    @Test
+    void shutdown_writesTheBaseOfALogThatHasNone() throws IOException {
+        try (ServerOnDisk server = start("appendonly no")) {
+            RawClient client = server.connect();
+            expect(client, "SET k 1", "+OK");
+            server.disk().fail(Operation.MOVE, FULL);
+            expect(client, "CONFIG SET appendonly yes", "+OK");
+            await(client, "aof_last_bgrewrite_status", "err");
+            server.disk().repair();
+        }
+        expectAfterStart(directory, "GET k", "$1 1");
+    }
+
+    @Test
+    void filesThatAProcessHasLeftUnfinished_areDeleted() throws IOException {
+        start().close();
+        Path log = directory.resolve("appendonlydir");
+        Path unfinished = Files.createFile(log.resolve("temp-rewriteaof-17.rdb"));
+        Path other = Files.createFile(log.resolve("temp.rdb"));
+        start().close();
+        assertThat(unfinished).doesNotExist();
+        assertThat(other).exists();
+    }
+
+    /** A change was made and cannot be recorded: what follows would be wrong without it. */
+    @Test
+    void changeThatCannotBeRecorded_endsTheProcess() throws IOException {
+        try (ServerOnDisk server = start()) {
+            RawClient client = server.connect();
+            expect(client, "SET k 1", "+OK");
+            server.stream().fail(new OutOfMemoryError("no block"));
+            while (server.fatal() == null) {
+                Thread.onSpinWait();
+            }
+            assertThat(server.fatal()).contains("a change could not be kept");
+            expect(client, "GET k", "$1 1");
+        }
+        expectAfterStart(directory, "GET k", "$1 1");
+    }
+
+    /** Redis, too, keeps on after such a failure; what the disk has dropped is in the next base. */
+    @Test
+    void forceThatFailsOnce_underEverysec_isFollowedByARewrite() throws IOException {
+        try (ServerOnDisk server = start("appendfsync everysec")) {
+            RawClient client = server.connect();
+            server.disk().fail(Operation.FORCE, "Input/output error");
+            expect(client, "SET k 1", "+OK");
+            while (!client.info("aof_last_write_status").equals("err")) {
+                ticker.pass(1_000);
+            }
+            server.disk().repair();
+            while (!client.info("aof_rewrites").equals("2")) {
+                ticker.pass(1_000);
+            }
+            expect(client, "SET k 2", "+OK");
+        }
+        expectAfterStart(directory, "GET k", "$1 2");
+    }
+
+    @Test
+    void blocksInFrontOfAFullDisk_areForced() throws IOException {
+        try (ServerOnDisk server = start("appendfsync everysec")) {
+            RawClient client = server.connect();
+            expect(client, "SET k 1", "+OK");
+            while (server.stream().pendingBytes() > 0) {
+                Thread.onSpinWait();
+            }
+            int before = server.disk().forces();
+            server.disk().fail(Operation.WRITE, FULL);
+            expect(client, "SET k 2", "+OK");
+            server.disk().awaitFailures(1);
+            ticker.pass(1_000);
+            server.disk().awaitFailures(2);
+            assertThat(server.disk().forces()).isGreaterThan(before);
+            expect(client, "SET k 3", "-MISCONF Errors writing to the AOF file: " + FULL);
+            send(client, "GET k");
+            gets(client, "$1 2");
+        }
+    }
+}
