@@ -217,6 +217,15 @@ public final class VarveServer implements AutoCloseable {
         return saving;
     }
 
+    private void closePersistence() {
+        try {
+            // A task of the saving thread may still need the log.
+            snapshots.close();
+        } finally {
+            log.close();
+        }
+    }
+
     /** Stops listening, closes the connections, saves if the settings say so, and releases the memory. */
     @Override
     public void close() {
@@ -225,10 +234,8 @@ public final class VarveServer implements AutoCloseable {
             saving = true;
             try {
                 network.close();
-                // A task of the saving thread may still need the log.
-                snapshots.close();
-                log.close();
             } finally {
+                closePersistence();
                 saving = false;
             }
             maintenance.close();

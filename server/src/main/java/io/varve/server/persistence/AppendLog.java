@@ -1,10 +1,8 @@
 package io.varve.server.persistence;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Collection;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -53,7 +51,7 @@ public final class AppendLog implements AutoCloseable {
     }
 
     private final ChangeStream stream;
-    private final Disk disk;
+    private final LogFiles files;
     private final Ticker ticker;
     private final long retryNanos;
     private final Consumer<String> fatal;
@@ -68,26 +66,11 @@ public final class AppendLog implements AutoCloseable {
     private volatile long durable;
     private volatile @Nullable String failure;
 
-    // Guarded by this, as the files are: the rewriting thread replaces the base.
-    private Path directory = Path.of("");
-    private String name = "";
-    private LogManifest manifest = LogManifest.empty();
-    /** Whether the manifest on disk is this one, not that of an earlier log. */
-    private volatile boolean isComplete;
-    private List<String> obsolete = List.of();
+    /** The offset at which the file that is being written begins. Guarded by this. */
     private long fileStart = -1;
-    /** The highest numbers so far: a name is never used twice, whatever became of its file. */
-    private long lastBase;
-    private long lastIncrement;
-    private volatile long closedBytes;
-    private volatile long rewrittenBytes;
-    private volatile long baseBytes;
-    private @Nullable DirectoryLock lock;
 
     // Confined to the thread.
     private @Nullable IncrementFile file;
-    /** The next file, if it was created and could not be listed; its number is {@link #lastIncrement}. */
-    private @Nullable IncrementFile created;
     private long written;
     private long forcedNanos;
     private boolean writeFails;
@@ -106,7 +89,7 @@ public final class AppendLog implements AutoCloseable {
     AppendLog(ChangeStream stream, Disk disk, Ticker ticker, long retryNanos, Consumer<String> fatal) {
         this.retryNanos = retryNanos;
         this.stream = stream;
-        this.disk = disk;
+        files = new LogFiles(disk);
         this.ticker = ticker;
         this.fatal = fatal;
     }
@@ -178,7 +161,7 @@ public final class AppendLog implements AutoCloseable {
 
     /** Whether its files hold all data, so that a start could load it. */
     public boolean isComplete() {
-        return isComplete;
+        return files.isComplete();
     }
 
     /** Whether the stream is being written. */
@@ -196,28 +179,7 @@ public final class AppendLog implements AutoCloseable {
         if (thread != null) {
             throw new IllegalStateException("the log is open");
         }
-        directory = into;
-        name = fileName;
-        Path existing = LogManifest.file(into, fileName);
-        LogManifest old = Files.exists(existing) ? LogManifest.read(existing) : LogManifest.empty();
-        manifest = loaded == null ? old : loaded;
-        obsolete = new ArrayList<>(old.names());
-        if (loaded != null) {
-            obsolete.removeAll(loaded.names());
-        }
-        isComplete = loaded != null;
-        lastBase = Math.max(manifest.lastBase(), LogManifest.lastNumber(into, fileName, ".base."));
-        lastIncrement = Math.max(manifest.lastIncrement(), LogManifest.lastNumber(into, fileName, ".incr."));
-        long all = 0;
-        baseBytes = 0;
-        for (String each : loaded == null ? List.<String>of() : loaded.names()) {
-            all += disk.size(into.resolve(each));
-        }
-        closedBytes = all;
-        if (loaded != null && loaded.base() != null) {
-            baseBytes = disk.size(into.resolve(loaded.base().name()));
-        }
-        rewrittenBytes = closedBytes;
+        files.open(into, fileName, loaded);
         fileStart = -1;
         ended = false;
         closing = false;
@@ -238,22 +200,8 @@ public final class AppendLog implements AutoCloseable {
      *
      * @throws IOException if another process has it, or it cannot be written
      */
-    public synchronized void lock(Path wanted) throws IOException {
-        if (lock == null) {
-            lock = DirectoryLock.of(wanted);
-        }
-    }
-
-    private synchronized void unlock() {
-        DirectoryLock held = lock;
-        lock = null;
-        if (held != null) {
-            try {
-                held.close();
-            } catch (IOException failed) {
-                LOG.warn("The lock of {} could not be released", directory, failed);
-            }
-        }
+    public void lock(Path wanted) throws IOException {
+        files.lock(wanted);
     }
 
     /**
@@ -264,7 +212,7 @@ public final class AppendLog implements AutoCloseable {
     public void close() {
         Thread ending = thread;
         if (ending == null) {
-            unlock();
+            files.unlock();
             return;
         }
         stream.detach();
@@ -284,7 +232,7 @@ public final class AppendLog implements AutoCloseable {
             notifyAll();
         }
         holding = false;
-        unlock();
+        files.unlock();
         // Changes that are lost too: from here on nobody is promised that a change is on disk.
         waiters.run(Long.MAX_VALUE);
         if (interrupted) {
@@ -297,9 +245,11 @@ public final class AppendLog implements AutoCloseable {
     private void run() {
         try {
             while (true) {
+                // ORDER: read before the stream is found empty: nothing is appended after it is set.
+                boolean isLast = closing;
                 boolean hasWritten = writeNext();
                 forceIfDue();
-                if (ended || closing && !hasWritten) {
+                if (ended || isLast && !hasWritten) {
                     return;
                 }
                 if (!closing && !stream.isFull()) {
@@ -310,7 +260,8 @@ public final class AppendLog implements AutoCloseable {
             LOG.error("The log has failed", bug);
             fatal.accept("the log has failed: " + bug);
         } finally {
-            closeFiles();
+            files.closeIncrements(file);
+            file = null;
         }
     }
 
@@ -348,7 +299,8 @@ public final class AppendLog implements AutoCloseable {
             recovered();
         } else {
             lost = true;
-            LOG.error("{} bytes of changes are lost: they could not be written to {}", section.bytes, directory);
+            LOG.error("{} bytes of changes are lost: they could not be written to {}", section.bytes,
+                    files.directory());
         }
         stream.release(section);
         return true;
@@ -371,33 +323,13 @@ public final class AppendLog implements AutoCloseable {
         return fileStart;
     }
 
-    /** The next increment is listed before anything is written into it. */
     private synchronized void startFile(long start) throws IOException {
         IncrementFile before = file;
         if (before != null && before.isUnforced()) {
             before.force();
+            forced();
         }
-        IncrementFile next = created;
-        if (next == null) {
-            // If this fails, no manifest lists the name, and the next attempt uses it again.
-            next = IncrementFile.create(disk,
-                    directory.resolve(LogManifest.Entry.increment(name, lastIncrement + 1).name()));
-            created = next;
-            lastIncrement++;
-        }
-        LogManifest changed = manifest.with(LogManifest.Entry.increment(name, lastIncrement));
-        disk.forceDirectory(directory);
-        if (isComplete) {
-            changed.write(disk, directory, name);
-            delete(obsolete);
-            obsolete = List.of();
-        }
-        manifest = changed;
-        created = null;
-        if (before != null) {
-            closedBytes += before.bytes();
-            before.close();
-        }
+        IncrementFile next = files.next(before);
         file = next;
         fileBytes = next.bytes();
         fileStart = start;
@@ -414,7 +346,8 @@ public final class AppendLog implements AutoCloseable {
         boolean isDue = closing || switch (sync) {
             case ALWAYS -> true;
             case EVERYSEC -> ticker.nanoTime() - forcedNanos >= SECOND;
-            case NO -> false;
+            // Writes are refused until one succeeds.
+            case NO -> forceFails && ticker.nanoTime() - forcedNanos >= SECOND;
         };
         if (isDue) {
             force(current);
@@ -437,11 +370,7 @@ public final class AppendLog implements AutoCloseable {
             forcedNanos = ticker.nanoTime();
             return;
         }
-        if (forceFails) {
-            forceFails = false;
-            // Again the dropped pages: the next base has what they had.
-            rewriteScheduled = true;
-        }
+        forced();
         recovered();
         forcedNanos = ticker.nanoTime();
         timings.forced(forcedNanos - begin, sync == Sync.ALWAYS);
@@ -449,9 +378,17 @@ public final class AppendLog implements AutoCloseable {
         waiters.run(written);
     }
 
+    private void forced() {
+        if (forceFails) {
+            forceFails = false;
+            // The system may have dropped pages of the force that failed: the next base has what they had.
+            rewriteScheduled = true;
+        }
+    }
+
     private synchronized void failed(IOException reason) {
         if (failure == null) {
-            LOG.error("The log in {} cannot be written; writes are refused until it can", directory, reason);
+            LOG.error("The log in {} cannot be written; writes are refused until it can", files.directory(), reason);
         }
         failure = FailureReason.of(reason);
         notifyAll();
@@ -460,33 +397,16 @@ public final class AppendLog implements AutoCloseable {
 
     private void recovered() {
         if (failure != null && !writeFails && !forceFails) {
-            LOG.warn("The log in {} can be written again", directory);
+            LOG.warn("The log in {} can be written again", files.directory());
             failure = null;
-        }
-    }
-
-    private void closeFiles() {
-        close(file);
-        close(created);
-        file = null;
-        created = null;
-    }
-
-    private void close(@Nullable IncrementFile open) {
-        if (open != null) {
-            try {
-                open.close();
-            } catch (IOException failed) {
-                LOG.warn("A file of the log in {} could not be closed", directory, failed);
-            }
         }
     }
 
     // --- rewriting
 
     /** Where the next base is to be written, before {@link #replaceBase}. */
-    public synchronized Path temporaryBase() {
-        return directory.resolve("temp-rewriteaof-" + ProcessHandle.current().pid() + ".rdb");
+    public Path temporaryBase() {
+        return files.temporaryBase();
     }
 
     /**
@@ -497,38 +417,13 @@ public final class AppendLog implements AutoCloseable {
      * @throws IOException if the log cannot be changed; it is as before then
      */
     public void replaceBase(Path written, long cut) throws IOException {
-        delete(replace(written, cut));
-    }
-
-    /** Deletes files that no manifest lists any more. */
-    private void delete(List<String> superseded) {
-        for (String old : superseded) {
-            try {
-                disk.delete(directory.resolve(old));
-            } catch (IOException failed) {
-                LOG.warn("{} is no longer needed, and could not be deleted", directory.resolve(old), failed);
-            }
-        }
+        files.delete(replace(written, cut));
     }
 
     /** @return the files that are no longer needed */
-    private synchronized List<String> replace(Path written, long cut) throws IOException {
+    private synchronized Collection<String> replace(Path written, long cut) throws IOException {
         awaitFile(cut);
-        long sequence = ++lastBase;
-        LogManifest.Entry base = LogManifest.Entry.base(name, sequence);
-        disk.move(written, directory.resolve(base.name()));
-        disk.forceDirectory(directory);
-        LogManifest changed = manifest.with(base, manifest.lastIncrement());
-        changed.write(disk, directory, name);
-        List<String> superseded = new ArrayList<>(isComplete ? manifest.names() : obsolete);
-        superseded.removeAll(changed.names());
-        manifest = changed;
-        isComplete = true;
-        obsolete = List.of();
-        baseBytes = disk.size(directory.resolve(base.name()));
-        closedBytes = baseBytes;
-        rewrittenBytes = baseBytes;
-        return superseded;
+        return files.replaceBase(written);
     }
 
     private void awaitFile(long cut) throws IOException {
@@ -572,7 +467,7 @@ public final class AppendLog implements AutoCloseable {
 
     /** The size of all files, in bytes. */
     public long bytes() {
-        return isOpen() ? closedBytes + fileBytes : 0;
+        return isOpen() ? files.closedBytes() + fileBytes : 0;
     }
 
     /** Bytes of the stream that are not written yet. */
@@ -582,11 +477,11 @@ public final class AppendLog implements AutoCloseable {
 
     /** Their size after the last rewrite, or at the start. */
     public long rewrittenBytes() {
-        return rewrittenBytes;
+        return files.rewrittenBytes();
     }
 
     /** The size of the base. */
     public long baseBytes() {
-        return baseBytes;
+        return files.baseBytes();
     }
 }

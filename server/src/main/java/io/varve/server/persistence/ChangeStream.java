@@ -170,10 +170,12 @@ public final class ChangeStream implements AutoCloseable {
         open.end = offset;
     }
 
-    /** A change was made that the stream has not, or has in part: the reader must not write what follows. */
+    /**
+     * A change was made that the stream has not, or has in part: the reader must not write what follows. It stays on,
+     * so that nobody is told that a later change is durable.
+     */
     synchronized void fail(Throwable cause) {
         failure = failure == null ? cause : failure;
-        on = false;
     }
 
     private void put(byte[] bytes) {

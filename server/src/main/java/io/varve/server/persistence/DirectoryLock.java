@@ -3,10 +3,12 @@ package io.varve.server.persistence;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,6 +19,8 @@ import org.slf4j.LoggerFactory;
  */
 final class DirectoryLock implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryLock.class);
+    /** Bases of processes by their number: see {@link LogFiles#temporaryBase} and {@link SnapshotFile#create}. */
+    private static final Pattern TEMPORARY = Pattern.compile("temp-(rewriteaof-)?\\d+\\.rdb");
     private static final String FILE = "varve.lock";
 
     private final FileChannel channel;
@@ -59,10 +63,16 @@ final class DirectoryLock implements AutoCloseable {
     }
 
     private static void deleteTemporaryFiles(Path directory) throws IOException {
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, "temp-*.rdb")) {
-            for (Path file : files) {
+        List<Path> unfinished;
+        try (Stream<Path> files = Files.list(directory)) {
+            unfinished = files.filter(file -> TEMPORARY.matcher(file.getFileName().toString()).matches()).toList();
+        }
+        for (Path file : unfinished) {
+            try {
                 Files.delete(file);
                 LOG.info("{} was deleted: a process has left it unfinished", file);
+            } catch (IOException failed) {
+                LOG.warn("{} is not needed, and could not be deleted", file, failed);
             }
         }
     }

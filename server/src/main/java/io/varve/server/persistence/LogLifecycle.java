@@ -25,18 +25,21 @@ public interface LogLifecycle extends AutoCloseable {
     Result rewrite();
 
     /**
-     * Writes the first base of a log that has none, on the thread that saves snapshots.
+     * Writes a base if a start would not find the present data in the log, as if it has none, on the thread that saves
+     * snapshots.
      *
      * @throws IOException if it cannot be written; it is due then
      */
     void complete() throws IOException;
 
     /**
-     * Replaces the data without recording how, on the thread that saves snapshots, and begins the log anew with what is
-     * there then. Until that is on disk, a start finds the data of before. Changes that clients make meanwhile are not
-     * recorded.
+     * Replaces the data without recording how, and rewrites the log, on the thread that saves snapshots. Until the new
+     * base is on disk, a start finds the data of before, with the changes that clients have made meanwhile.
+     *
+     * @param flush removes the data of before
+     * @param load adds data without recording it
      */
-    void replaceData(Snapshots.Task replacement) throws Exception;
+    void replaceData(Runnable flush, Snapshots.Task load) throws Exception;
 
     /** Begins a rewrite that was scheduled, or that is due because the log has grown. Called periodically. */
     void rewriteIfDue();

@@ -17,6 +17,7 @@ public final class RecordedRemovals implements ChangeListener {
     private final Ticker ticker;
     private final ChangeRecorder shared;
     private final Runnable onLoss;
+    private volatile boolean skipsFlushes;
 
     /** @param onLoss called when the flash tier has lost all of its keys, under the locks of all shards */
     public RecordedRemovals(ChangeStream stream, Cache cache, Runnable onLoss) {
@@ -62,9 +63,19 @@ public final class RecordedRemovals implements ChangeListener {
         return shared;
     }
 
+    /** Runs an action whose flushes are not recorded. */
+    public void withoutFlushes(Runnable flush) {
+        skipsFlushes = true;
+        try {
+            flush.run();
+        } finally {
+            skipsFlushes = false;
+        }
+    }
+
     @Override
     public void flushed(int database) {
-        if (!stream.isOn()) {
+        if (!stream.isOn() || skipsFlushes) {
             return;
         }
         ChangeRecorder transaction = ChangeRecorder.ofTransaction();

@@ -192,8 +192,8 @@ public final class Recovery {
     private void report(Path file, long at, long length) throws LoadProgress.CancelledException {
         server.load().reached(at);
         if (server.ticker().nanoTime() - reportAt > 0) {
-            reportAt += PROGRESS_NANOS;
-            LOG.info("Loading {}: {} % done", file, 100 * at / length);
+            reportAt = server.ticker().nanoTime() + PROGRESS_NANOS;
+            LOG.info("Loading {}: {} % done", file, 100 * at / Math.max(1, length));
         }
     }
 

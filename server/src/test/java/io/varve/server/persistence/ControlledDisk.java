@@ -101,6 +101,11 @@ public final class ControlledDisk implements Disk {
         awaitUntil(() -> failed >= target);
     }
 
+    /** Operations that have failed so far. */
+    public synchronized int failed() {
+        return failed;
+    }
+
     private synchronized void failIfWanted(Operation operation) throws IOException {
         String message = failures.get(operation);
         if (message != null) {

@@ -3,7 +3,10 @@ package io.varve.server.persistence;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
+import io.varve.memory.item.Ticker;
 import io.varve.server.ServerOnDisk;
 import io.varve.server.persistence.ControlledDisk.Operation;
 import io.varve.server.testing.RawClient;
@@ -92,10 +95,26 @@ class LogLifecycleTest {
             server.disk().repair();
             expectAfterStart(copy, "GET k", "$1 1");
             // The base is retried.
-            while (!server.log().isComplete()) {
+            while (!client.info("aof_rewrites").equals("2")) {
                 ticker.pass(RETRY_MILLIS);
             }
             expect(client, "SET l 1", "+OK");
+        }
+        expectAfterStart(directory, "MGET k l", "*2 $1 1 $1 1");
+    }
+
+    @Test
+    void changesDuringAFailedDebugReload_areInTheLogOfBefore() throws IOException {
+        try (ServerOnDisk server = start("enable-debug-command yes")) {
+            RawClient client = server.connect();
+            expect(client, "SET k 1", "+OK");
+            server.disk().fail(Operation.MOVE, FULL);
+            assertThat(client.command("DEBUG", "RELOAD")).contains(FULL);
+            server.disk().repair();
+            await(client, "aof_last_write_status", "ok");
+            expect(client, "SET l 1", "+OK");
+            assertThat(client.info("aof_rewrites")).isEqualTo("1");
+            expectAfterStart(copyOfLog(), "MGET k l", "*2 $1 1 $1 1");
         }
         expectAfterStart(directory, "MGET k l", "*2 $1 1 $1 1");
     }
@@ -125,15 +144,128 @@ class LogLifecycleTest {
         expectAfterStart(directory, "GET k", "$1 1");
     }
 
+    /** Redis leaves such a file behind a base, whose load may take longer than the time between two reports. */
+    @Test
+    void emptyIncrementBehindALongLoad_isLoaded() throws IOException {
+        start().close();
+        Path increment = directory.resolve("appendonlydir").resolve("appendonly.aof.1.incr.aof");
+        assertThat(increment).exists();
+        Files.write(increment, new byte[0]);
+        AtomicLong nanos = new AtomicLong();
+        Ticker slow = new Ticker() {
+            @Override
+            public long wallMillis() {
+                return ticker.wallMillis();
+            }
+
+            @Override
+            public long nanoTime() {
+                return nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
+            }
+        };
+        try (ServerOnDisk server = ServerOnDisk.start(directory, new ControlledDisk(), slow)) {
+            expect(server.connect(), "DBSIZE", ":0");
+        }
+    }
+
     @Test
     void filesThatAProcessHasLeftUnfinished_areDeleted() throws IOException {
         start().close();
         Path log = directory.resolve("appendonlydir");
-        Path unfinished = Files.createFile(log.resolve("temp-rewriteaof-17.rdb"));
-        Path other = Files.createFile(log.resolve("temp.rdb"));
+        Path base = Files.createFile(log.resolve("temp-rewriteaof-17.rdb"));
+        Path ofItsWriter = Files.createFile(log.resolve("temp-17.rdb"));
+        Path other = Files.createFile(log.resolve("temp-x.rdb"));
         start().close();
-        assertThat(unfinished).doesNotExist();
+        assertThat(base).doesNotExist();
+        assertThat(ofItsWriter).doesNotExist();
         assertThat(other).exists();
+    }
+
+    @Test
+    void failedAttemptsAtAFirstBase_leaveNoFiles() throws IOException {
+        try (ServerOnDisk server = start("appendonly no")) {
+            RawClient client = server.connect();
+            server.disk().fail(Operation.MOVE, FULL);
+            expect(client, "CONFIG SET appendonly yes", "+OK");
+            for (int i = 0; i < 3; i++) {
+                await(client, "aof_last_bgrewrite_status", "err");
+                int before = server.disk().failed();
+                while (server.disk().failed() == before) {
+                    expect(client, "SET k " + i, "+OK");
+                    ticker.pass(RETRY_MILLIS);
+                }
+            }
+            server.disk().repair();
+            while (!server.log().isComplete()) {
+                ticker.pass(RETRY_MILLIS);
+            }
+            await(client, "aof_rewrite_in_progress", "0");
+            try (var files = Files.list(directory.resolve("appendonlydir"))) {
+                assertThat(files.filter(file -> file.toString().contains(".incr."))).hasSize(1);
+            }
+        }
+    }
+
+    /** The log's thread is in a force when the log ends; the change came after it had last found nothing to write. */
+    @Test
+    void changeDuringTheLastForce_isWritten() throws Exception {
+        try (ServerOnDisk server = start("appendfsync everysec")) {
+            RawClient client = server.connect();
+            RawClient other = server.connect();
+            expect(client, "SET k 1", "+OK");
+            while (server.stream().pendingBytes() > 0) {
+                Thread.onSpinWait();
+            }
+            server.disk().hold();
+            ticker.pass(1_000);
+            server.disk().awaitHeld();
+            expect(client, "SET k 2", "+OK");
+            send(other, "CONFIG SET appendonly no");
+            while (server.stream().isOn()) {
+                Thread.onSpinWait();
+            }
+            server.disk().release();
+            gets(other, "+OK");
+        }
+        expectAfterStart(directory, "GET k", "$1 2");
+    }
+
+    /** The rewrite forces the file that could not be forced, and begins another one, of which nothing is unforced. */
+    @Test
+    void rewriteAfterAForceThatFailed_acceptsWritesAgain() throws IOException {
+        try (ServerOnDisk server = start("appendfsync everysec")) {
+            RawClient client = server.connect();
+            server.disk().fail(Operation.FORCE, "Input/output error");
+            expect(client, "SET k 1", "+OK");
+            while (server.stream().pendingBytes() > 0) {
+                Thread.onSpinWait();
+            }
+            // Once: then no other force is due before the rewrite.
+            ticker.pass(1_000);
+            await(client, "aof_last_write_status", "err");
+            server.disk().repair();
+            expect(client, "BGREWRITEAOF", "+Background append only file rewriting started");
+            await(client, "aof_last_write_status", "ok");
+            expect(client, "SET k 2", "+OK");
+        }
+        expectAfterStart(directory, "GET k", "$1 2");
+    }
+
+    @Test
+    void forceThatFails_isTriedAgainWithoutEverysec() throws IOException {
+        try (ServerOnDisk server = start("appendfsync everysec")) {
+            RawClient client = server.connect();
+            server.disk().fail(Operation.FORCE, "Input/output error");
+            expect(client, "SET k 1", "+OK");
+            while (!client.info("aof_last_write_status").equals("err")) {
+                ticker.pass(1_000);
+            }
+            expect(client, "CONFIG SET appendfsync no", "+OK");
+            server.disk().repair();
+            while (!client.info("aof_last_write_status").equals("ok")) {
+                ticker.pass(1_000);
+            }
+        }
     }
 
     /** A change was made and cannot be recorded: what follows would be wrong without it. */

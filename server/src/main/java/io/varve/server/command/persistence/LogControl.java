@@ -41,6 +41,8 @@ public final class LogControl implements LogLifecycle {
     /** How often the flash tier has lost all of its keys, and how often by the time that the base covers. */
     private final AtomicLong losses = new AtomicLong();
     private volatile long coveredLosses;
+    /** Whether data was replaced that the base has still. */
+    private volatile boolean isBehind;
 
     public LogControl(ServerState server) {
         this.server = server;
@@ -130,6 +132,7 @@ public final class LogControl implements LogLifecycle {
     public void close() {
         log.rewriteScheduled(false);
         log.close();
+        isBehind = false;
         coveredLosses = losses.get();
         server.cache().unsubscribe(removals);
     }
@@ -158,7 +161,7 @@ public final class LogControl implements LogLifecycle {
         }
         long nowSeconds = TimeUnit.MILLISECONDS.toSeconds(server.ticker().wallMillis());
         boolean mayRetry = !status.hasFailed() || nowSeconds - status.lastAttemptSeconds() > RETRY_SECONDS;
-        if (mayRetry && (log.isRewriteScheduled() || !log.isComplete() || hasLostKeys() || hasGrown())) {
+        if (mayRetry && (log.isRewriteScheduled() || mustRewrite() || hasGrown())) {
             rewrite();
         }
     }
@@ -176,51 +179,50 @@ public final class LogControl implements LogLifecycle {
                 && (bytes - before) * PERCENT / before >= percentage;
     }
 
-    /** The first base is written to its end: without it the log has only the latest changes. */
+    /** Whether a start would not find the present data in the log. */
+    private boolean mustRewrite() {
+        return !log.isComplete() || hasLostKeys() || isBehind;
+    }
+
     private boolean isCancelled() {
-        return log.isComplete() && server.snapshots().isCancelled();
+        return !mustRewrite() && server.snapshots().isCancelled();
     }
 
     @Override
     public void complete() throws IOException {
-        if (log.isOpen() && !log.isComplete()) {
+        if (log.isOpen() && mustRewrite()) {
             writeBase();
         }
     }
 
     @Override
-    public void replaceData(Snapshots.Task replacement) throws Exception {
-        if (!log.isOpen()) {
-            replacement.run();
-            return;
-        }
-        close();
+    public void replaceData(Runnable flush, Snapshots.Task load) throws Exception {
+        isBehind = log.isOpen();
         try {
-            replacement.run();
+            removals.withoutFlushes(flush);
+            load.run();
         } catch (Exception | Error failed) {
             try {
-                beginAnew();
+                catchUp();
             } catch (IOException alsoFailed) {
                 failed.addSuppressed(alsoFailed);
             }
             throw failed;
         }
-        beginAnew();
+        catchUp();
     }
 
-    /** Unless a client has turned the log off, or on again, meanwhile. */
-    private void beginAnew() throws IOException {
-        ServerConfig config = server.config();
-        if (config.bool("appendonly") && !log.isOpen()) {
-            openFiles(config, null);
+    private void catchUp() throws IOException {
+        if (log.isOpen()) {
+            writeBase();
         }
-        complete();
     }
 
     private void writeBase() throws IOException {
         if (!log.isOpen()) {
             throw new IOException("appendonly was set to no");
         }
+        boolean wasScheduled = log.isRewriteScheduled();
         log.rewriteScheduled(false);
         status.begun(0);
         boolean done = false;
@@ -234,6 +236,7 @@ public final class LogControl implements LogLifecycle {
             });
             log.replaceBase(base, cut[0]);
             coveredLosses = covered[0];
+            isBehind = false;
             done = true;
         } finally {
             long nowSeconds = TimeUnit.MILLISECONDS.toSeconds(server.ticker().wallMillis());
@@ -242,6 +245,7 @@ public final class LogControl implements LogLifecycle {
                 LOG.info("The log was rewritten: {} bytes", log.baseBytes());
             } else {
                 status.failed(nowSeconds);
+                log.rewriteScheduled(wasScheduled);
                 Files.deleteIfExists(base);
             }
         }

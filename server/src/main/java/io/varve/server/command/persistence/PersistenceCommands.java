@@ -125,12 +125,8 @@ public final class PersistenceCommands {
         }
         boolean flushesFirst = flushes;
         ParkedCommand waiting = context.park(0, _ -> {});
-        Snapshots.Task load = () -> server.logLifecycle().replaceData(() -> {
-            if (flushesFirst) {
-                flushAll();
-            }
-            SnapshotLoader.reload(server);
-        });
+        Snapshots.Task load = () -> server.logLifecycle().replaceData(flushesFirst ? this::flushAll : () -> {},
+                () -> SnapshotLoader.reload(server));
         boolean begun = server.snapshots().start(saves, load, failure -> waiting.answer(failure == null
                 ? ReplyWriter::ok
                 : reply -> reply.error("ERR Error trying to load the RDB dump: " + failure)));

@@ -74,7 +74,12 @@ public final class SnapshotSaver implements Snapshots {
             return false;
         }
         Thread begun = Thread.ofPlatform().name("varve-snapshot").daemon().unstarted(() -> run(saves, then, onEnd));
-        begun.start();
+        try {
+            begun.start();
+        } catch (OutOfMemoryError noThread) {
+            LOG.error("No snapshot can be saved: the system has no thread for it", noThread);
+            return false;
+        }
         thread = begun;
         return true;
     }
@@ -190,7 +195,10 @@ public final class SnapshotSaver implements Snapshots {
         awaitEnd();
         cancelled = false;
         boolean isNeeded = status.changesSinceSave(server.telemetry().changes()) > 0 || !status.hasSaved();
-        if (begin(savesNow() && isNeeded, server.logLifecycle()::complete, _ -> {})) {
+        if (savesNow() && isNeeded && begin(true, () -> {}, _ -> {})) {
+            awaitEnd();
+        }
+        if (begin(false, server.logLifecycle()::complete, _ -> {})) {
             awaitEnd();
         }
     }
