@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 
 import io.varve.memory.item.Ticker;
 import io.varve.server.persistence.ChangeStream.Section;
+import io.varve.server.system.FailureReason;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
+import io.varve.server.system.FailureReason;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,8 +31,8 @@ final class DirectoryLock implements AutoCloseable {
     }
 
     /**
-     * Reserves a directory, and creates it if necessary. Temporary files of bases in it, which a process that was killed
-     * has left, are deleted.
+     * Reserves a directory, and creates it if necessary. Temporary files of bases are deleted, which a process that was
+     * killed has left.
      *
      * @throws IOException if another server has it, or it cannot be written
      */

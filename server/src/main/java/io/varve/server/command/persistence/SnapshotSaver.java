@@ -9,10 +9,10 @@ import java.util.function.Consumer;
 
 import io.varve.server.command.ServerState;
 import io.varve.server.config.ServerConfig;
-import io.varve.server.persistence.FailureReason;
 import io.varve.server.persistence.SaveRules;
 import io.varve.server.persistence.SnapshotStatus;
 import io.varve.server.persistence.Snapshots;
+import io.varve.server.system.FailureReason;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -1,4 +1,4 @@
-package io.varve.server.persistence;
+package io.varve.server.system;
 
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryNotEmptyException;
