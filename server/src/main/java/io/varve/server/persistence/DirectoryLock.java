@@ -41,8 +41,11 @@ final class DirectoryLock implements AutoCloseable {
         try {
             if (!Files.isDirectory(directory)) {
                 Files.createDirectories(directory);
-                // Without its entry there, a loss of power would lose all files of the directory.
-                Disk.system().forceDirectory(directory.toAbsolutePath().getParent());
+                Path parent = directory.toAbsolutePath().getParent();
+                if (parent != null) {
+                    // Without its entry there, a loss of power would lose all files of the directory.
+                    Disk.system().forceDirectory(parent);
+                }
             }
             channel = FileChannel.open(directory.resolve(FILE), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         } catch (IOException refused) {
