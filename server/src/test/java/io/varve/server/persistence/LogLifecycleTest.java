@@ -45,6 +45,21 @@ class LogLifecycleTest {
         }
     }
 
+    private static void awaitWritten(ServerOnDisk server) {
+        while (server.stream().pendingBytes() > 0) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Writes under everysec, and lets one force fail: no other one is due before time passes. */
+    private void failForce(ServerOnDisk server, RawClient client) throws IOException {
+        server.disk().fail(Operation.FORCE, "Input/output error");
+        expect(client, "SET k 1", "+OK");
+        awaitWritten(server);
+        ticker.pass(1_000);
+        await(client, "aof_last_write_status", "err");
+    }
+
     /** What a kill would leave behind. */
     private Path copyOfLog() throws IOException {
         Path copy = Files.createTempDirectory(directory, "copy");
@@ -213,9 +228,7 @@ class LogLifecycleTest {
             RawClient client = server.connect();
             RawClient other = server.connect();
             expect(client, "SET k 1", "+OK");
-            while (server.stream().pendingBytes() > 0) {
-                Thread.onSpinWait();
-            }
+            awaitWritten(server);
             server.disk().hold();
             ticker.pass(1_000);
             server.disk().awaitHeld();
@@ -235,14 +248,7 @@ class LogLifecycleTest {
     void rewriteAfterAForceThatFailed_acceptsWritesAgain() throws IOException {
         try (ServerOnDisk server = start("appendfsync everysec")) {
             RawClient client = server.connect();
-            server.disk().fail(Operation.FORCE, "Input/output error");
-            expect(client, "SET k 1", "+OK");
-            while (server.stream().pendingBytes() > 0) {
-                Thread.onSpinWait();
-            }
-            // Once: then no other force is due before the rewrite.
-            ticker.pass(1_000);
-            await(client, "aof_last_write_status", "err");
+            failForce(server, client);
             server.disk().repair();
             expect(client, "BGREWRITEAOF", "+Background append only file rewriting started");
             await(client, "aof_last_write_status", "ok");
@@ -255,11 +261,7 @@ class LogLifecycleTest {
     void forceThatFails_isTriedAgainWithoutEverysec() throws IOException {
         try (ServerOnDisk server = start("appendfsync everysec")) {
             RawClient client = server.connect();
-            server.disk().fail(Operation.FORCE, "Input/output error");
-            expect(client, "SET k 1", "+OK");
-            while (!client.info("aof_last_write_status").equals("err")) {
-                ticker.pass(1_000);
-            }
+            failForce(server, client);
             expect(client, "CONFIG SET appendfsync no", "+OK");
             server.disk().repair();
             while (!client.info("aof_last_write_status").equals("ok")) {
@@ -289,11 +291,7 @@ class LogLifecycleTest {
     void forceThatFailsOnce_underEverysec_isFollowedByARewrite() throws IOException {
         try (ServerOnDisk server = start("appendfsync everysec")) {
             RawClient client = server.connect();
-            server.disk().fail(Operation.FORCE, "Input/output error");
-            expect(client, "SET k 1", "+OK");
-            while (!client.info("aof_last_write_status").equals("err")) {
-                ticker.pass(1_000);
-            }
+            failForce(server, client);
             server.disk().repair();
             while (!client.info("aof_rewrites").equals("2")) {
                 ticker.pass(1_000);
@@ -308,9 +306,7 @@ class LogLifecycleTest {
         try (ServerOnDisk server = start("appendfsync everysec")) {
             RawClient client = server.connect();
             expect(client, "SET k 1", "+OK");
-            while (server.stream().pendingBytes() > 0) {
-                Thread.onSpinWait();
-            }
+            awaitWritten(server);
             int before = server.disk().forces();
             server.disk().fail(Operation.WRITE, FULL);
             expect(client, "SET k 2", "+OK");
