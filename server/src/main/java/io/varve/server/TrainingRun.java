@@ -18,7 +18,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import javax.net.SocketFactory;
 
 import io.varve.server.system.StandardError;
@@ -44,9 +43,6 @@ public final class TrainingRun {
     private static final int UNBATCHED = 3;
     /** Divisor of the requests in RESP3, and over TLS. */
     private static final int LESS_FREQUENT = 20;
-    /** Divisor of the requests during snapshots, and with the log. */
-    private static final int WITH_PERSISTENCE = 4;
-    private static final int PERSISTENCE_PIPELINE = 16;
     private static final int CONNECTIONS = 16;
     private static final int TLS_CONNECTIONS = 4;
     private static final int[] PIPELINES = {1, 16, 64};
@@ -55,14 +51,12 @@ public final class TrainingRun {
     /** Longer than the launcher waits. */
     private static final int MAX_MINUTES = 10;
 
-    private final Path folder;
     private final int port;
     private final int tlsPort;
     private final @Nullable TrainingKeys keys;
     private final int requests;
 
-    private TrainingRun(Path folder, int port, int tlsPort, @Nullable TrainingKeys keys, int requests) {
-        this.folder = folder;
+    private TrainingRun(int port, int tlsPort, @Nullable TrainingKeys keys, int requests) {
         this.port = port;
         this.tlsPort = tlsPort;
         this.keys = keys;
@@ -72,8 +66,7 @@ public final class TrainingRun {
     /**
      * Exits with the server's status, or with 1 if a part of the workload failed.
      *
-     * @param arguments a folder for a snapshot and a log, with {@link TrainingKeys#STORE}; without that file nothing is
-     *     sent over TLS
+     * @param arguments a folder with {@link TrainingKeys#STORE}; without that file nothing is sent over TLS
      */
     public static void main(String[] arguments) throws IOException, InterruptedException {
         StandardError.restore();
@@ -100,7 +93,7 @@ public final class TrainingRun {
             err.println("varve: the training run has no connections over TLS: " + absent);
         }
         int[] ports = freePorts();
-        return new TrainingRun(folder, ports[0], ports[1], keys, requests).serve(err);
+        return new TrainingRun(ports[0], ports[1], keys, requests).serve(err);
     }
 
     /** Two ports that differ: both sockets are open at the same time. */
@@ -117,7 +110,7 @@ public final class TrainingRun {
     private int serve(PrintStream err) throws IOException, InterruptedException {
         // It must not load the user's snapshot from the working directory.
         List<String> settings = new ArrayList<>(List.of("--port", Integer.toString(port), "--bind", "127.0.0.1",
-                "--maxmemory", "64mb", "--dir", folder.toString()));
+                "--maxmemory", "64mb", "--dbfilename", "training-run-" + ProcessHandle.current().pid() + ".rdb"));
         if (keys != null) {
             settings.addAll(keys.settings(tlsPort));
         }
@@ -152,50 +145,10 @@ public final class TrainingRun {
                     send(keys.sockets(), tlsPort, TLS_CONNECTIONS, "2", pipeline, often / LESS_FREQUENT, err);
                 }
             }
-            trainPersistence(plain, err);
         } finally {
             try (TrainingClient client = new TrainingClient(plain, port, 1)) {
                 client.send("SHUTDOWN", "NOSAVE");
             }
-        }
-    }
-
-    /**
-     * Sends requests during snapshots, and then with the log. Without this, C2 leaves out the branches for them, and
-     * compiles the hot methods anew under load when the first snapshot begins.
-     */
-    private void trainPersistence(SocketFactory plain, PrintStream err) throws IOException {
-        int often = requests / WITH_PERSISTENCE;
-        try (TrainingClient saver = new TrainingClient(plain, port, 1)) {
-            AtomicBoolean ended = new AtomicBoolean();
-            try (ExecutorService executor = Executors.newSingleThreadExecutor()) {
-                Future<?> saves = executor.submit(() -> {
-                    do {
-                        require(saver, "SAVE");
-                    } while (!ended.get());
-                    return null;
-                });
-                try {
-                    send(plain, port, CONNECTIONS, "2", PERSISTENCE_PIPELINE, often, err);
-                } finally {
-                    ended.set(true);
-                }
-                saves.get();
-            }
-            require(saver, "CONFIG", "SET", "appendonly", "yes");
-            send(plain, port, CONNECTIONS, "2", PERSISTENCE_PIPELINE, often, err);
-        } catch (InterruptedException stopped) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the training run was interrupted", stopped);
-        } catch (ExecutionException failed) {
-            throw new IOException("the snapshots of the training run", failed);
-        }
-    }
-
-    private static void require(TrainingClient client, String... words) throws IOException {
-        String reply = client.call(words);
-        if (!reply.equals("OK")) {
-            throw new IOException(String.join(" ", words) + ": " + reply);
         }
     }
 

@@ -328,7 +328,7 @@ public final class AppendLog implements AutoCloseable {
         IncrementFile before = file;
         if (before != null && before.isUnforced()) {
             before.force();
-            forced();
+            forceSucceeded();
         }
         IncrementFile next = files.next(before);
         file = next;
@@ -371,7 +371,7 @@ public final class AppendLog implements AutoCloseable {
             forcedNanos = ticker.nanoTime();
             return;
         }
-        forced();
+        forceSucceeded();
         recovered();
         forcedNanos = ticker.nanoTime();
         timings.forced(forcedNanos - begin, sync == Sync.ALWAYS);
@@ -379,7 +379,7 @@ public final class AppendLog implements AutoCloseable {
         waiters.run(written);
     }
 
-    private void forced() {
+    private void forceSucceeded() {
         if (forceFails) {
             forceFails = false;
             // The system may have dropped pages of the force that failed: the next base has what they had.

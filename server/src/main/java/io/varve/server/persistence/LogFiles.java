@@ -158,7 +158,7 @@ final class LogFiles {
     }
 
     /**
-     * Replaces the base, and all increments but the last one. The caller deletes the files that are no longer needed.
+     * Replaces the base and all increments except the last one. The caller deletes the files that it returns.
      *
      * @throws IOException if nothing has changed
      */

@@ -5,8 +5,8 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens and closes the log, and replaces its base and increments by a new base. Thread-safe; only {@link #open} waits
- * for the disk.
+ * Opens and closes the log, and replaces its base and increments by a new base. Thread-safe. {@link #open},
+ * {@link #close}, {@link #complete} and {@link #replaceData} wait for the disk.
  */
 public interface LogLifecycle extends AutoCloseable {
     /** The answer to a request. */
@@ -25,10 +25,9 @@ public interface LogLifecycle extends AutoCloseable {
     Result rewrite();
 
     /**
-     * Writes a base if a start would not find the present data in the log, as if it has none, on the thread that saves
-     * snapshots.
+     * Writes a base on the thread that saves snapshots, if the log has none or the present one is out of date.
      *
-     * @throws IOException if it cannot be written; it is due then
+     * @throws IOException if the base cannot be written: {@link #rewriteIfDue} tries again
      */
     void complete() throws IOException;
 

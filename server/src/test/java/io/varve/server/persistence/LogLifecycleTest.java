@@ -60,7 +60,7 @@ class LogLifecycleTest {
         await(client, "aof_last_write_status", "err");
     }
 
-    /** What a kill would leave behind. */
+    /** Copies the files that a kill would leave. */
     private Path copyOfLog() throws IOException {
         Path copy = Files.createTempDirectory(directory, "copy");
         Path log = Files.createDirectory(copy.resolve("appendonlydir"));

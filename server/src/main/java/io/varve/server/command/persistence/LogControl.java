@@ -41,7 +41,7 @@ public final class LogControl implements LogLifecycle {
     /** How often the flash tier has lost all of its keys, and how often by the time that the base covers. */
     private final AtomicLong losses = new AtomicLong();
     private volatile long coveredLosses;
-    /** Whether data was replaced that the base has still. */
+    /** Whether the base still has data that was replaced. */
     private volatile boolean isBehind;
 
     public LogControl(ServerState server) {
@@ -203,19 +203,13 @@ public final class LogControl implements LogLifecycle {
             load.run();
         } catch (Exception | Error failed) {
             try {
-                catchUp();
+                complete();
             } catch (IOException alsoFailed) {
                 failed.addSuppressed(alsoFailed);
             }
             throw failed;
         }
-        catchUp();
-    }
-
-    private void catchUp() throws IOException {
-        if (log.isOpen()) {
-            writeBase();
-        }
+        complete();
     }
 
     private void writeBase() throws IOException {
@@ -245,7 +239,9 @@ public final class LogControl implements LogLifecycle {
                 LOG.info("The log was rewritten: {} bytes", log.baseBytes());
             } else {
                 status.failed(nowSeconds);
-                log.rewriteScheduled(wasScheduled);
+                if (wasScheduled) {
+                    log.rewriteScheduled(true);
+                }
                 Files.deleteIfExists(base);
             }
         }
