@@ -87,6 +87,12 @@ class HeldRepliesTest {
         settle();
     }
 
+    private void awaitBlocked(int clients) throws IOException {
+        while (other.infoLong("blocked_clients") < clients) {
+            Thread.onSpinWait();
+        }
+    }
+
     private static String end(RawClient client) throws IOException {
         return client.readToEnd().replace("\r\n", " ").strip();
     }
@@ -186,11 +192,10 @@ class HeldRepliesTest {
         restart("io-threads " + loops);
         RawClient blocked = server.connect();
         send(blocked, "BLPOP list 0");
+        awaitBlocked(1);
         RawClient moving = server.connect();
         send(moving, "BLMOVE list target LEFT LEFT 0");
-        while (other.infoLong("blocked_clients") < 2) {
-            Thread.onSpinWait();
-        }
+        awaitBlocked(2);
         sendHeld(writer, "RPUSH list a b");
         assertThat(blocked.isAnswered()).isFalse();
         assertThat(moving.isAnswered()).isFalse();
