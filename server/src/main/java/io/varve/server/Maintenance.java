@@ -116,6 +116,7 @@ final class Maintenance implements AutoCloseable {
             server.telemetry().report().sample(now);
             server.snapshots().saveIfDue();
             server.logLifecycle().rewriteIfDue();
+            server.replicas().tick();
             server.telemetry().hiccups().follow(server.config().latencyThresholdMillis() > 0);
         }
         if (now - checkedNanos >= CHECK_NANOS) {

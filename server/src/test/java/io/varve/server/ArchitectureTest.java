@@ -108,6 +108,13 @@ final class ArchitectureTest {
     }
 
     @Test
+    void replicas_dependNeitherOnCommandsNorChannels() {
+        for (String other : List.of("acl", "admin", "blocking", "command", "keys", "net", "pubsub", "resp")) {
+            forbid("replication", other);
+        }
+    }
+
+    @Test
     void checksOfFiles_dependOnTheFormatsOnly() {
         for (String other : List.of("acl", "admin", "blocking", "command", "config", "events", "keys", "net", "pubsub",
                 "recovery")) {
@@ -240,8 +247,9 @@ final class ArchitectureTest {
         Set<String> packages = new TreeSet<>(List.of(ROOT));
         for (String name : List.of("admin", "admin.http", "admin.latency", "admin.metrics", "acl", "blocking",
                 "check", "command", "config", "events", "geo",
-                "keys", "log", "net", "persistence", "pubsub", "rdb", "recovery", "resp", "system", "tls", "tracking",
-                "training")) {
+                "keys", "log", "net", "persistence", "pubsub", "rdb", "recovery", "replication", "resp", "system",
+                "tls",
+                "tracking", "training")) {
             packages.add(ROOT + "." + name);
         }
         packages.addAll(List.of(packages(FAMILIES.keySet())));

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 import io.varve.flash.tier.FlashTier;
 import io.varve.flash.tier.FlashTierStats;
@@ -18,6 +19,8 @@ import io.varve.server.config.MemoryUnits;
 import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.LoadProgress;
 import io.varve.server.persistence.SnapshotStatus;
+import io.varve.server.replication.Replica;
+import io.varve.server.replication.Replicas;
 import io.varve.server.system.Supervisor;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
@@ -191,7 +194,8 @@ public final class InfoReport {
         long buffers = source.clientTotals().bufferBytes();
         long peak = Math.max(peakBytes, MemoryFigures.usedBytes(stats, buffers));
         peakBytes = peak;
-        return new MemoryFigures(stats, buffers, source.log().pendingBytes(), startupBytes, peak,
+        return new MemoryFigures(stats, buffers, source.log().pendingBytes(), source.replicas().backlogBytes(),
+                startupBytes, peak,
                 ProcessMemory.residentBytes(stats.chargedBytes()), machineBytes, source.config().maxMemoryBytes());
     }
 
@@ -262,8 +266,11 @@ public final class InfoReport {
                 .field("instantaneous_input_kbps", Decimals.of(rate.perSecond(1) / 1024.0, 2))
                 .field("instantaneous_output_kbps", Decimals.of(rate.perSecond(2) / 1024.0, 2))
                 .field("instantaneous_input_repl_kbps", "0.00").field("instantaneous_output_repl_kbps", "0.00")
-                .field("rejected_connections", source.connectionsRejected()).field("sync_full", 0)
-                .field("sync_partial_ok", 0).field("sync_partial_err", 0).field("expired_keys", stats.expired())
+                .field("rejected_connections", source.connectionsRejected())
+                .field("sync_full", source.replicas().fullSyncs())
+                .field("sync_partial_ok", source.replicas().partialSyncs())
+                .field("sync_partial_err", source.replicas().refusedPartialSyncs())
+                .field("expired_keys", stats.expired())
                 .field("expired_subkeys", stats.fieldsExpired())
                 .field("expired_stale_perc", "0.00")
                 .field("expired_time_cap_reached_count", stats.expireCyclesLimited())
@@ -293,12 +300,25 @@ public final class InfoReport {
     }
 
     private void replication(InfoSection out) {
-        out.head("Replication").field("role", "master").field("connected_slaves", 0)
-                .field("master_failover_state", "no-failover").field("master_replid", source.runId())
-                .field("master_replid2", "0".repeat(40)).field("master_repl_offset", 0)
-                .field("second_repl_offset", -1).field("repl_backlog_active", 0)
+        Replicas replicas = source.replicas();
+        List<Replica> all = replicas.all().stream().filter(replica -> !replica.hasEnded()).toList();
+        out.head("Replication").field("role", "master").field("connected_slaves", all.size());
+        long minimum = source.config().minReplicasToWrite();
+        if (minimum > 0) {
+            out.field("min_slaves_good_slaves", replicas.good());
+        }
+        for (int i = 0; i < all.size(); i++) {
+            Replica replica = all.get(i);
+            out.field("slave" + i, "ip=" + replica.host() + ",port=" + replica.port() + ",state="
+                    + replica.state().text() + ",offset=" + replica.acknowledged() + ",lag="
+                    + TimeUnit.MILLISECONDS.toSeconds(replica.lagMillis()));
+        }
+        out.field("master_failover_state", "no-failover").field("master_replid", replicas.id())
+                .field("master_replid2", "0".repeat(40)).field("master_repl_offset", replicas.offset())
+                .field("second_repl_offset", -1).field("repl_backlog_active", replicas.isActive() ? 1 : 0)
                 .field("repl_backlog_size", source.config().number("repl-backlog-size"))
-                .field("repl_backlog_first_byte_offset", 0).field("repl_backlog_histlen", 0);
+                .field("repl_backlog_first_byte_offset", replicas.backlogStart())
+                .field("repl_backlog_histlen", replicas.backlogLength());
     }
 
     private static void cpu(InfoSection out) {

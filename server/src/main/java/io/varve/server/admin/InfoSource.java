@@ -11,6 +11,7 @@ import io.varve.server.config.ServerConfig;
 import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.LoadProgress;
 import io.varve.server.persistence.SnapshotStatus;
+import io.varve.server.replication.Replicas;
 import org.jspecify.annotations.Nullable;
 
 /** The figures that INFO is made of. Any thread may call it; the server's context implements it. */
@@ -101,6 +102,9 @@ public interface InfoSource {
 
     /** The append-only log. */
     AppendLog log();
+
+    /** The replicas. */
+    Replicas replicas();
 
     String redisVersion();
 

@@ -12,13 +12,15 @@ import io.varve.server.config.Decimals;
  * @param stats the cache's own sums
  * @param bufferBytes bytes in connection buffers: received but not executed, or not yet sent
  * @param logBytes bytes of the append-only log that are not written yet
+ * @param backlogBytes memory of the replication backlog
  * @param startupBytes bytes in use before the first command
  * @param peakBytes largest number of bytes in use since then
  * @param residentBytes resident memory of the process, as the system counts it
  * @param machineBytes memory of the machine or the container
  * @param maxMemoryBytes the limit
  */
-public record MemoryFigures(CacheStats stats, long bufferBytes, long logBytes, long startupBytes, long peakBytes,
+public record MemoryFigures(CacheStats stats, long bufferBytes, long logBytes, long backlogBytes,
+        long startupBytes, long peakBytes,
         long residentBytes,
         long machineBytes, long maxMemoryBytes) {
     /** Buffer bytes that do not count as used, since every server has them. */
@@ -178,9 +180,10 @@ public record MemoryFigures(CacheStats stats, long bufferBytes, long logBytes, l
 
     private void parts(List<Figure> all) {
         bytes(all, "mem_not_counted_for_evict", "not.counted.for.evict", "Always 0", 0);
-        bytes(all, "mem_replication_backlog", "replication.backlog", "Always 0: there are no replicas", 0);
-        bytes(all, "mem_total_replication_buffers", "replication.buffers", "Always 0: there are no replicas", 0);
-        bytes(all, "mem_clients_slaves", "clients.slaves", "Always 0: there are no replicas", 0);
+        bytes(all, "mem_replication_backlog", "replication.backlog", "Change stream kept for replicas", backlogBytes);
+        bytes(all, "mem_total_replication_buffers", "replication.buffers",
+                "As mem_replication_backlog: replicas have no other buffers", backlogBytes);
+        bytes(all, "mem_clients_slaves", "clients.slaves", "Always 0: replicas share the backlog", 0);
         bytes(all, "mem_clients_normal", "clients.normal", "Buffers of connections", bufferBytes);
         bytes(all, "mem_cluster_links", "cluster.links", "Always 0: there is no cluster", 0);
         bytes(all, "mem_aof_buffer", "aof.buffer", "Of the append-only log, not written yet", logBytes);

@@ -23,7 +23,9 @@ import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.ChangeStream;
 import io.varve.server.persistence.LoadProgress;
 import io.varve.server.persistence.LogLifecycle;
+import io.varve.server.persistence.RecordedRemovals;
 import io.varve.server.persistence.Snapshots;
+import io.varve.server.replication.Replicas;
 import io.varve.server.resp.RequestHeapBudget;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -47,6 +49,8 @@ public final class ServerState {
     private final ClientLifecycle lifecycle;
     private final Telemetry telemetry;
     private final ChangeStream changes = new ChangeStream();
+    private final RecordedRemovals removals;
+    private final Replicas replicas;
     private final AppendLog log;
     private final LoadProgress load;
     private final AccessGuard accessGuard = new AccessGuard(this);
@@ -76,6 +80,9 @@ public final class ServerState {
         this.config = config;
         this.shutdown = shutdown;
         load = new LoadProgress(ticker);
+        removals = new RecordedRemovals(changes, cache);
+        replicas = new Replicas(changes, removals, this::config, ticker);
+        removals.onLoss(replicas::loseHistory);
         log = logs.create(changes, ticker, ServerState::fail);
         access = AccessControl.open(new CommandNameIndex(commands), GlobPattern::matches, ServerConfig.defaults());
         long ofFlash = flash == null ? 0 : config.number("flash-cache-size") + 2 * config.number("flash-queue-size");
@@ -86,7 +93,7 @@ public final class ServerState {
         lifecycle = new ClientLifecycle(clients, cache, flash != null, blockedKeys, notifications, argumentMemory,
                 ticker, this::config, this::access);
         telemetry = new Telemetry(cache, flash, ticker, this::config, this::access, lifecycle, notifications,
-                log, load);
+                log, load, replicas);
         log.timings().listener(this::tookLong);
     }
 
@@ -207,9 +214,19 @@ public final class ServerState {
         shutdown.accept(reason);
     }
 
-    /** The changes of the key space, for the log. */
+    /** The changes of the key space, for log and replicas. */
     public ChangeStream changes() {
         return changes;
+    }
+
+    /** Records removals that are not the effect of a command. */
+    public RecordedRemovals removals() {
+        return removals;
+    }
+
+    /** The replicas of this server. */
+    public Replicas replicas() {
+        return replicas;
     }
 
     /** The append-only log; it is open if {@code appendonly} is yes. */

@@ -28,6 +28,7 @@ import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.LoadProgress;
 import io.varve.server.persistence.SnapshotStatus;
 import io.varve.server.pubsub.SubscriptionType;
+import io.varve.server.replication.Replicas;
 import io.varve.server.system.TimeSlice;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +59,7 @@ public final class Telemetry implements InfoSource {
     private final SnapshotStatus logRewrites;
     private final AppendLog log;
     private final LoadProgress load;
+    private final Replicas replicas;
     private volatile int port;
     private volatile List<String> listeners = List.of();
     private volatile String transport = "";
@@ -65,10 +67,11 @@ public final class Telemetry implements InfoSource {
 
     Telemetry(Cache cache, @Nullable FlashTier flash, Ticker ticker, Supplier<ServerConfig> config,
             Supplier<AccessControl> access, ClientLifecycle lifecycle, Notifications notifications, AppendLog log,
-            LoadProgress load) {
+            LoadProgress load, Replicas replicas) {
         this.cache = cache;
         this.log = log;
         this.load = load;
+        this.replicas = replicas;
         this.flash = flash;
         this.ticker = ticker;
         this.config = config;
@@ -104,6 +107,11 @@ public final class Telemetry implements InfoSource {
     /** Sets the commands whose counters are reported. */
     void commands(CommandTable table) {
         commandNames = table.all().stream().map(CommandSpec::fullName).toList();
+    }
+
+    @Override
+    public Replicas replicas() {
+        return replicas;
     }
 
     @Override

@@ -16,7 +16,7 @@ final class UnimplementedCommands {
             admin slow dangerous: cluster|failover cluster|flushslots cluster|forget cluster|meet
             admin slow dangerous: cluster|replicas cluster|replicate cluster|reset cluster|saveconfig
             admin slow dangerous: cluster|set-config-epoch cluster|setslot cluster|slaves failover module|load
-            admin slow dangerous: module|loadex module|unload psync replconf replicaof slaveof sync
+            admin slow dangerous: module|loadex module|unload
             admin slow dangerous connection: client|pause client|unpause
             fast connection: asking readonly readwrite
             keyspace write slow dangerous: migrate restore-asking

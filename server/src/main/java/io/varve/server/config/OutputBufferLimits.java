@@ -10,6 +10,7 @@ import java.util.Locale;
 public final class OutputBufferLimits {
     private static final List<String> CLASSES = List.of("normal", "slave", "pubsub");
     private static final int NORMAL = 0;
+    private static final int REPLICA = 1;
     private static final int PUBSUB = 2;
 
     /** Hard bytes, soft bytes and soft seconds of each class. */
@@ -57,6 +58,11 @@ public final class OutputBufferLimits {
 
     public long softSeconds(boolean listening) {
         return of(listening)[2];
+    }
+
+    /** The bytes of the change stream by which a replica may be behind, or 0. */
+    public long replicaHardBytes() {
+        return limits[REPLICA][0];
     }
 
     private long[] of(boolean listening) {

@@ -41,6 +41,7 @@ public final class ServerConfig {
     private final long latencyThresholdMillis;
     private final boolean latencyTracking;
     private final boolean touchAhead;
+    private final long minReplicasToWrite;
     private final long maxBulkBytes;
     private final long queryBufferLimitBytes;
     private final long hashMaxListpackEntries;
@@ -68,6 +69,7 @@ public final class ServerConfig {
         latencyThresholdMillis = number("latency-monitor-threshold");
         latencyTracking = bool("latency-tracking");
         touchAhead = bool("touch-ahead");
+        minReplicasToWrite = number("min-replicas-to-write");
         maxBulkBytes = number("proto-max-bulk-len");
         queryBufferLimitBytes = number("client-query-buffer-limit");
         hashMaxListpackEntries = number("hash-max-listpack-entries");
@@ -279,6 +281,11 @@ public final class ServerConfig {
     /** Minimum duration of slow-log entries in µs; negative: none. */
     public long slowlogMicros() {
         return slowlogMicros;
+    }
+
+    /** How many replicas have to be up to date for a write. */
+    public long minReplicasToWrite() {
+        return minReplicasToWrite;
     }
 
     public long latencyThresholdMillis() {

@@ -38,6 +38,7 @@ public final class Settings {
         memory();
         snapshots();
         log();
+        replication();
         ours();
         flash();
         observation();
@@ -102,6 +103,20 @@ public final class Settings {
         integer("auto-aof-rewrite-percentage", "100", 0, Integer.MAX_VALUE, CHANGEABLE);
         bool("aof-load-truncated", "yes", CHANGEABLE);
         bool("aof-timestamp-enabled", "no", CHANGEABLE);
+    }
+
+    /** Replicas of this server. */
+    private static void replication() {
+        memory("repl-backlog-size", "1048576", 1, MAX, CHANGEABLE);
+        integer("repl-backlog-ttl", "3600", 0, MAX, CHANGEABLE);
+        integer("repl-timeout", "60", 1, Integer.MAX_VALUE, CHANGEABLE);
+        oldName("repl-ping-replica-period", "repl-ping-slave-period", "10", 1);
+        oldName("min-replicas-to-write", "min-slaves-to-write", "0", 0);
+        oldName("min-replicas-max-lag", "min-slaves-max-lag", "10", 0);
+    }
+
+    private static void oldName(String name, String alias, String value, long minimum) {
+        add(new Setting(name, Kind.INTEGER, value, minimum, Integer.MAX_VALUE, List.of(), CHANGEABLE, alias));
     }
 
     /** Access control. */

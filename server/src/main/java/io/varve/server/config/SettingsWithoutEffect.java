@@ -20,7 +20,6 @@ final class SettingsWithoutEffect {
             daemonize bool no fixed
             cluster-enabled bool no fixed
             replicaof|slaveof text "" fixed
-            min-replicas-to-write|min-slaves-to-write number 0 0 2147483647
             import-mode bool no
 
             activedefrag bool no
@@ -161,7 +160,6 @@ final class SettingsWithoutEffect {
             maxmemory-clients share 0
             maxmemory-eviction-tenacity number 10 0 100
             min-io-threads-avoid-copy-reply number 7 0 2147483647 hidden
-            min-replicas-max-lag|min-slaves-max-lag number 10 0 2147483647
             min-string-size-avoid-copy-reply number 16384 0 2147483647 hidden
             min-string-size-avoid-copy-reply-threaded number 65536 0 2147483647 hidden
             prefetch-batch-max-size number 16 0 128
@@ -169,12 +167,8 @@ final class SettingsWithoutEffect {
             rdma-completion-vector number -1 -1 1024
             rdma-port number 0 0 65535
             rdma-rx-size memory 1048576 65536 16777216
-            repl-backlog-size memory 1048576 1 max
-            repl-backlog-ttl number 3600 0 max
             repl-diskless-sync-delay number 5 0 2147483647
             repl-diskless-sync-max-replicas number 0 0 2147483647
-            repl-ping-replica-period|repl-ping-slave-period number 10 1 2147483647
-            repl-timeout number 60 1 2147483647
             replica-announce-port|slave-announce-port number 0 0 65535
             replica-priority|slave-priority number 100 0 2147483647
             shutdown-timeout number 10 0 2147483647

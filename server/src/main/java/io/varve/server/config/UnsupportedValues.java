@@ -27,11 +27,8 @@ final class UnsupportedValues {
                     : "expected a name in the folder dir, without a path";
             case "replicaof" -> value.isEmpty() || value.equalsIgnoreCase("no one")
                     ? null
-                    : "expected \"\": Varve does not replicate, so this server would serve its own data; remove"
+                    : "expected \"\": Varve cannot follow a primary, so this server would serve its own data; remove"
                             + " the line";
-            case "min-replicas-to-write" -> value.equals("0")
-                    ? null
-                    : "expected 0: Varve does not replicate, so no write would reach a replica";
             case "cluster-enabled" -> value.equals(NO)
                     ? null
                     : "expected no: Varve has no cluster mode; partition keys in the clients, or use one larger"

@@ -27,6 +27,8 @@ import io.varve.server.command.session.Client;
 import io.varve.server.command.session.Connection;
 import io.varve.server.command.session.ParkedCommand;
 import io.varve.server.command.session.Transaction;
+import io.varve.server.replication.Feed;
+import io.varve.server.replication.Replica;
 import io.varve.server.resp.LargeBulks;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
@@ -177,6 +179,10 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             out().end();
             disconnecting.subscriptions().disconnect();
             server.lifecycle().stopWaiting(disconnecting);
+            Replica replica = disconnecting.replica();
+            if (replica != null) {
+                server.replicas().detach(replica);
+            }
         }
         ParkedCommand ended = waiting;
         endWaiting();
@@ -461,6 +467,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     public void channelWritabilityChanged(ChannelHandlerContext ctx) {
         if (!closed && client != null && channel.isWritable()) {
             out().scheduleDelivery();
+            out().feedTask().run();
             if (!isExecuting) {
                 resume();
             }
@@ -482,7 +489,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             out().check(nowMillis);
         }
         long timeoutMillis = server.config().number("timeout") * 1000;
-        boolean isExempt = out().isHeld() || !closed && (waiting != null || me.hasMessages());
+        boolean isExempt = out().isHeld() || me.isReplica() || !closed && (waiting != null || me.hasMessages());
         if (!isMoving(nowMillis) && timeoutMillis > 0 && !isExempt
                 && nowMillis - Math.max(movedMillis, me.lastInteractionMillis()) > timeoutMillis) {
             LOG.debug("Connection {} is closed: idle", channel.remoteAddress());
@@ -523,6 +530,20 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         } catch (RejectedExecutionException ended) {
             LOG.debug("Connection {} receives no more messages: the server is stopping", channel.remoteAddress(),
                     ended);
+        }
+    }
+
+    @Override
+    public void feed(Feed source) {
+        out().feed(source);
+    }
+
+    @Override
+    public void onFeed() {
+        try {
+            channel.eventLoop().execute(out().feedTask());
+        } catch (RejectedExecutionException ended) {
+            LOG.debug("Replica {} receives nothing more: the server is stopping", channel.remoteAddress(), ended);
         }
     }
 

@@ -3,6 +3,7 @@ package io.varve.server.net;
 import java.util.function.Consumer;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.varve.server.admin.LoopCounters;
@@ -10,6 +11,7 @@ import io.varve.server.command.ServerState;
 import io.varve.server.command.session.Client;
 import io.varve.server.config.OutputBufferLimits;
 import io.varve.server.pubsub.Subscriptions;
+import io.varve.server.replication.Feed;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
 import io.varve.server.resp.RunBuffer;
@@ -18,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The outbound side of one connection: replies, and the messages in its client's inbox. Confined to its event loop. It
+ * The outbound side of one connection: replies, the messages in its client's inbox, and the feed of a replica. Confined to its event loop. It
  * disconnects a client for which too much is pending.
  *
  * <p>Messages stay in the inbox, on the heap, until the channel has written the earlier ones; so a slow subscriber gets
@@ -35,6 +37,8 @@ final class Outgoing {
     private static final int MOVED_BYTES = 16 << 10;
     /** Maximum message bytes written before other connections get a turn. */
     private static final int BATCH_BYTES = 256 << 10;
+    /** The size of the buffers that are filled from the feed of a replica. */
+    private static final int FEED_BYTES = 64 << 10;
     /** If there was no memory for a message, at least this much is reclaimed. */
     private static final long MIN_FREED_BYTES = 1 << 20;
 
@@ -59,12 +63,14 @@ final class Outgoing {
     private final Owner owner;
     private final Consumer<ByteBuf> pieceWriter = this::writePiece;
     private final Runnable deliveryTask = this::continueDelivery;
+    private final Runnable feedTask = this::continueFeed;
     private final ChannelFutureListener deliveryWritten = _ -> deliveryWritten();
     /** The last of several pieces, which is written in another way than the earlier ones. */
     private @Nullable ByteBuf lastPiece;
     /** Whether messages were written that the channel has not flushed yet. */
     private boolean deliveryInFlight;
     private boolean deliveryScheduled;
+    private @Nullable Feed feed;
     private boolean ended;
     /** Whether replies wait for the log: for the client's last change when they began to. */
     private boolean isHeld;
@@ -199,6 +205,65 @@ final class Outgoing {
         } catch (NoBufferException none) {
             return piece;
         }
+    }
+
+    // --- the feed of a replica
+
+    /** From now on the connection sends what the feed has. */
+    void feed(Feed source) {
+        feed = source;
+    }
+
+    /** The task that the event loop runs when the feed has bytes. */
+    Runnable feedTask() {
+        return feedTask;
+    }
+
+    /** Writes what the feed has, as long as the client reads it. */
+    private void continueFeed() {
+        Feed source = feed;
+        if (source == null || ended || !channel.isOpen()) {
+            return;
+        }
+        source.begin();
+        int written = 0;
+        int read = 1;
+        try {
+            while (read > 0 && channel.isWritable() && written < BATCH_BYTES) {
+                read = writeFrom(source);
+                written += Math.max(read, 0);
+            }
+        } catch (NoBufferException | OutOfMemoryError none) {
+            ended = true;
+            owner.failed(none);
+            return;
+        }
+        if (written > 0) {
+            worker.dispatcher().counters().add(LoopCounters.Total.OUTPUT_BYTES, written);
+            worker.dispatcher().counters().add(LoopCounters.Total.WRITES, 1);
+            channel.flush();
+        }
+        if (read == Feed.END) {
+            ended = true;
+            channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+        } else if (read > 0 && channel.isWritable()) {
+            channel.eventLoop().execute(feedTask);
+        }
+    }
+
+    private int writeFrom(Feed source) {
+        ByteBuf piece = buffers.directBuffer(FEED_BYTES);
+        int read = 0;
+        try {
+            read = source.read(piece.memoryAddress(), piece.capacity());
+            if (read > 0) {
+                piece.writerIndex(read);
+                channel.write(compact(piece.retain()), channel.voidPromise());
+            }
+        } finally {
+            piece.release();
+        }
+        return read;
     }
 
     // --- messages

@@ -341,7 +341,12 @@ public final class AppendLog implements AutoCloseable {
 
     private void forceIfDue() {
         IncrementFile current = file;
-        if (current == null || !current.isUnforced() || ended) {
+        if (current == null || ended) {
+            return;
+        }
+        if (!current.isUnforced()) {
+            // The commands since the last force were for replicas only.
+            reached(written);
             return;
         }
         boolean isDue = closing || switch (sync) {
@@ -375,8 +380,14 @@ public final class AppendLog implements AutoCloseable {
         recovered();
         forcedNanos = ticker.nanoTime();
         timings.forced(forcedNanos - begin, sync == Sync.ALWAYS);
-        durable = written;
-        waiters.run(written);
+        reached(written);
+    }
+
+    private void reached(long offset) {
+        if (durable != offset) {
+            durable = offset;
+            waiters.run(offset);
+        }
     }
 
     private void forceSucceeded() {

@@ -32,6 +32,22 @@ public final class ChangeStream implements AutoCloseable {
     private static final int NO_DATABASE = -1;
     private static final long NO_TIME = -1;
 
+    /**
+     * Receives every byte of the commands as it is appended, for replicas. Called under the stream's monitor, and under
+     * the locks of the changed shards: it neither waits nor throws.
+     */
+    public interface Copies {
+        void append(byte[] bytes);
+
+        void append(long address, long length);
+
+        /** Commands are complete: they may leave. */
+        void appended();
+
+        /** A change is missing from the stream: nothing after it may leave. */
+        void failed();
+    }
+
     /** A piece of memory, and how much of it is used. */
     static final class Block {
         private final NativeMemory owner = new NativeMemory();
@@ -65,6 +81,9 @@ public final class ChangeStream implements AutoCloseable {
     private long timeMillis = NO_TIME;
     private long pendingBytes;
     private boolean attached;
+    /** Whether the log's reader takes what is appended: it is attached, and a file was begun. */
+    private boolean logged;
+    private @Nullable Copies copies;
     private @Nullable Throwable failure;
     private volatile boolean on;
     private volatile boolean full;
@@ -73,7 +92,7 @@ public final class ChangeStream implements AutoCloseable {
         sections.add(open);
     }
 
-    /** Whether there is a reader: if not, nothing is to be appended. */
+    /** Whether there is a log or a replica: if not, nothing is to be appended. */
     public boolean isOn() {
         return on;
     }
@@ -86,7 +105,37 @@ public final class ChangeStream implements AutoCloseable {
     /** Ends {@link #attach}: nothing is appended any more. The reader still takes what was. */
     synchronized void detach() {
         attached = false;
-        on = false;
+        logged = false;
+        on = copies != null;
+    }
+
+    /**
+     * Has every command from here on copied. The first one is preceded by its database. The caller holds the locks of
+     * all shards.
+     *
+     * @return the offset before the first copied command
+     */
+    public synchronized long copyTo(Copies receiver) {
+        copies = receiver;
+        on = true;
+        database = NO_DATABASE;
+        return offset;
+    }
+
+    /** Ends {@link #copyTo}. */
+    public synchronized void stopCopies() {
+        copies = null;
+        on = logged;
+    }
+
+    /** Copies a command that changes nothing, and that the log does not need. Its bytes count for the offset. */
+    public synchronized void copyOnly(byte[] command) {
+        if (copies != null) {
+            copies.append(command);
+            offset += command.length;
+            open.end = offset;
+            copies.appended();
+        }
     }
 
     /** The offset after the last command. */
@@ -102,7 +151,7 @@ public final class ChangeStream implements AutoCloseable {
     /** Whether there is nothing to take. */
     synchronized boolean isEmpty() {
         Section first = sections.getFirst();
-        return first == open && first.bytes == 0 && !first.startsFile;
+        return first == open && first.start == first.end && !first.startsFile;
     }
 
     /** Whether so much is pending that writes have to wait. */
@@ -144,7 +193,7 @@ public final class ChangeStream implements AutoCloseable {
             return offset;
         }
         try {
-            appendToFile(first, last, nowMillis, address, length);
+            appendCommands(first, last, nowMillis, address, length);
         } catch (OutOfMemoryError noBlock) {
             fail(noBlock);
             throw noBlock;
@@ -152,8 +201,8 @@ public final class ChangeStream implements AutoCloseable {
         return offset;
     }
 
-    private void appendToFile(int first, int last, long nowMillis, long address, long length) {
-        if (nowMillis != timeMillis) {
+    private void appendCommands(int first, int last, long nowMillis, long address, long length) {
+        if (logged && nowMillis != timeMillis) {
             timeMillis = nowMillis;
             put((TIME + nowMillis + "\r\n").getBytes(StandardCharsets.US_ASCII));
         }
@@ -161,13 +210,24 @@ public final class ChangeStream implements AutoCloseable {
             String number = Integer.toString(first);
             byte[] select = ("*2\r\n$6\r\nSELECT\r\n$" + number.length() + "\r\n" + number + "\r\n")
                     .getBytes(StandardCharsets.US_ASCII);
-            put(select);
+            if (logged) {
+                put(select);
+            }
+            if (copies != null) {
+                copies.append(select);
+            }
             offset += select.length;
         }
         database = last;
-        put(address, length);
+        if (logged) {
+            put(address, length);
+        }
         offset += length;
         open.end = offset;
+        if (copies != null) {
+            copies.append(address, length);
+            copies.appended();
+        }
     }
 
     /**
@@ -176,6 +236,9 @@ public final class ChangeStream implements AutoCloseable {
      */
     synchronized void fail(Throwable cause) {
         failure = failure == null ? cause : failure;
+        if (copies != null) {
+            copies.failed();
+        }
     }
 
     private void put(byte[] bytes) {
@@ -231,6 +294,7 @@ public final class ChangeStream implements AutoCloseable {
         if (!attached) {
             return offset;
         }
+        logged = true;
         on = true;
         open = new Section(true, offset);
         sections.addLast(open);
@@ -294,6 +358,8 @@ public final class ChangeStream implements AutoCloseable {
     @Override
     public synchronized void close() {
         on = false;
+        logged = false;
+        copies = null;
         free.forEach(block -> block.owner.close());
         free.clear();
         sections.forEach(section -> section.blocks.forEach(block -> block.owner.close()));

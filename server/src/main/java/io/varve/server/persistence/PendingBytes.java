@@ -9,7 +9,7 @@ import io.varve.memory.offheap.Memory;
 import io.varve.server.system.NativeMemory;
 
 /**
- * Bytes on their way to a file: any thread appends and never waits for the disk, one thread writes. Guarded by its own
+ * Bytes on their way to a file or a replica: any thread appends and never waits for the disk, one thread writes. Guarded by its own
  * monitor, which is not held during a write. Its blocks are reused, and freed at the end.
  */
 public final class PendingBytes implements AutoCloseable {
@@ -56,10 +56,10 @@ public final class PendingBytes implements AutoCloseable {
     }
 
     /** Writes what is pending now. Called by one thread. */
-    public void writeTo(SnapshotFile file) throws IOException {
+    public void writeTo(Snapshots.Output output) throws IOException {
         Block block = take();
         while (block != null) {
-            file.write(block.memory.asSlice(0, block.used));
+            output.write(block.memory.asSlice(0, block.used));
             block = recycle(block);
         }
     }

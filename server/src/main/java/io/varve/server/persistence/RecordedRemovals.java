@@ -1,5 +1,11 @@
 package io.varve.server.persistence;
 
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+
 import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
 import io.varve.memory.item.Change;
@@ -16,16 +22,41 @@ public final class RecordedRemovals implements ChangeListener {
     private final CacheSession session;
     private final Ticker ticker;
     private final ChangeRecorder shared;
-    private final Runnable onLoss;
+    private final Cache cache;
+    private final List<Runnable> onLoss = new CopyOnWriteArrayList<>();
     private volatile boolean skipsFlushes;
+    /** The log, the replicas: while there is one, it listens to the cache. Guarded by itself. */
+    private final Set<Object> users = Collections.newSetFromMap(new IdentityHashMap<>());
 
-    /** @param onLoss called when the flash tier has lost all of its keys, under the locks of all shards */
-    public RecordedRemovals(ChangeStream stream, Cache cache, Runnable onLoss) {
+    public RecordedRemovals(ChangeStream stream, Cache cache) {
         this.stream = stream;
-        this.onLoss = onLoss;
+        this.cache = cache;
         session = cache.newSession();
         ticker = cache.config().ticker();
         shared = new ChangeRecorder(stream, session);
+    }
+
+    /** Adds an action for when the flash tier has lost all of its keys: called under the locks of all shards. */
+    public void onLoss(Runnable action) {
+        onLoss.add(action);
+    }
+
+    /** Records removals from now on, for this user of the stream among others. */
+    public void use(Object user) {
+        synchronized (users) {
+            if (users.add(user) && users.size() == 1) {
+                cache.subscribe(this);
+            }
+        }
+    }
+
+    /** Ends {@link #use}. */
+    public void disuse(Object user) {
+        synchronized (users) {
+            if (users.remove(user) && users.isEmpty()) {
+                cache.unsubscribe(this);
+            }
+        }
     }
 
     @Override
@@ -91,7 +122,7 @@ public final class RecordedRemovals implements ChangeListener {
     @Override
     public void lost(int database) {
         if (stream.isOn()) {
-            onLoss.run();
+            onLoss.forEach(Runnable::run);
         }
     }
 

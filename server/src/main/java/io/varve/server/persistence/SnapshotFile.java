@@ -16,7 +16,7 @@ import io.varve.server.rdb.Crc64;
  * A file that replaces another one when it is complete and on disk. Confined to the thread that writes it. Closed
  * without {@link #commit}, it is deleted, and the other file stays.
  */
-public final class SnapshotFile implements AutoCloseable {
+public final class SnapshotFile implements Snapshots.Output {
     /** Written bytes after which they are forced to disk, so that the last force is short. */
     private static final long FORCED_BYTES = 16 << 20;
 
@@ -40,7 +40,7 @@ public final class SnapshotFile implements AutoCloseable {
                 StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING));
     }
 
-    /** Writes native memory. */
+    @Override
     public void write(MemorySegment bytes) throws IOException {
         checksum = Crc64.update(checksum, bytes.address(), bytes.byteSize());
         unforced += bytes.byteSize();
@@ -57,13 +57,14 @@ public final class SnapshotFile implements AutoCloseable {
         }
     }
 
-    /** Writes the checksum of all bytes before it, or zero for none. */
+    @Override
     public void writeChecksum(boolean isWanted) throws IOException {
         writeFully(ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN)
                 .putLong(0, isWanted ? checksum : 0));
     }
 
     /** Replaces the other file. Returns when that would survive a loss of power. */
+    @Override
     public void commit() throws IOException {
         channel.force(true);
         channel.close();
@@ -83,5 +84,11 @@ public final class SnapshotFile implements AutoCloseable {
         if (!committed) {
             Files.deleteIfExists(temporary);
         }
+    }
+
+    /** The file that it replaces. */
+    @Override
+    public String toString() {
+        return target.toString();
     }
 }

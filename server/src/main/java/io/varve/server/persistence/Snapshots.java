@@ -1,5 +1,7 @@
 package io.varve.server.persistence;
 
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -11,6 +13,28 @@ public interface Snapshots extends AutoCloseable {
     interface Task {
         /** @throws Exception if it fails; the message is for clients */
         void run() throws Exception;
+    }
+
+    /** Where the bytes of one snapshot go. Confined to the thread that writes it. */
+    interface Output extends AutoCloseable {
+        /** Writes native memory; may wait. */
+        void write(MemorySegment bytes) throws IOException;
+
+        /** Writes the checksum of all bytes before it, or zero for none. */
+        void writeChecksum(boolean isWanted) throws IOException;
+
+        /** The snapshot is complete. */
+        void commit() throws IOException;
+
+        /** Ends it. Without {@link #commit}, what was written is void. */
+        @Override
+        void close() throws IOException;
+    }
+
+    /** Begins outputs. */
+    @FunctionalInterface
+    interface Outputs {
+        Output create() throws IOException;
     }
 
     /**

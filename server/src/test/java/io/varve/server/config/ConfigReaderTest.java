@@ -118,8 +118,8 @@ class ConfigReaderTest {
                         inner + ":2: tcp-keepalive x: expected a number from 0 to 2147483647",
                         file + ":9: dbfilename a/b: expected the name of a file in the folder dir, without a path",
                         file + ":11: user a: is defined twice",
-                        file + ":12: slaveof 10.0.0.1 6379: expected \"\": Varve does not replicate, so this server"
-                                + " would serve its own data; remove the line",
+                        file + ":12: slaveof 10.0.0.1 6379: expected \"\": Varve cannot follow a primary, so this"
+                                + " server would serve its own data; remove the line",
                         file + ":13: requirepass (hidden): takes one value: any text",
                         file + ":14: loadmodule x.so: Varve has no modules: remove the line",
                         file + ":15: configuration file " + folder
@@ -139,8 +139,7 @@ class ConfigReaderTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"appendfilename a/b|appendfilename b", "dbfilename a/b|dbfilename b",
             "daemonize yes|daemonize no", "cluster-enabled yes|cluster-enabled no",
-            "slaveof 127.0.0.1 1|replicaof no one", "min-slaves-to-write 1|min-replicas-to-write 0",
-            "import-mode yes|import-mode no"})
+            "slaveof 127.0.0.1 1|replicaof no one", "import-mode yes|import-mode no"})
     void unsupportedSemanticsAreRefused_unlessOverridden(String bad, String good)
             throws IOException {
         String name = Objects.requireNonNull(Settings.find(bad.substring(0, bad.indexOf(' ')))).name();

@@ -89,7 +89,8 @@ class LogDifferentialTest {
         return client.call("DEBUG", "DIGEST").text();
     }
 
-    private static void fill(SplittableRandom random, RawClient client, boolean huge) throws IOException {
+    /** Makes random changes of all kinds. */
+    static void fill(SplittableRandom random, RawClient client, boolean huge) throws IOException {
         int values = huge ? 2 : 1 + random.nextInt(60);
         for (int i = 0; i < values; i++) {
             String key = "key" + random.nextInt(100);

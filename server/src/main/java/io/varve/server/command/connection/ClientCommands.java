@@ -113,9 +113,10 @@ public final class ClientCommands {
     /** Filters clients by type; null, and an error replied, if the type is unknown. */
     private static @Nullable Predicate<Client> typeFilter(CommandContext context, String type) {
         return switch (type.toLowerCase(java.util.Locale.ROOT)) {
-            case "normal" -> client -> !client.isListening();
+            case "normal" -> client -> !client.isListening() && !client.isReplica();
             case "pubsub" -> Client::isListening;
-            case "master", "replica", "slave" -> _ -> false;
+            case "replica", "slave" -> Client::isReplica;
+            case "master" -> _ -> false;
             default -> {
                 context.reply().error("ERR Unknown client type '" + type + "'");
                 yield null;

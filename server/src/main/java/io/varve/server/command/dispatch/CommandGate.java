@@ -19,6 +19,8 @@ final class CommandGate {
     private static final String SNAPSHOT_FAILED = "MISCONF The last snapshot could not be saved, so writes are refused"
             + " (stop-writes-on-bgsave-error yes). The server's log says why";
 
+    private static final String NO_REPLICAS = "NOREPLICAS Not enough good replicas to write.";
+
     private final ServerState server;
     private final CacheSession session;
     private final OomGuard oomGuard;
@@ -26,7 +28,7 @@ final class CommandGate {
     private final boolean hasFlash;
     /** Whether memory for all writes of the run was available at its start. */
     private boolean roomy;
-    /** The error for all writes while the disk cannot be written; null if it can. */
+    /** The error for all writes while a disk cannot be written or replicas are missing; null if there is none. */
     private @Nullable String misconfigured;
     /** Whether keyspace events are published as messages. */
     private boolean publishesEvents;
@@ -54,8 +56,11 @@ final class CommandGate {
         if (hasFlash && server.logLifecycle().hasLostKeys()) {
             return FLASH_FAILED;
         }
-        return server.telemetry().snapshots().hasFailed() && server.snapshots().savesAtShutdown()
-                && server.config().bool("stop-writes-on-bgsave-error") ? SNAPSHOT_FAILED : null;
+        if (server.telemetry().snapshots().hasFailed() && server.snapshots().savesAtShutdown()
+                && server.config().bool("stop-writes-on-bgsave-error")) {
+            return SNAPSHOT_FAILED;
+        }
+        return server.replicas().isWritable() ? null : NO_REPLICAS;
     }
 
     private static boolean isWritingTransaction(CommandSpec spec, Client client) {

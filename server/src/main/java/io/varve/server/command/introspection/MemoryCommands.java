@@ -97,7 +97,7 @@ public final class MemoryCommands {
         pairs.add("peak.allocated", figures.peakBytes());
         pairs.add("total.allocated", figures.usedBytes());
         pairs.add("startup.allocated", figures.startupBytes());
-        pairs.add("replication.backlog", 0);
+        pairs.add("replication.backlog", figures.backlogBytes());
         pairs.add("clients.slaves", 0);
         pairs.add("clients.normal", figures.bufferBytes());
         pairs.add("cluster.links", 0);

@@ -17,6 +17,7 @@ import io.varve.server.persistence.ChangeStream;
 import io.varve.server.persistence.LogLifecycle;
 import io.varve.server.persistence.LogManifest;
 import io.varve.server.persistence.RecordedRemovals;
+import io.varve.server.persistence.SnapshotFile;
 import io.varve.server.persistence.SnapshotStatus;
 import io.varve.server.persistence.Snapshots;
 import io.varve.server.system.FailureReason;
@@ -48,7 +49,8 @@ public final class LogControl implements LogLifecycle {
         this.server = server;
         changes = server.changes();
         log = server.log();
-        removals = new RecordedRemovals(changes, server.cache(), losses::incrementAndGet);
+        removals = server.removals();
+        removals.onLoss(losses::incrementAndGet);
         status = server.telemetry().logRewrites();
         configure(server.config());
         server.onConfig((changed, _) -> prepare(changed));
@@ -109,7 +111,7 @@ public final class LogControl implements LogLifecycle {
     private void openFiles(ServerConfig config, @Nullable LogManifest loaded) throws IOException {
         log.lock(directory(config));
         log.open(directory(config), config.text("appendfilename"), loaded);
-        server.cache().subscribe(removals);
+        removals.use(this);
     }
 
     @Override
@@ -134,7 +136,7 @@ public final class LogControl implements LogLifecycle {
         log.close();
         isBehind = false;
         coveredLosses = losses.get();
-        server.cache().unsubscribe(removals);
+        removals.disuse(this);
     }
 
     // --- rewriting
@@ -201,6 +203,7 @@ public final class LogControl implements LogLifecycle {
         try {
             removals.withoutFlushes(flush);
             load.run();
+            server.replicas().beginAnew();
         } catch (Exception | Error failed) {
             try {
                 complete();
@@ -224,10 +227,11 @@ public final class LogControl implements LogLifecycle {
         try {
             long[] cut = new long[1];
             long[] covered = new long[1];
-            new SnapshotWriter(server, status, base, true, this::isCancelled).write(() -> {}, () -> {
-                cut[0] = changes.cut();
-                covered[0] = losses.get();
-            });
+            new SnapshotWriter(server, status, () -> SnapshotFile.create(base), true, this::isCancelled).write(() -> {},
+                    () -> {
+                        cut[0] = changes.cut();
+                        covered[0] = losses.get();
+                    });
             log.replaceBase(base, cut[0]);
             coveredLosses = covered[0];
             isBehind = false;

@@ -10,6 +10,7 @@ import java.util.function.Consumer;
 import io.varve.server.command.ServerState;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.persistence.SaveRules;
+import io.varve.server.persistence.SnapshotFile;
 import io.varve.server.persistence.SnapshotStatus;
 import io.varve.server.persistence.Snapshots;
 import io.varve.server.system.FailureReason;
@@ -145,7 +146,8 @@ public final class SnapshotSaver implements Snapshots {
     }
 
     private void save() throws IOException {
-        SnapshotWriter writer = new SnapshotWriter(server, status, file(server.config()), false, this::isCancelled);
+        SnapshotWriter writer = new SnapshotWriter(server, status,
+                () -> SnapshotFile.create(file(server.config())), false, this::isCancelled);
         // Changes from here on may be missing in the file, and count as not saved.
         writer.write(() -> status.covers(server.telemetry().changes()), () -> {});
     }

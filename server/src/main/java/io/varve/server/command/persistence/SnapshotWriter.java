@@ -1,7 +1,6 @@
 package io.varve.server.command.persistence;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -9,14 +8,14 @@ import java.util.function.BooleanSupplier;
 import io.varve.memory.PointInTimeScan;
 import io.varve.server.command.ServerState;
 import io.varve.server.persistence.PendingBytes;
-import io.varve.server.persistence.SnapshotFile;
 import io.varve.server.persistence.SnapshotStatus;
+import io.varve.server.persistence.Snapshots;
 import io.varve.server.system.NativeMemory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes an RDB file that holds the key space as it was at one moment, while commands go on (decision 43). Confined to
+ * Writes a snapshot in RDB format that holds the key space as it was at one moment, while commands go on (decision 43). Confined to
  * the thread that writes it.
  *
  * <p>Between two index buckets the scan releases the shard's lock if it has held it for {@link #SLICE_NANOS}, and
@@ -33,29 +32,29 @@ final class SnapshotWriter {
 
     private final ServerState server;
     private final SnapshotStatus status;
-    private final Path target;
+    private final Snapshots.Outputs outputs;
     private final boolean isLogBase;
     private final BooleanSupplier cancelled;
 
     /**
-     * @param target the file that is written, or replaced once it is complete
+     * @param outputs begins an output for each attempt
      * @param isLogBase whether it is the base of the log
      * @param cancelled whether to give up
      */
-    SnapshotWriter(ServerState server, SnapshotStatus status, Path target, boolean isLogBase,
+    SnapshotWriter(ServerState server, SnapshotStatus status, Snapshots.Outputs outputs, boolean isLogBase,
             BooleanSupplier cancelled) {
         this.server = server;
         this.status = status;
-        this.target = target;
+        this.outputs = outputs;
         this.isLogBase = isLogBase;
         this.cancelled = cancelled;
     }
 
     /**
-     * Writes the file.
+     * Writes the snapshot.
      *
      * @param before called before each attempt
-     * @param atMoment called at the moment whose state the file holds, under the locks of all shards
+     * @param atMoment called at the moment whose state it holds, under the locks of all shards
      */
     void write(Runnable before, Runnable atMoment) throws IOException {
         int attempt = 1;
@@ -71,12 +70,12 @@ final class SnapshotWriter {
 
     /** @return false if a flush aborted the scan, or the file needs another version */
     private boolean isWritten(Runnable atMoment) throws IOException {
-        try (SnapshotFile file = SnapshotFile.create(target);
+        try (Snapshots.Output output = outputs.create();
                 PendingBytes pending = new PendingBytes();
                 SnapshotEncoder encoder = new SnapshotEncoder(server, pending, isLogBase, atMoment);
                 PointInTimeScan scan = server.cache().scanAtOneMoment(encoder)) {
             boolean isTimed = scan.timedHashes() > 0 || status.hasTimedOnFlash();
-            writeHead(encoder, scan, isTimed, file);
+            writeHead(encoder, scan, isTimed, output);
             boolean more;
             do {
                 if (cancelled.getAsBoolean()) {
@@ -90,7 +89,7 @@ final class SnapshotWriter {
                 }
                 status.progress(encoder.keys());
                 if (!more || pending.bytes() >= MAX_PENDING_BYTES) {
-                    pending.writeTo(file);
+                    pending.writeTo(output);
                 } else {
                     LockSupport.parkNanos(this, REST_NANOS);
                 }
@@ -100,15 +99,15 @@ final class SnapshotWriter {
             }
             status.timedOnFlash(encoder.hasTimedOnFlash());
             encoder.end();
-            pending.writeTo(file);
-            file.writeChecksum(server.config().bool("rdbchecksum"));
-            file.commit();
-            LOG.info("Saved {} keys to {}", encoder.keys(), target);
+            pending.writeTo(output);
+            output.writeChecksum(server.config().bool("rdbchecksum"));
+            output.commit();
+            LOG.info("Saved {} keys to {}", encoder.keys(), output);
             return true;
         }
     }
 
-    private void writeHead(SnapshotEncoder encoder, PointInTimeScan scan, boolean isTimed, SnapshotFile file)
+    private void writeHead(SnapshotEncoder encoder, PointInTimeScan scan, boolean isTimed, Snapshots.Output output)
             throws IOException {
         long keys = 0;
         for (int i = 0; i < server.cache().databaseCount(); i++) {
@@ -117,7 +116,7 @@ final class SnapshotWriter {
         status.expects(keys);
         try (NativeMemory memory = new NativeMemory(); PendingBytes head = new PendingBytes()) {
             encoder.head(scan, isTimed, memory, head);
-            head.writeTo(file);
+            head.writeTo(output);
         }
     }
 

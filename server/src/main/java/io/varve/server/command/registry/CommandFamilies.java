@@ -17,6 +17,7 @@ import io.varve.server.command.introspection.ObjectCommands;
 import io.varve.server.command.key.KeyCommands;
 import io.varve.server.command.key.ScanCommands;
 import io.varve.server.command.list.ListCommands;
+import io.varve.server.command.persistence.FullSynchronization;
 import io.varve.server.command.persistence.LogControl;
 import io.varve.server.command.persistence.PersistenceCommands;
 import io.varve.server.command.persistence.SnapshotSaver;
@@ -39,6 +40,7 @@ public final class CommandFamilies {
     public static CommandTable table(ServerState server) {
         server.snapshots(new SnapshotSaver(server));
         server.logLifecycle(new LogControl(server));
+        server.replicas().synchronizer(new FullSynchronization(server));
         CommandTable.Builder table = CommandTable.builder();
         StringCommands.addTo(table);
         KeyCommands.addTo(table);

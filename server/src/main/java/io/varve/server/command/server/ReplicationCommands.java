@@ -1,11 +1,18 @@
 package io.varve.server.command.server;
 
+import java.util.List;
+import java.util.function.Consumer;
+
 import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Errors;
+import io.varve.server.command.session.Client;
 import io.varve.server.command.session.ParkedCommand;
 import io.varve.server.command.spec.CommandFlag;
+import io.varve.server.replication.Replica;
+import io.varve.server.replication.Replicas;
+import io.varve.server.resp.ReplyWriter;
 import io.varve.server.resp.RequestHeapBudget;
 
 import static io.varve.server.command.spec.CommandFlag.ADMIN;
@@ -13,9 +20,10 @@ import static io.varve.server.command.spec.CommandFlag.FAST;
 import static io.varve.server.command.spec.CommandFlag.LOADING;
 import static io.varve.server.command.spec.CommandFlag.NOSCRIPT;
 import static io.varve.server.command.spec.CommandFlag.NO_ASYNC_LOADING;
+import static io.varve.server.command.spec.CommandFlag.NO_MULTI;
 import static io.varve.server.command.spec.CommandFlag.STALE;
 
-/** ROLE, WAIT, REPLICAOF and FAILOVER, as replied by a primary without replicas. Immutable: static handlers. */
+/** PSYNC, REPLCONF, ROLE, WAIT, REPLICAOF and FAILOVER, as a primary answers them. Immutable: static handlers. */
 final class ReplicationCommands {
     /** Heap bytes of a waiting client. */
     private static final long WAITING_BYTES = 1 << 10;
@@ -30,8 +38,19 @@ final class ReplicationCommands {
         table.add(CommandBuilder.named("wait").group("generic").arity(3).flags(CommandFlag.BLOCKING)
                 .tips("request_policy:all_shards", "response_policy:agg_min").since("3.0.0")
                 .categories("@connection")
-                .summary("Waits for replicas; there are none, so it returns 0 at the timeout")
+                .summary("Waits until replicas have acknowledged the client's writes; returns how many have")
                 .handler(ReplicationCommands::await));
+        table.add(CommandBuilder.named("psync").group("server").arity(-3)
+                .flags(ADMIN, NOSCRIPT, NO_ASYNC_LOADING, NO_MULTI).since("2.8.0")
+                .summary("Makes the connection that of a replica, which continues or begins anew")
+                .handler(ReplicationCommands::synchronize));
+        table.add(CommandBuilder.named("sync").group("server").arity(1)
+                .flags(ADMIN, NOSCRIPT, NO_ASYNC_LOADING, NO_MULTI).since("1.0.0")
+                .summary("Makes the connection that of a replica of an old version")
+                .handler(ReplicationCommands::oldSynchronize));
+        table.add(CommandBuilder.named("replconf").group("server").arity(-1)
+                .flags(ADMIN, NOSCRIPT, LOADING, STALE, CommandFlag.ALLOW_BUSY).since("3.0.0")
+                .summary("What a replica says about itself").handler(ReplicationCommands::configure));
         table.add(replicaOf("replicaof", "5.0.0"));
         table.add(replicaOf("slaveof", "1.0.0"));
         table.add(CommandBuilder.named("failover").group("server").arity(-1).flags(ADMIN, NOSCRIPT, STALE)
@@ -45,43 +64,168 @@ final class ReplicationCommands {
                 .handler(ReplicationCommands::replicaOf);
     }
 
-    private static void role(CommandContext context) {
-        context.reply().array(3);
-        context.reply().bulkAscii("master");
-        context.reply().integer(0);
-        context.reply().array(0);
+    // --- a replica's connection
+
+    private static void synchronize(CommandContext context) {
+        if (context.argumentCount() != 3) {
+            context.syntaxError();
+        } else if (context.requireLong(2)) {
+            attach(context, context.argumentString(1), context.longValue());
+        }
     }
 
-    /** Waits until the timeout, because no replica will ever acknowledge. */
+    private static void oldSynchronize(CommandContext context) {
+        if (!context.client().isReplica()) {
+            replica(context).repliesWithData();
+            attach(context, "?", -1);
+        }
+    }
+
+    /** There is no reply: the connection sends what its feed has. */
+    private static void attach(CommandContext context, String id, long offset) {
+        Client client = context.client();
+        if (client.isReplica()) {
+            return;
+        }
+        Replica replica = replica(context);
+        client.becomeReplica();
+        client.replyMode(Client.ReplyMode.OFF);
+        client.connection().feed(replica);
+        context.server().replicas().attach(replica, id, offset);
+    }
+
+    private static Replica replica(CommandContext context) {
+        Client client = context.client();
+        Replica known = client.replica();
+        if (known != null) {
+            return known;
+        }
+        String address = client.address();
+        Replica introduced = context.server().replicas().introduce(client.connection(),
+                address.substring(0, address.lastIndexOf(':')).replace("[", "").replace("]", ""));
+        client.replica(introduced);
+        return introduced;
+    }
+
+    /** Pairs of an option and its value. */
+    private static void configure(CommandContext context) {
+        int arguments = context.argumentCount();
+        if (arguments % 2 == 0) {
+            context.syntaxError();
+            return;
+        }
+        for (int i = 1; i < arguments; i += 2) {
+            if (context.argumentIs(i, "ACK")) {
+                acknowledge(context, i + 1);
+                return;
+            }
+            if (context.argumentIs(i, "GETACK")) {
+                // For a replica: this server is none.
+                return;
+            }
+            if (!isSet(context, i)) {
+                return;
+            }
+        }
+        context.reply().ok();
+    }
+
+    private static void acknowledge(CommandContext context, int argument) {
+        Client client = context.client();
+        Replica replica = client.replica();
+        if (client.isReplica() && replica != null && context.isLong(argument)) {
+            context.server().replicas().acknowledge(replica, context.longValue());
+        }
+    }
+
+    /** @return false if the value is wrong, and an error was replied */
+    private static boolean isSet(CommandContext context, int option) {
+        int value = option + 1;
+        if (context.argumentIs(option, "LISTENING-PORT")) {
+            if (!context.requireLong(value)) {
+                return false;
+            }
+            replica(context).port(Math.clamp(context.longValue(), 0, MAX_PORT));
+        } else if (context.argumentIs(option, "IP-ADDRESS")) {
+            replica(context).host(context.argumentString(value));
+        } else if (context.argumentIs(option, "CAPA")) {
+            if (context.argumentIs(value, "EOF")) {
+                replica(context).readsToMark(true);
+            } else if (context.argumentIs(value, "PSYNC2")) {
+                replica(context).resumesByName(true);
+            }
+        } else if (context.argumentIs(option, "RDB-ONLY")) {
+            if (!context.requireLong(value)) {
+                return false;
+            }
+            replica(context).onlySnapshot(context.longValue() == 1);
+        } else if (!context.argumentIs(option, "VERSION")) {
+            context.reply().error("ERR Unrecognized REPLCONF option: " + context.argumentString(option));
+            return false;
+        }
+        return true;
+    }
+
+    // --- clients
+
+    private static void role(CommandContext context) {
+        Replicas replicas = context.server().replicas();
+        List<Replica> online = replicas.all().stream()
+                .filter(replica -> replica.state() == Replica.State.ONLINE && !replica.hasEnded()).toList();
+        context.reply().array(3);
+        context.reply().bulkAscii("master");
+        context.reply().integer(replicas.offset());
+        context.reply().array(online.size());
+        for (Replica replica : online) {
+            context.reply().array(3);
+            context.reply().bulkAscii(replica.host());
+            context.reply().bulkAscii(Integer.toString(replica.port()));
+            context.reply().bulkAscii(Long.toString(replica.acknowledged()));
+        }
+    }
+
     private static void await(CommandContext context) {
         if (!context.requireLong(1)) {
             return;
         }
-        long replicas = context.longValue();
+        long wanted = context.longValue();
         if (!context.requireLong(2, "ERR timeout is not an integer or out of range")) {
             return;
         }
         long timeoutMillis = context.longValue();
         if (timeoutMillis < 0) {
             context.reply().error("ERR timeout is negative");
-        } else if (timeoutMillis > Long.MAX_VALUE - context.server().ticker().wallMillis()) {
+            return;
+        }
+        if (timeoutMillis > Long.MAX_VALUE - context.server().ticker().wallMillis()) {
             context.reply().error("ERR timeout is out of range");
-        } else if (replicas <= 0 || context.isInTransaction()) {
-            context.reply().integer(0);
+            return;
+        }
+        int acknowledged = context.server().replicas().acknowledged(context.client().repliesAfter());
+        if (acknowledged >= wanted || context.isInTransaction()) {
+            context.reply().integer(acknowledged);
         } else {
-            wait(context, timeoutMillis);
+            wait(context, wanted, timeoutMillis);
         }
     }
 
-    private static void wait(CommandContext context, long timeoutMillis) {
+    private static void wait(CommandContext context, long wanted, long timeoutMillis) {
         RequestHeapBudget memory = context.server().argumentMemory();
         if (!memory.tryReserve(WAITING_BYTES)) {
             context.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
             return;
         }
-        ParkedCommand wait = context.park(timeoutMillis, reply -> reply.integer(0));
+        Replicas replicas = context.server().replicas();
+        long offset = context.client().repliesAfter();
+        Consumer<ReplyWriter> count = reply -> reply.integer(replicas.acknowledged(offset));
+        ParkedCommand wait = context.park(timeoutMillis, count);
+        Runnable acknowledged = () -> wait.answer(count);
         wait.allowUnblock();
-        wait.onFinish(() -> memory.release(WAITING_BYTES));
+        wait.onFinish(() -> {
+            replicas.cancel(acknowledged);
+            memory.release(WAITING_BYTES);
+        });
+        replicas.whenAcknowledged(offset, wanted, acknowledged);
     }
 
     private static void replicaOf(CommandContext context) {

@@ -6,6 +6,7 @@ import io.varve.memory.CacheSession;
 import io.varve.server.acl.Account;
 import io.varve.server.acl.User;
 import io.varve.server.pubsub.Subscriptions;
+import io.varve.server.replication.Replica;
 import io.varve.server.tracking.Tracker;
 import org.jspecify.annotations.Nullable;
 
@@ -48,6 +49,8 @@ public final class Client {
     private final ClientWaits waitState = new ClientWaits();
     private final Subscriptions subscriptions;
     private volatile @Nullable Tracker tracker;
+    private volatile @Nullable Replica replica;
+    private volatile boolean isReplica;
     private @Nullable Transaction transaction;
     private volatile int queuedCommands = -1;
     private volatile long queuedBytes;
@@ -260,6 +263,27 @@ public final class Client {
         all.remove(this);
         subscriptions.disconnect();
         connection.kill();
+    }
+
+    // --- as a replica
+
+    /** What it has said about itself as a replica; null if nothing. */
+    public @Nullable Replica replica() {
+        return replica;
+    }
+
+    public void replica(Replica value) {
+        replica = value;
+    }
+
+    /** Whether it receives the change stream in place of replies. */
+    public boolean isReplica() {
+        return isReplica;
+    }
+
+    /** See {@link #isReplica()}. */
+    public void becomeReplica() {
+        isReplica = true;
     }
 
     // --- its transaction

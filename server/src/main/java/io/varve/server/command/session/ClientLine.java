@@ -53,7 +53,8 @@ public final class ClientLine {
     }
 
     private static String flags(Client client) {
-        String flags = (client.isMonitor() ? "O" : "") + (client.isListening() ? "P" : "")
+        String flags = (client.isMonitor() ? "O" : "") + (client.isReplica() ? "S" : "")
+                + (client.isListening() ? "P" : "")
                 + (client.queuedCommands() >= 0 ? "x" : "")
                 + (client.waitState().waiting() ? "b" : "") + trackingFlags(client.tracker())
                 + (client.connection().isUnixSocket() ? "U" : "")

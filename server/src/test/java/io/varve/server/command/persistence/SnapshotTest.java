@@ -13,6 +13,7 @@ import io.varve.memory.Cache;
 import io.varve.server.VarveServer;
 import io.varve.server.command.ServerState;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.persistence.SnapshotFile;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ServerExtension;
 import org.junit.jupiter.api.Test;
@@ -347,7 +348,8 @@ class SnapshotTest {
                 while (!saver.isCancelled()) {
                     Thread.onSpinWait();
                 }
-                new SnapshotWriter(state, state.telemetry().snapshots(), file(), false, saver::isCancelled)
+                new SnapshotWriter(state, state.telemetry().snapshots(), () -> SnapshotFile.create(file()), false,
+                        saver::isCancelled)
                         .write(() -> {}, () -> {});
             }, ended::complete);
             assertThat(begun).isTrue();

@@ -1,0 +1,384 @@
+package io.varve.server.replication;
+
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+import io.varve.memory.item.Ticker;
+import io.varve.server.config.ServerConfig;
+import io.varve.server.persistence.ChangeStream;
+import io.varve.server.persistence.RecordedRemovals;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The replicas of this server. The first one turns the change stream on, together with a snapshot; the stream stays on
+ * for {@code repl-backlog-ttl} after the last one has gone. Thread-safe: guarded by its own monitor, under which it
+ * takes those of the stream and of a replica; the list is copied on write.
+ */
+public final class Replicas implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Replicas.class);
+    private static final int ID_BYTES = 20;
+    private static final byte[] PING = "*1\r\n$4\r\nPING\r\n".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] GETACK = "*3\r\n$8\r\nREPLCONF\r\n$6\r\nGETACK\r\n$1\r\n*\r\n"
+            .getBytes(StandardCharsets.US_ASCII);
+
+    /** Sends a snapshot to the replicas that wait for one, or does nothing if it cannot begin one now. */
+    @FunctionalInterface
+    public interface Synchronizer {
+        void begin();
+    }
+
+    /** A client that waits until replicas have acknowledged a change. */
+    private record Waiter(long offset, long replicas, Runnable action) {}
+
+    private final ChangeStream changes;
+    private final RecordedRemovals removals;
+    private final Supplier<ServerConfig> config;
+    private final Ticker ticker;
+    private final Backlog backlog;
+    private final List<Replica> replicas = new CopyOnWriteArrayList<>();
+    private final List<Waiter> waiters = new ArrayList<>();
+    private @Nullable Synchronizer synchronizer;
+    private volatile String id = newId();
+    /** Whether the stream has been copied into the backlog since {@link #begin}. */
+    private volatile boolean active;
+    private volatile boolean lost;
+    private long fullSyncs;
+    private long partialSyncs;
+    private long refusedPartialSyncs;
+    private long emptySinceMillis;
+    private long tickedMillis;
+    private volatile long pingedMillis;
+
+    public Replicas(ChangeStream changes, RecordedRemovals removals, Supplier<ServerConfig> config, Ticker ticker) {
+        this.changes = changes;
+        this.removals = removals;
+        this.config = config;
+        this.ticker = ticker;
+        backlog = new Backlog(() -> config.get().number("repl-backlog-size"), this::neededOffset, this::announce);
+    }
+
+    /** Sets what sends snapshots; once, before the first replica. */
+    public void synchronizer(Synchronizer sender) {
+        synchronizer = sender;
+    }
+
+    private static String newId() {
+        byte[] random = new byte[ID_BYTES];
+        new SecureRandom().nextBytes(random);
+        return HexFormat.of().formatHex(random);
+    }
+
+    // --- connections
+
+    /** A client that may become a replica: it has said something about itself. */
+    public Replica introduce(ReplicaLink link, String host) {
+        return new Replica(link, backlog, ticker, host);
+    }
+
+    /**
+     * A replica asks for the change stream. Its connection reads the answer from its {@link Feed}.
+     *
+     * @param wantedId the history that it has, {@code ?} for none
+     * @param offset the first byte that it has not, counted from 1
+     */
+    public synchronized void attach(Replica replica, String wantedId, long offset) {
+        replicas.add(replica);
+        if (active && wantedId.equals(id) && replica.resume(id, offset - 1)) {
+            partialSyncs++;
+            LOG.info("Replica {}:{} continues at offset {}", replica.host(), replica.port(), offset);
+            return;
+        }
+        if (!"?".equals(wantedId)) {
+            refusedPartialSyncs++;
+        }
+        LOG.info("Replica {}:{} needs a snapshot", replica.host(), replica.port());
+        if (synchronizer != null) {
+            synchronizer.begin();
+        }
+    }
+
+    /** Its connection has ended. */
+    public synchronized void detach(Replica replica) {
+        replica.disconnected();
+        if (replicas.remove(replica)) {
+            LOG.info("Replica {}:{} has disconnected", replica.host(), replica.port());
+            emptySinceMillis = ticker.wallMillis();
+        }
+    }
+
+    // --- snapshots
+
+    /** Whether a replica waits for a snapshot. */
+    public boolean isAnyWaiting() {
+        return replicas.stream().anyMatch(replica -> replica.state() == Replica.State.WAITING && !replica.hasEnded());
+    }
+
+    /**
+     * The replicas that wait for a snapshot, and can receive the same form of it.
+     *
+     * @param toMark whether its length is not known in advance
+     */
+    public List<Replica> waiting(boolean toMark) {
+        return replicas.stream().filter(replica -> replica.state() == Replica.State.WAITING && !replica.hasEnded()
+                && replica.readsToMark() == toMark).toList();
+    }
+
+    /** Begins to record changes, if necessary, before a snapshot. */
+    public void prepare() {
+        removals.use(this);
+    }
+
+    /**
+     * A snapshot's moment: what is appended from here on is for these replicas. The caller holds the locks of all
+     * shards.
+     *
+     * @param head follows the first line of the answer
+     */
+    public synchronized void begin(List<Replica> group, String head) {
+        if (!active) {
+            backlog.begin(changes.offset());
+            pingedMillis = ticker.wallMillis();
+            active = true;
+        }
+        long offset = changes.copyTo(backlog);
+        fullSyncs++;
+        group.forEach(replica -> replica.begin(id, offset, head));
+    }
+
+    /**
+     * The data was replaced, or has lost keys, in a way that the change stream does not say: all replicas begin anew.
+     */
+    public synchronized void beginAnew() {
+        if (active) {
+            LOG.warn("All replicas need a new snapshot");
+            endHistory();
+            replicas.forEach(Replica::end);
+        }
+    }
+
+    /**
+     * Keys are lost, no one knows which: as {@link #beginAnew}, at the next {@link #tick}. Waits for nothing, so that a
+     * caller may hold shards.
+     */
+    public void loseHistory() {
+        lost = true;
+    }
+
+    private void endHistory() {
+        lost = false;
+        changes.stopCopies();
+        active = false;
+        id = newId();
+        removals.disuse(this);
+        backlog.close();
+    }
+
+    // --- the stream
+
+    private long neededOffset() {
+        long needed = Long.MAX_VALUE;
+        for (Replica replica : replicas) {
+            needed = Math.min(needed, replica.needed());
+        }
+        return needed;
+    }
+
+    private void announce() {
+        for (Replica replica : replicas) {
+            if (replica.isOnline()) {
+                replica.announce();
+            }
+        }
+    }
+
+    // --- acknowledgements
+
+    /** How many replicas have acknowledged the stream up to an offset. */
+    public int acknowledged(long offset) {
+        int count = 0;
+        for (Replica replica : replicas) {
+            count += replica.isOnline() && replica.acknowledged() >= offset ? 1 : 0;
+        }
+        return count;
+    }
+
+    /**
+     * Runs an action once so many replicas have acknowledged an offset, perhaps at once, and asks them.
+     *
+     * @param wanted how many replicas
+     */
+    public void whenAcknowledged(long offset, long wanted, Runnable action) {
+        synchronized (this) {
+            waiters.add(new Waiter(offset, wanted, action));
+        }
+        if (acknowledged(offset) >= wanted) {
+            runWaiters();
+        } else {
+            changes.copyOnly(GETACK);
+        }
+    }
+
+    /** Forgets an action that waits. */
+    public synchronized void cancel(Runnable action) {
+        waiters.removeIf(waiter -> waiter.action.equals(action));
+    }
+
+    /** A replica has said how far it is. */
+    public void acknowledge(Replica replica, long offset) {
+        replica.acknowledge(offset);
+        runWaiters();
+    }
+
+    private void runWaiters() {
+        List<Runnable> due = new ArrayList<>();
+        synchronized (this) {
+            waiters.removeIf(waiter -> {
+                boolean isDue = acknowledged(waiter.offset) >= waiter.replicas;
+                if (isDue) {
+                    due.add(waiter.action);
+                }
+                return isDue;
+            });
+        }
+        due.forEach(Runnable::run);
+    }
+
+    /** Whether enough replicas are up to date for a write: {@code min-replicas-to-write}. */
+    public boolean isWritable() {
+        long wanted = config.get().minReplicasToWrite();
+        return wanted == 0 || good() >= wanted;
+    }
+
+    /** How many replicas are up to date: they have acknowledged something within {@code min-replicas-max-lag}. */
+    public long good() {
+        long maxLagMillis = TimeUnit.SECONDS.toMillis(config.get().number("min-replicas-max-lag"));
+        return replicas.stream()
+                .filter(replica -> replica.isOnline() && (maxLagMillis == 0 || replica.lagMillis() <= maxLagMillis))
+                .count();
+    }
+
+    // --- periodic work
+
+    /** Called by the maintenance thread, several times a second. */
+    public void tick() {
+        long now = ticker.wallMillis();
+        if (now - tickedMillis < TimeUnit.SECONDS.toMillis(1)) {
+            return;
+        }
+        tickedMillis = now;
+        if (lost || backlog.hasFailed()) {
+            beginAnew();
+        }
+        ping(now);
+        replicas.forEach(this::check);
+        forgetHistory(now);
+        Synchronizer sender = synchronizer;
+        if (sender != null && isAnyWaiting()) {
+            sender.begin();
+        }
+    }
+
+    private void ping(long now) {
+        boolean hasOnline = replicas.stream().anyMatch(Replica::isOnline);
+        if (hasOnline && now - pingedMillis >= TimeUnit.SECONDS.toMillis(
+                config.get().number("repl-ping-replica-period"))) {
+            pingedMillis = now;
+            changes.copyOnly(PING);
+        }
+    }
+
+    private void check(Replica replica) {
+        replica.keepAlive();
+        long timeoutMillis = timeoutMillis();
+        if (replica.isOnline() && replica.lagMillis() > timeoutMillis) {
+            LOG.warn("Replica {}:{} is disconnected: it has acknowledged nothing for {} ms", replica.host(),
+                    replica.port(), replica.lagMillis());
+            replica.end();
+            return;
+        }
+        long hardBytes = config.get().outputBufferLimits().replicaHardBytes();
+        long behind = replica.needed() == Long.MAX_VALUE ? 0 : backlog.end() - replica.needed();
+        if (hardBytes > 0 && behind > Math.max(hardBytes, config.get().number("repl-backlog-size"))) {
+            LOG.warn("Replica {}:{} is disconnected: it is {} bytes behind, more than client-output-buffer-limit"
+                    + " allows", replica.host(), replica.port(), behind);
+            replica.end();
+        }
+    }
+
+    /** How long a connection may make no progress. */
+    public long timeoutMillis() {
+        return TimeUnit.SECONDS.toMillis(config.get().number("repl-timeout"));
+    }
+
+    private synchronized void forgetHistory(long now) {
+        long ttl = config.get().number("repl-backlog-ttl");
+        if (active && ttl > 0 && replicas.isEmpty() && now - emptySinceMillis > TimeUnit.SECONDS.toMillis(ttl)) {
+            LOG.info("The replication backlog is freed: there was no replica for {} s", ttl);
+            endHistory();
+        }
+    }
+
+    // --- figures
+
+    /** All replicas, in the order in which they have asked. */
+    public List<Replica> all() {
+        return replicas;
+    }
+
+    /** The name of the history of changes. */
+    public String id() {
+        return id;
+    }
+
+    /** The offset of the change stream: 0 before the first replica. */
+    public long offset() {
+        return changes.offset();
+    }
+
+    /** Whether there is a backlog. */
+    public boolean isActive() {
+        return active;
+    }
+
+    /** The offset of the backlog's first byte, counted from 1; 0 if there is no backlog. */
+    public long backlogStart() {
+        return active ? backlog.start() + 1 : 0;
+    }
+
+    /** How many bytes of the stream the backlog has. */
+    public long backlogLength() {
+        return active ? backlog.end() - backlog.start() : 0;
+    }
+
+    /** The memory of the backlog. */
+    public long backlogBytes() {
+        return backlog.bytes();
+    }
+
+    public synchronized long fullSyncs() {
+        return fullSyncs;
+    }
+
+    public synchronized long partialSyncs() {
+        return partialSyncs;
+    }
+
+    public synchronized long refusedPartialSyncs() {
+        return refusedPartialSyncs;
+    }
+
+    @Override
+    public synchronized void close() {
+        if (active) {
+            endHistory();
+        }
+    }
+}
