@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The outbound side of one connection: replies, the messages in its client's inbox, and the feed of a replica. Confined to its event loop. It
- * disconnects a client for which too much is pending.
+ * The outbound side of one connection: replies, the messages in its client's inbox, and the feed of a replica.
+ * Confined to its event loop. It disconnects a client for which too much is pending.
  *
  * <p>Messages stay in the inbox, on the heap, until the channel has written the earlier ones; so a slow subscriber gets
  * many at a time, in few buffers. Once {@link #MOVED_BYTES} are waiting, they move into the channel's buffers

@@ -9,8 +9,8 @@ import io.varve.memory.offheap.Memory;
 import io.varve.server.system.NativeMemory;
 
 /**
- * Bytes on their way to a file or a replica: any thread appends and never waits for the disk, one thread writes. Guarded by its own
- * monitor, which is not held during a write. Its blocks are reused, and freed at the end.
+ * Bytes on their way to a file or a replica: any thread appends and never waits for the disk, one thread writes.
+ * Guarded by its own monitor, which is not held during a write. Its blocks are reused, and freed at the end.
  */
 public final class PendingBytes implements AutoCloseable {
     private static final int BLOCK_BYTES = 256 << 10;

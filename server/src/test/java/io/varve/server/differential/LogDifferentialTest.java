@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * run.
  */
 @Timeout(900)
-class LogDifferentialTest {
+public class LogDifferentialTest {
     private static final int LOGS = TestBudget.ofInt("varve.differential.logs", 8, 100);
 
     @RegisterExtension
@@ -90,7 +90,7 @@ class LogDifferentialTest {
     }
 
     /** Makes random changes of all kinds. */
-    static void fill(SplittableRandom random, RawClient client, boolean huge) throws IOException {
+    public static void fill(SplittableRandom random, RawClient client, boolean huge) throws IOException {
         int values = huge ? 2 : 1 + random.nextInt(60);
         for (int i = 0; i < values; i++) {
             String key = "key" + random.nextInt(100);

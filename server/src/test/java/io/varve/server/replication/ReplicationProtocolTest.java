@@ -287,16 +287,12 @@ class ReplicationProtocolTest {
         assertThat(client.isAnswered()).isFalse();
         long acknowledged = offset + encoded("SELECT 0", "SET k 1").length();
         ask(replica, "REPLCONF", "ACK", Long.toString(acknowledged - 1));
-        expect2("PING", "+PONG");
+        assertThat(open().command("PING")).isEqualTo("+PONG\r\n");
         assertThat(client.isAnswered()).isFalse();
         ask(replica, "REPLCONF", "ACK", Long.toString(acknowledged));
         assertThat(client.reply()).isEqualTo(":1\r\n");
         expect("WAIT 2 1", ":1");
         expect("WAIT x 1", "-ERR value is not an integer or out of range");
-    }
-
-    private void expect2(String command, String reply) throws IOException {
-        assertThat(open().command(command)).isEqualTo(reply + "\r\n");
     }
 
     @Test

@@ -15,7 +15,8 @@ import io.varve.server.replication.Replicas;
 import io.varve.server.system.NativeMemory;
 
 /**
- * Sends snapshots to replicas, on the thread that saves snapshots: to all at once that wait when it begins. Thread-safe.
+ * Sends snapshots to replicas, on the thread that saves snapshots: to all at once that wait when it begins.
+ * Thread-safe.
  *
  * <p>If the snapshot fails in the middle, for example because a database was flushed, the replicas are disconnected;
  * they come back and ask again.

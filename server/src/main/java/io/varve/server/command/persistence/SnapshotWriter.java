@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes a snapshot in RDB format that holds the key space as it was at one moment, while commands go on (decision 43). Confined to
- * the thread that writes it.
+ * Writes a snapshot in RDB format that holds the key space as it was at one moment, while commands go on (decision
+ * 43). Confined to the thread that writes it.
  *
  * <p>Between two index buckets the scan releases the shard's lock if it has held it for {@link #SLICE_NANOS}, and
  * sleeps, as maintenance does (decision 10). The thread encodes only while few bytes wait for the disk.

@@ -1,10 +1,11 @@
-package io.varve.server.differential;
+package io.varve.server.replication;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
 
+import io.varve.server.differential.LogDifferentialTest;
 import io.varve.server.differential.random.SetReplies;
 import io.varve.server.testing.PackedLimits;
 import io.varve.server.testing.RawClient;
