@@ -65,6 +65,15 @@ public final class OutputBufferLimits {
         return limits[REPLICA][0];
     }
 
+    /** The bytes by which a replica may be behind for {@link #replicaSoftSeconds}, or 0. */
+    public long replicaSoftBytes() {
+        return limits[REPLICA][1];
+    }
+
+    public long replicaSoftSeconds() {
+        return limits[REPLICA][2];
+    }
+
     private long[] of(boolean listening) {
         return limits[listening ? PUBSUB : NORMAL];
     }

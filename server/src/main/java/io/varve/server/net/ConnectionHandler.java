@@ -404,7 +404,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         if (parked.isPresent() ? !slimOrClose() : !compactOrClose()) {
             return;
         }
-        boolean writable = channel.isWritable();
+        // The commands of a replica are short and have no replies: they are read however much it has to receive.
+        boolean writable = channel.isWritable() || client != null && client.isReplica();
         boolean work = parked.isPresent() || incoming.hasMore();
         ParkedCommand awaited = waiting;
         // An answer that came while the batch was executed has not begun a turn.
@@ -487,6 +488,10 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         }
         if (!closed) {
             out().check(nowMillis);
+        }
+        Replica replica = me.replica();
+        if (replica != null && reads != readsChecked) {
+            replica.alive();
         }
         long timeoutMillis = server.config().number("timeout") * 1000;
         boolean isExempt = out().isHeld() || me.isReplica() || !closed && (waiting != null || me.hasMessages());

@@ -341,11 +341,11 @@ public final class AppendLog implements AutoCloseable {
 
     private void forceIfDue() {
         IncrementFile current = file;
-        if (current == null || ended) {
+        if (ended) {
             return;
         }
-        if (!current.isUnforced()) {
-            // The commands since the last force were for replicas only.
+        if (current == null || !current.isUnforced()) {
+            // The commands since the last force were for replicas only, or the first file is not begun yet.
             reached(written);
             return;
         }

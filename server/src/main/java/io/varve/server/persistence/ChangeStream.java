@@ -100,6 +100,8 @@ public final class ChangeStream implements AutoCloseable {
     /** A reader takes what is appended after the next {@link #cut}. */
     synchronized void attach() {
         attached = true;
+        // What only replicas have had counts as written.
+        open.end = offset;
     }
 
     /** Ends {@link #attach}: nothing is appended any more. The reader still takes what was. */
@@ -132,8 +134,7 @@ public final class ChangeStream implements AutoCloseable {
     public synchronized void copyOnly(byte[] command) {
         if (copies != null) {
             copies.append(command);
-            offset += command.length;
-            open.end = offset;
+            advance(command.length);
             copies.appended();
         }
     }
@@ -216,17 +217,23 @@ public final class ChangeStream implements AutoCloseable {
             if (copies != null) {
                 copies.append(select);
             }
-            offset += select.length;
+            advance(select.length);
         }
         database = last;
         if (logged) {
             put(address, length);
         }
-        offset += length;
-        open.end = offset;
+        advance(length);
         if (copies != null) {
             copies.append(address, length);
             copies.appended();
+        }
+    }
+
+    private void advance(long bytes) {
+        offset += bytes;
+        if (attached) {
+            open.end = offset;
         }
     }
 
@@ -235,7 +242,9 @@ public final class ChangeStream implements AutoCloseable {
      * so that nobody is told that a later change is durable.
      */
     synchronized void fail(Throwable cause) {
-        failure = failure == null ? cause : failure;
+        if (attached && failure == null) {
+            failure = cause;
+        }
         if (copies != null) {
             copies.failed();
         }

@@ -33,6 +33,8 @@ final class Backlog implements ChangeStream.Copies, AutoCloseable {
     private final Runnable onAppended;
     private final List<Block> blocks = new ArrayList<>();
     private final Deque<Block> spare = new ArrayDeque<>();
+    /** To be freed without the monitor, and without locks that the caller of append holds. */
+    private final List<Block> surplus = new ArrayList<>();
     /** The offset of the first block's first byte. */
     private long start;
     private long end;
@@ -105,21 +107,31 @@ final class Backlog implements ChangeStream.Copies, AutoCloseable {
 
     private void trim() {
         long kept = Math.min(neededOffset.getAsLong(), end - keptBytes.getAsLong());
-        int surplus = Math.clamp((kept - start) / BLOCK_BYTES, 0, blocks.size());
-        free(surplus);
-        start += (long) surplus * BLOCK_BYTES;
+        int passed = Math.clamp((kept - start) / BLOCK_BYTES, 0, blocks.size());
+        free(passed);
+        start += (long) passed * BLOCK_BYTES;
     }
 
     private void free(int count) {
-        List<Block> surplus = blocks.subList(0, count);
-        for (Block block : surplus) {
+        List<Block> first = blocks.subList(0, count);
+        for (Block block : first) {
             if (spare.size() < MAX_SPARE_BLOCKS) {
                 spare.addLast(block);
             } else {
-                block.owner.close();
+                surplus.add(block);
             }
         }
-        surplus.clear();
+        first.clear();
+    }
+
+    /** Frees memory that is not needed any more. Called periodically. */
+    void releaseSurplus() {
+        List<Block> released;
+        synchronized (this) {
+            released = List.copyOf(surplus);
+            surplus.clear();
+        }
+        released.forEach(block -> block.owner.close());
     }
 
     @Override
@@ -175,14 +187,20 @@ final class Backlog implements ChangeStream.Copies, AutoCloseable {
 
     /** Memory that it takes. */
     synchronized long bytes() {
-        return (long) (blocks.size() + spare.size()) * BLOCK_BYTES;
+        return (long) (blocks.size() + spare.size() + surplus.size()) * BLOCK_BYTES;
+    }
+
+    /** Drops all bytes. {@link #releaseSurplus} frees their memory. */
+    synchronized void clear() {
+        free(blocks.size());
+        surplus.addAll(spare);
+        spare.clear();
+        start = end;
     }
 
     @Override
-    public synchronized void close() {
-        free(blocks.size());
-        spare.forEach(block -> block.owner.close());
-        spare.clear();
-        start = end;
+    public void close() {
+        clear();
+        releaseSurplus();
     }
 }

@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.varve.memory.item.Ticker;
 import io.varve.memory.offheap.Memory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One replica of this server, and what its connection sends: texts of the protocol, then the snapshot, then the change
@@ -29,6 +30,7 @@ public final class Replica implements Feed {
     /** How often a wait for the connection looks whether it makes progress, in ms. */
     private static final long WAIT_MILLIS = 100;
     private static final long NOT_BEGUN = -1;
+    private static final long NEVER = -1;
 
     /** See the diagram. */
     public enum State {
@@ -62,6 +64,9 @@ public final class Replica implements Feed {
     private volatile long activeMillis;
     /** The next offset to send. */
     private volatile long position = NOT_BEGUN;
+    private long overSoftSinceMillis = NEVER;
+    private String firstLine = "";
+    private boolean acknowledgedEarly;
     private byte[] text = NONE;
     private int textAt;
     private MemorySegment piece = MemorySegment.NULL;
@@ -135,9 +140,26 @@ public final class Replica implements Feed {
         return acknowledged;
     }
 
-    /** Milliseconds since it has acknowledged something. */
+    /** Milliseconds since it has sent something. */
     public long lagMillis() {
         return Math.max(0, ticker.wallMillis() - activeMillis);
+    }
+
+    /**
+     * Notes whether it is over the soft limit. Called by the maintenance thread.
+     *
+     * @return for how long it has been, in ms
+     */
+    long overSoftLimit(boolean isOver) {
+        long now = ticker.wallMillis();
+        if (!isOver) {
+            overSoftSinceMillis = NEVER;
+            return 0;
+        }
+        if (overSoftSinceMillis == NEVER) {
+            overSoftSinceMillis = now;
+        }
+        return now - overSoftSinceMillis;
     }
 
     /** The first offset that it still needs; {@link Long#MAX_VALUE} if none. */
@@ -167,18 +189,28 @@ public final class Replica implements Feed {
         return true;
     }
 
-    /** The snapshot that it will receive is the state at this offset. */
-    synchronized void begin(String id, long offset, String head) {
+    /**
+     * The snapshot that it will receive is the state at this offset.
+     *
+     * @param head follows the first line; null: all waits for {@link #announceLength}
+     */
+    synchronized void begin(String id, long offset, @Nullable String head) {
         position = offset;
         acknowledged = offset;
-        state = State.SNAPSHOT;
-        say(isOld ? head : "+FULLRESYNC " + id + " " + offset + "\r\n" + head);
-        announce();
+        firstLine = isOld ? "" : "+FULLRESYNC " + id + " " + offset + "\r\n";
+        if (head != null) {
+            beginSnapshot(head);
+        }
     }
 
     /** Says how long the snapshot is that follows. */
     public synchronized void announceLength(long bytes) {
-        say("$" + bytes + "\r\n");
+        beginSnapshot("$" + bytes + "\r\n");
+    }
+
+    private void beginSnapshot(String head) {
+        state = State.SNAPSHOT;
+        say(firstLine + head);
         announce();
     }
 
@@ -223,7 +255,7 @@ public final class Replica implements Feed {
     /** The snapshot was sent as a whole. */
     public synchronized void endSnapshot() {
         activeMillis = ticker.wallMillis();
-        state = readsToMark ? State.LOADING : State.ONLINE;
+        state = readsToMark && !acknowledgedEarly ? State.LOADING : State.ONLINE;
         announce();
     }
 
@@ -234,7 +266,20 @@ public final class Replica implements Feed {
         if (state == State.LOADING) {
             state = State.ONLINE;
             announce();
+        } else if (state == State.SNAPSHOT) {
+            // It has read the end, and the thread that sends does not know yet.
+            acknowledgedEarly = true;
         }
+    }
+
+    /** It has sent something. */
+    public void alive() {
+        activeMillis = ticker.wallMillis();
+    }
+
+    /** Whether it should have sent something, and has not for so long. Those of old versions never do. */
+    boolean isSilent(long millis) {
+        return (state == State.LOADING || state == State.ONLINE) && !isOld && lagMillis() > millis;
     }
 
     /** Tells a replica that waits for its snapshot that this server is alive. */
@@ -302,7 +347,7 @@ public final class Replica implements Feed {
             }
             return copied;
         }
-        if (state == State.LOADING && onlySnapshot) {
+        if (onlySnapshot && (state == State.LOADING || state == State.ONLINE)) {
             return END;
         }
         if (state != State.ONLINE) {

@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import io.varve.memory.item.Ticker;
+import io.varve.server.config.OutputBufferLimits;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.persistence.ChangeStream;
 import io.varve.server.persistence.RecordedRemovals;
@@ -126,7 +127,7 @@ public final class Replicas implements AutoCloseable {
      *
      * @param toMark whether its length is not known in advance
      */
-    public List<Replica> waiting(boolean toMark) {
+    public synchronized List<Replica> waiting(boolean toMark) {
         return replicas.stream().filter(replica -> replica.state() == Replica.State.WAITING && !replica.hasEnded()
                 && replica.readsToMark() == toMark).toList();
     }
@@ -140,12 +141,14 @@ public final class Replicas implements AutoCloseable {
      * A snapshot's moment: what is appended from here on is for these replicas. The caller holds the locks of all
      * shards.
      *
-     * @param head follows the first line of the answer
+     * @param head follows the first line of the answer; null: they receive nothing before
+     *     {@link Replica#announceLength}
      */
-    public synchronized void begin(List<Replica> group, String head) {
+    public synchronized void begin(List<Replica> group, @Nullable String head) {
         if (!active) {
             backlog.begin(changes.offset());
             pingedMillis = ticker.wallMillis();
+            lost = false;
             active = true;
         }
         long offset = changes.copyTo(backlog);
@@ -178,7 +181,7 @@ public final class Replicas implements AutoCloseable {
         active = false;
         id = newId();
         removals.disuse(this);
-        backlog.close();
+        backlog.clear();
     }
 
     // --- the stream
@@ -279,6 +282,7 @@ public final class Replicas implements AutoCloseable {
         }
         ping(now);
         replicas.forEach(this::check);
+        backlog.releaseSurplus();
         forgetHistory(now);
         Synchronizer sender = synchronizer;
         if (sender != null && isAnyWaiting()) {
@@ -297,20 +301,28 @@ public final class Replicas implements AutoCloseable {
 
     private void check(Replica replica) {
         replica.keepAlive();
-        long timeoutMillis = timeoutMillis();
-        if (replica.isOnline() && replica.lagMillis() > timeoutMillis) {
-            LOG.warn("Replica {}:{} is disconnected: it has acknowledged nothing for {} ms", replica.host(),
+        if (replica.isSilent(timeoutMillis())) {
+            LOG.warn("Replica {}:{} is disconnected: it has sent nothing for {} ms", replica.host(),
                     replica.port(), replica.lagMillis());
             replica.end();
             return;
         }
-        long hardBytes = config.get().outputBufferLimits().replicaHardBytes();
-        long behind = replica.needed() == Long.MAX_VALUE ? 0 : backlog.end() - replica.needed();
-        if (hardBytes > 0 && behind > Math.max(hardBytes, config.get().number("repl-backlog-size"))) {
+        long needed = replica.needed();
+        if (needed != Long.MAX_VALUE && isTooFarBehind(replica, backlog.end() - needed)) {
             LOG.warn("Replica {}:{} is disconnected: it is {} bytes behind, more than client-output-buffer-limit"
-                    + " allows", replica.host(), replica.port(), behind);
+                    + " allows", replica.host(), replica.port(), backlog.end() - needed);
             replica.end();
         }
+    }
+
+    /** As in Redis, no limit is below the bytes that the backlog keeps anyway. */
+    private boolean isTooFarBehind(Replica replica, long bytes) {
+        OutputBufferLimits limits = config.get().outputBufferLimits();
+        long kept = config.get().number("repl-backlog-size");
+        boolean isOverSoft = limits.replicaSoftBytes() > 0 && bytes > Math.max(limits.replicaSoftBytes(), kept);
+        long overMillis = replica.overSoftLimit(isOverSoft);
+        return limits.replicaHardBytes() > 0 && bytes > Math.max(limits.replicaHardBytes(), kept)
+                || isOverSoft && overMillis > TimeUnit.SECONDS.toMillis(limits.replicaSoftSeconds());
     }
 
     /** How long a connection may make no progress. */
@@ -376,9 +388,12 @@ public final class Replicas implements AutoCloseable {
     }
 
     @Override
-    public synchronized void close() {
-        if (active) {
-            endHistory();
+    public void close() {
+        synchronized (this) {
+            if (active) {
+                endHistory();
+            }
         }
+        backlog.close();
     }
 }

@@ -180,6 +180,15 @@ class ReplicationProtocolTest {
     }
 
     @Test
+    void replconfRdbOnly_ofAReplicaThatNeedsTheLength_endsTheConnectionToo() throws IOException {
+        RawClient replica = introduce("rdb-only 1");
+        ask(replica, "PSYNC", "?", "-1");
+        readHead(replica);
+        String rest = line(replica);
+        assertThat(replica.readToEnd()).hasSize(Integer.parseInt(rest.substring(1)));
+    }
+
+    @Test
     void replconfRdbOnly_endsTheConnectionAfterTheSnapshot() throws IOException {
         expect("SET before 1", "+OK");
         RawClient replica = introduce("capa eof", "rdb-only 1");
@@ -271,6 +280,20 @@ class ReplicationProtocolTest {
         assertThat(id).isNotEqualTo(before);
     }
 
+    @Test
+    void debugReloadThatFails_endsTheHistoryToo() throws IOException {
+        RawClient replica = introduce("capa eof");
+        ask(replica, "PSYNC", "?", "-1");
+        readSnapshot(replica);
+        String reply;
+        do {
+            // There is no file; at first, the thread that has sent the snapshot may not have ended yet.
+            reply = client.command("DEBUG", "RELOAD", "NOSAVE");
+        } while (reply.contains("already in progress"));
+        assertThat(reply).startsWith("-ERR Error trying to load the RDB dump");
+        assertThat(replica.readToEnd()).isEmpty();
+    }
+
     // --- waiting for replicas
 
     @Test
@@ -312,6 +335,46 @@ class ReplicationProtocolTest {
             Thread.onSpinWait();
         }
         expect("SET k 2", "-NOREPLICAS Not enough good replicas to write.");
+    }
+
+    /** Replicas that read slowly still say how far they are. */
+    @Test
+    void aReplicaThatIsBehind_isHeard() throws IOException {
+        RawClient replica = introduce("capa eof");
+        ask(replica, "PSYNC", "?", "-1");
+        readSnapshot(replica);
+        String value = "x".repeat(1 << 20);
+        for (int i = 0; i < 20; i++) {
+            expect("SET k " + value, "+OK");
+        }
+        long end = client.infoLong("master_repl_offset");
+        ask(replica, "REPLCONF", "ACK", Long.toString(end));
+        assertThat(client.command("WAIT", "1", "0")).isEqualTo(":1\r\n");
+    }
+
+    // --- with the log
+
+    @Test
+    void aLogThatIsTurnedOnWhileASnapshotIsSent_holdsNobody() throws IOException {
+        client.setKeys("key", 200_000, "a value of some bytes that makes the snapshot too large for buffers");
+        RawClient first = introduce("capa eof");
+        ask(first, "PSYNC", "?", "-1");
+        readHead(first);
+        assertThat(client.command("CONFIG", "SET", "appendfsync", "always")).isEqualTo("+OK\r\n");
+        expect("SET k 1", "+OK");
+        assertThat(client.command("CONFIG", "SET", "appendonly", "yes")).isEqualTo("+OK\r\n");
+        expect("SET k 2", "+OK");
+        expect("GET k", "$1\r\n2");
+        readToMark(first);
+        ask(first, "REPLCONF", "ACK", Long.toString(offset));
+        expectStream(first, "SELECT 0", "SET k 1", "SET k 2");
+        while (client.infoLong("aof_base_size") == 0) {
+            Thread.onSpinWait();
+        }
+        expect("SET k 3", "+OK");
+        assertThat(client.command("CONFIG", "SET", "appendonly", "no")).isEqualTo("+OK\r\n");
+        expect("SET k 4", "+OK");
+        expectStream(first, "SELECT 0", "SET k 3", "SET k 4");
     }
 
     // --- what goes wrong

@@ -62,7 +62,7 @@ public final class FullSynchronization implements Replicas.Synchronizer {
             new SnapshotWriter(server, status, () -> {
                 replicas.prepare();
                 return SnapshotFile.create(file);
-            }, false, server.snapshots()::isCancelled).write(() -> {}, () -> replicas.begin(group, ""));
+            }, false, server.snapshots()::isCancelled).write(() -> {}, () -> replicas.begin(group, null));
             MemorySegment bytes = memory.map(file);
             group.forEach(replica -> replica.announceLength(bytes.byteSize()));
             group.forEach(replica -> replica.offer(bytes));

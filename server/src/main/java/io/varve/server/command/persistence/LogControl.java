@@ -50,7 +50,11 @@ public final class LogControl implements LogLifecycle {
         changes = server.changes();
         log = server.log();
         removals = server.removals();
-        removals.onLoss(losses::incrementAndGet);
+        removals.onLoss(() -> {
+            if (log.isOpen()) {
+                losses.incrementAndGet();
+            }
+        });
         status = server.telemetry().logRewrites();
         configure(server.config());
         server.onConfig((changed, _) -> prepare(changed));
@@ -203,8 +207,8 @@ public final class LogControl implements LogLifecycle {
         try {
             removals.withoutFlushes(flush);
             load.run();
-            server.replicas().beginAnew();
         } catch (Exception | Error failed) {
+            server.replicas().beginAnew();
             try {
                 complete();
             } catch (IOException alsoFailed) {
@@ -212,6 +216,7 @@ public final class LogControl implements LogLifecycle {
             }
             throw failed;
         }
+        server.replicas().beginAnew();
         complete();
     }
 
