@@ -27,7 +27,6 @@ final class UnimplementedCommands {
             slow: cluster cluster|countkeysinslot cluster|getkeysinslot cluster|help cluster|info
             slow: cluster|keyslot cluster|links cluster|myid cluster|myshardid cluster|nodes cluster|shards
             slow: cluster|slots module|help script xgroup xinfo
-            slow blocking connection: waitaof
             slow scripting: eval eval_ro evalsha evalsha_ro fcall fcall_ro function|dump function|help
             slow scripting: function|kill function|list function|stats script|debug script|exists script|flush
             slow scripting: script|help script|kill script|load

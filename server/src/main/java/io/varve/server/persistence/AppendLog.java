@@ -57,6 +57,8 @@ public final class AppendLog implements AutoCloseable {
     private final long retryNanos;
     private final Consumer<String> fatal;
     private final DurabilityWaiters waiters = new DurabilityWaiters();
+    /** Those that wait for a force also if the replies do not. */
+    private final DurabilityWaiters forceWaiters = new DurabilityWaiters();
     private final LogTimings timings = new LogTimings();
     private volatile @Nullable Thread thread;
     private volatile Sync sync = Sync.EVERYSEC;
@@ -148,6 +150,19 @@ public final class AppendLog implements AutoCloseable {
         waiters.cancel(action);
     }
 
+    /** Runs an action once the stream is on disk up to an offset, or the log ends; on any thread, perhaps at once. */
+    public void whenForced(long offset, Runnable action) {
+        forceWaiters.add(offset, action);
+        if (durable >= offset || !isOpen()) {
+            forceWaiters.run(offset);
+        }
+    }
+
+    /** Forgets an action of {@link #whenForced}. */
+    public void cancelForced(Runnable action) {
+        forceWaiters.cancel(action);
+    }
+
     /** How many actions wait. */
     int waiterCount() {
         return waiters.count();
@@ -236,6 +251,7 @@ public final class AppendLog implements AutoCloseable {
         files.unlock();
         // Changes that are lost too: from here on nobody is promised that a change is on disk.
         waiters.run(Long.MAX_VALUE);
+        forceWaiters.run(Long.MAX_VALUE);
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
@@ -334,9 +350,8 @@ public final class AppendLog implements AutoCloseable {
         file = next;
         fileBytes = next.bytes();
         fileStart = start;
-        durable = start;
         notifyAll();
-        waiters.run(start);
+        reached(start);
     }
 
     private void forceIfDue() {
@@ -387,6 +402,7 @@ public final class AppendLog implements AutoCloseable {
         if (durable != offset) {
             durable = offset;
             waiters.run(offset);
+            forceWaiters.run(offset);
         }
     }
 

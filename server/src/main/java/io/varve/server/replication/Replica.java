@@ -61,6 +61,7 @@ public final class Replica implements Feed {
     private volatile State state = State.WAITING;
     private volatile boolean ended;
     private volatile long acknowledged;
+    private volatile long onDisk;
     private volatile long activeMillis;
     /** The next offset to send. */
     private volatile long position = NOT_BEGUN;
@@ -270,6 +271,16 @@ public final class Replica implements Feed {
             // It has read the end, and the thread that sends does not know yet.
             acknowledgedEarly = true;
         }
+    }
+
+    /** It has the change stream on disk up to this offset. */
+    public void acknowledgeOnDisk(long offset) {
+        onDisk = offset;
+    }
+
+    /** The offset up to which it has the change stream on disk, as far as it has said. */
+    long onDisk() {
+        return onDisk;
     }
 
     /** It has sent something. */

@@ -7,6 +7,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import io.varve.memory.item.Ticker;
@@ -37,7 +38,7 @@ public final class Replicas implements AutoCloseable {
     }
 
     /** A client that waits until replicas have acknowledged a change. */
-    private record Waiter(long offset, long replicas, Runnable action) {}
+    private record Waiter(BooleanSupplier condition, Runnable action) {}
 
     private final ChangeStream changes;
     private final RecordedRemovals removals;
@@ -213,16 +214,24 @@ public final class Replicas implements AutoCloseable {
         return count;
     }
 
-    /**
-     * Runs an action once so many replicas have acknowledged an offset, perhaps at once, and asks them.
-     *
-     * @param wanted how many replicas
-     */
-    public void whenAcknowledged(long offset, long wanted, Runnable action) {
-        synchronized (this) {
-            waiters.add(new Waiter(offset, wanted, action));
+    /** How many replicas have the stream on disk up to an offset. */
+    public int acknowledgedOnDisk(long offset) {
+        int count = 0;
+        for (Replica replica : replicas) {
+            count += replica.isOnline() && replica.onDisk() >= offset ? 1 : 0;
         }
-        if (acknowledged(offset) >= wanted) {
+        return count;
+    }
+
+    /**
+     * Asks the replicas how far they are. After one of their answers, when the condition holds, runs the action, perhaps
+     * at once.
+     */
+    public void whenAcknowledged(BooleanSupplier condition, Runnable action) {
+        synchronized (this) {
+            waiters.add(new Waiter(condition, action));
+        }
+        if (condition.getAsBoolean()) {
             runWaiters();
         } else {
             changes.copyOnly(GETACK);
@@ -240,11 +249,17 @@ public final class Replicas implements AutoCloseable {
         runWaiters();
     }
 
+    /** A replica has said how far it is, and how much of that is on its disk. */
+    public void acknowledge(Replica replica, long offset, long onDisk) {
+        replica.acknowledgeOnDisk(onDisk);
+        acknowledge(replica, offset);
+    }
+
     private void runWaiters() {
         List<Runnable> due = new ArrayList<>();
         synchronized (this) {
             waiters.removeIf(waiter -> {
-                boolean isDue = acknowledged(waiter.offset) >= waiter.replicas;
+                boolean isDue = waiter.condition.getAsBoolean();
                 if (isDue) {
                     due.add(waiter.action);
                 }

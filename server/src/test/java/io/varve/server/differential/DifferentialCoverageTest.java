@@ -66,6 +66,7 @@ class DifferentialCoverageTest {
             elsewhere("makes the connection a replica's", "replication.ReplicationProtocolTest", "psync",
                     "replconf",
                     "sync"),
+            elsewhere("younger than the reference", "replication.ReplicationProtocolTest", "waitaof"),
             elsewhere("has no log there", "command.persistence.LogCommandsTest", "bgrewriteaof"),
             elsewhere("not in the reference", "command.varve.CurveCommandsTest", "varve.mrc"),
             elsewhere("not in the reference", "command.varve.PenaltyCommandsTest", "varve.class|default",

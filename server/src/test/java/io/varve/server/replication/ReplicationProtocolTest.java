@@ -319,6 +319,51 @@ class ReplicationProtocolTest {
     }
 
     @Test
+    void waitaof_returnsWhenTheChangesAreOnDisk() throws IOException {
+        expect("WAITAOF 1 0 0", "-ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.");
+        expect("WAITAOF 2 0 0", "-ERR value is out of range, value must between 0 and 1");
+        expect("WAITAOF 0 -1 0", "-ERR value is out of range, must be positive");
+        expect("WAITAOF 0 0 -1", "-ERR timeout is negative");
+        expect("WAITAOF 0 0 0", "*2\r\n:0\r\n:0");
+        assertThat(client.command("CONFIG", "SET", "appendonly", "yes")).isEqualTo("+OK\r\n");
+        while (client.infoLong("aof_base_size") == 0) {
+            Thread.onSpinWait();
+        }
+        RawClient replica = introduce("capa eof");
+        ask(replica, "PSYNC", "?", "-1");
+        readSnapshot(replica);
+        expect("SET k 1", "+OK");
+        expect("WAITAOF 1 0 0", "*2\r\n:1\r\n:0");
+        expectStream(replica, "SELECT 0", "SET k 1");
+        long acknowledged = offset + encoded("SELECT 0", "SET k 1").length();
+        ask(client, "WAITAOF", "1", "1", "0");
+        expectStream(replica, "REPLCONF GETACK *");
+        ask(replica, "REPLCONF", "ACK", Long.toString(acknowledged), "FACK", Long.toString(acknowledged - 1));
+        assertThat(open().command("PING")).isEqualTo("+PONG\r\n");
+        assertThat(client.isAnswered()).isFalse();
+        ask(replica, "REPLCONF", "ACK", Long.toString(acknowledged), "FACK", Long.toString(acknowledged));
+        assertThat(client.reply()).isEqualTo("*2\r\n:1\r\n:1\r\n");
+        expect("WAITAOF 1 2 1", "*2\r\n:1\r\n:1");
+    }
+
+    /** With {@code appendfsync no} nothing is forced until the log ends. */
+    @Test
+    void waitaofWhileTheLogIsTurnedOff_ends() throws IOException {
+        assertThat(client.command("CONFIG", "SET", "appendonly", "yes", "appendfsync", "no")).isEqualTo("+OK\r\n");
+        while (client.infoLong("aof_base_size") == 0) {
+            Thread.onSpinWait();
+        }
+        expect("SET k 1", "+OK");
+        ask(client, "WAITAOF", "1", "0", "0");
+        RawClient other = open();
+        while (other.infoLong("blocked_clients") == 0) {
+            Thread.onSpinWait();
+        }
+        assertThat(other.command("CONFIG", "SET", "appendonly", "no")).isEqualTo("+OK\r\n");
+        assertThat(client.reply()).startsWith("*2\r\n");
+    }
+
+    @Test
     void writesAreRefused_withoutEnoughReplicas() throws IOException {
         expect("CONFIG SET min-replicas-to-write 1", "+OK");
         expect("SET k 1", "-NOREPLICAS Not enough good replicas to write.");

@@ -1,7 +1,9 @@
 package io.varve.server.command.server;
 
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 
 import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandContext;
@@ -10,10 +12,12 @@ import io.varve.server.command.Errors;
 import io.varve.server.command.session.Client;
 import io.varve.server.command.session.ParkedCommand;
 import io.varve.server.command.spec.CommandFlag;
+import io.varve.server.persistence.AppendLog;
 import io.varve.server.replication.Replica;
 import io.varve.server.replication.Replicas;
 import io.varve.server.resp.ReplyWriter;
 import io.varve.server.resp.RequestHeapBudget;
+import org.jspecify.annotations.Nullable;
 
 import static io.varve.server.command.spec.CommandFlag.ADMIN;
 import static io.varve.server.command.spec.CommandFlag.FAST;
@@ -23,7 +27,7 @@ import static io.varve.server.command.spec.CommandFlag.NO_ASYNC_LOADING;
 import static io.varve.server.command.spec.CommandFlag.NO_MULTI;
 import static io.varve.server.command.spec.CommandFlag.STALE;
 
-/** PSYNC, REPLCONF, ROLE, WAIT, REPLICAOF and FAILOVER, as a primary answers them. Immutable: static handlers. */
+/** PSYNC, REPLCONF, ROLE, WAIT, WAITAOF, REPLICAOF and FAILOVER, as a primary answers them. Immutable: static handlers. */
 final class ReplicationCommands {
     /** Heap bytes of a waiting client. */
     private static final long WAITING_BYTES = 1 << 10;
@@ -40,6 +44,11 @@ final class ReplicationCommands {
                 .categories("@connection")
                 .summary("Waits until replicas have acknowledged the client's writes; returns how many have")
                 .handler(ReplicationCommands::await));
+        table.add(CommandBuilder.named("waitaof").group("generic").arity(4).flags(CommandFlag.BLOCKING)
+                .tips("request_policy:all_shards", "response_policy:agg_min").since("7.2.0")
+                .categories("@connection")
+                .summary("Waits until the client's writes are on disk here and on replicas")
+                .handler(ReplicationCommands::awaitDisks));
         table.add(CommandBuilder.named("psync").group("server").arity(-3)
                 .flags(ADMIN, NOSCRIPT, NO_ASYNC_LOADING, NO_MULTI).since("2.8.0")
                 .summary("Makes the connection that of a replica, which continues or begins anew")
@@ -133,8 +142,15 @@ final class ReplicationCommands {
     private static void acknowledge(CommandContext context, int argument) {
         Client client = context.client();
         Replica replica = client.replica();
-        if (client.isReplica() && replica != null && context.isLong(argument)) {
-            context.server().replicas().acknowledge(replica, context.longValue());
+        if (!client.isReplica() || replica == null || !context.isLong(argument)) {
+            return;
+        }
+        long offset = context.longValue();
+        int onDisk = argument + 2;
+        if (onDisk < context.argumentCount() && context.argumentIs(onDisk - 1, "FACK") && context.isLong(onDisk)) {
+            context.server().replicas().acknowledge(replica, offset, context.longValue());
+        } else {
+            context.server().replicas().acknowledge(replica, offset);
         }
     }
 
@@ -189,16 +205,8 @@ final class ReplicationCommands {
             return;
         }
         long wanted = context.longValue();
-        if (!context.requireLong(2, "ERR timeout is not an integer or out of range")) {
-            return;
-        }
-        long timeoutMillis = context.longValue();
+        long timeoutMillis = timeout(context, 2);
         if (timeoutMillis < 0) {
-            context.reply().error("ERR timeout is negative");
-            return;
-        }
-        if (timeoutMillis > Long.MAX_VALUE - context.server().ticker().wallMillis()) {
-            context.reply().error("ERR timeout is out of range");
             return;
         }
         int acknowledged = context.server().replicas().acknowledged(context.client().repliesAfter());
@@ -209,23 +217,113 @@ final class ReplicationCommands {
         }
     }
 
+    /** The timeout in an argument, in ms; negative after an error was replied. */
+    private static long timeout(CommandContext context, int argument) {
+        if (!context.requireLong(argument, "ERR timeout is not an integer or out of range")) {
+            return -1;
+        }
+        long millis = context.longValue();
+        if (millis < 0) {
+            context.reply().error("ERR timeout is negative");
+        } else if (millis > Long.MAX_VALUE - context.server().ticker().wallMillis()) {
+            context.reply().error("ERR timeout is out of range");
+            return -1;
+        }
+        return millis;
+    }
+
     private static void wait(CommandContext context, long wanted, long timeoutMillis) {
-        RequestHeapBudget memory = context.server().argumentMemory();
-        if (!memory.tryReserve(WAITING_BYTES)) {
+        Replicas replicas = context.server().replicas();
+        long offset = context.client().repliesAfter();
+        Consumer<ReplyWriter> count = reply -> reply.integer(replicas.acknowledged(offset));
+        ParkedCommand wait = park(context, timeoutMillis, count);
+        if (wait == null) {
+            return;
+        }
+        Runnable acknowledged = () -> wait.answer(count);
+        onFinish(context, wait, () -> replicas.cancel(acknowledged));
+        replicas.whenAcknowledged(() -> replicas.acknowledged(offset) >= wanted, acknowledged);
+    }
+
+    /** Parks a command that clients may end; null after an error was replied. */
+    private static @Nullable ParkedCommand park(CommandContext context, long timeoutMillis,
+            Consumer<ReplyWriter> answer) {
+        if (!context.server().argumentMemory().tryReserve(WAITING_BYTES)) {
             context.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
+            return null;
+        }
+        ParkedCommand wait = context.park(timeoutMillis, answer);
+        wait.allowUnblock();
+        return wait;
+    }
+
+    private static void onFinish(CommandContext context, ParkedCommand wait, Runnable action) {
+        RequestHeapBudget memory = context.server().argumentMemory();
+        wait.onFinish(() -> {
+            action.run();
+            memory.release(WAITING_BYTES);
+        });
+    }
+
+    /** WAITAOF: the client's changes are on this disk, and on those of replicas. */
+    private static void awaitDisks(CommandContext context) {
+        if (!context.requireLong(1)) {
+            return;
+        }
+        long wantedHere = context.longValue();
+        if (wantedHere < 0 || wantedHere > 1) {
+            context.reply().error("ERR value is out of range, value must between 0 and 1");
+            return;
+        }
+        if (!context.requireLong(2)) {
+            return;
+        }
+        long wantedReplicas = context.longValue();
+        if (wantedReplicas < 0) {
+            context.reply().error("ERR value is out of range, must be positive");
+            return;
+        }
+        long timeoutMillis = timeout(context, 3);
+        if (timeoutMillis < 0) {
+            return;
+        }
+        AppendLog log = context.server().log();
+        if (wantedHere > 0 && !log.isOpen()) {
+            context.reply().error("ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.");
             return;
         }
         Replicas replicas = context.server().replicas();
         long offset = context.client().repliesAfter();
-        Consumer<ReplyWriter> count = reply -> reply.integer(replicas.acknowledged(offset));
-        ParkedCommand wait = context.park(timeoutMillis, count);
-        Runnable acknowledged = () -> wait.answer(count);
-        wait.allowUnblock();
-        wait.onFinish(() -> {
-            replicas.cancel(acknowledged);
-            memory.release(WAITING_BYTES);
+        IntSupplier here = () -> log.isOpen() && log.durable() >= offset ? 1 : 0;
+        Consumer<ReplyWriter> counts = reply -> {
+            reply.array(2);
+            reply.integer(here.getAsInt());
+            reply.integer(replicas.acknowledgedOnDisk(offset));
+        };
+        BooleanSupplier condition = () -> here.getAsInt() >= wantedHere
+                && replicas.acknowledgedOnDisk(offset) >= wantedReplicas;
+        if (condition.getAsBoolean() || context.isInTransaction()) {
+            counts.accept(context.reply());
+            return;
+        }
+        ParkedCommand wait = park(context, timeoutMillis, counts);
+        if (wait == null) {
+            return;
+        }
+        Runnable check = () -> {
+            // Without a log there is nothing to wait for any more.
+            if (condition.getAsBoolean() || wantedHere > 0 && !log.isOpen()) {
+                wait.answer(counts);
+            }
+        };
+        onFinish(context, wait, () -> {
+            log.cancelForced(check);
+            replicas.cancel(check);
         });
-        replicas.whenAcknowledged(offset, wanted, acknowledged);
+        if (wantedReplicas > 0) {
+            replicas.whenAcknowledged(condition, check);
+        }
+        log.whenForced(offset, check);
     }
 
     private static void replicaOf(CommandContext context) {
