@@ -430,6 +430,8 @@ class ReplicationProtocolTest {
         expect("REPLCONF listening-port", "-ERR syntax error");
         expect("REPLCONF listening-port x", "-ERR value is not an integer or out of range");
         expect("REPLCONF nonsense 1", "-ERR Unrecognized REPLCONF option: nonsense");
+        expect("REPLCONF rdb-filter-only functions", "-ERR Unrecognized REPLCONF option: rdb-filter-only");
+        assertThat(client.command("REPLCONF", "rdb-filter-only", "")).isEqualTo("+OK\r\n");
         // Nobody has asked.
         ask(client, "REPLCONF", "ACK", "1");
         expect("PING", "+PONG");

@@ -175,6 +175,9 @@ final class ReplicationCommands {
                 return false;
             }
             replica(context).onlySnapshot(context.longValue() == 1);
+        } else if (context.argumentIs(option, "RDB-FILTER-ONLY") && context.argumentLength(value) == 0) {
+            // It discards the snapshot, so it does not matter that it gets all of it: redis-cli --replica.
+            return true;
         } else if (!context.argumentIs(option, "VERSION")) {
             context.reply().error("ERR Unrecognized REPLCONF option: " + context.argumentString(option));
             return false;
