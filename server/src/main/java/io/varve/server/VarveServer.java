@@ -21,9 +21,7 @@ import io.varve.server.config.Settings;
 import io.varve.server.net.NetworkServer;
 import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.LoadProgress;
-import io.varve.server.persistence.LogLifecycle;
 import io.varve.server.persistence.ReplayClock;
-import io.varve.server.persistence.Snapshots;
 import io.varve.server.recovery.Recovery;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -39,21 +37,19 @@ public final class VarveServer implements AutoCloseable {
     private final Tiers tiers;
     private final NetworkServer network;
     private final Maintenance maintenance;
-    private final Snapshots snapshots;
-    private final LogLifecycle log;
+    private final ServerState server;
     private final @Nullable MetricsServer metrics;
     private final Health health;
     private final CountDownLatch shutdown;
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile boolean saving;
 
-    private VarveServer(Tiers tiers, NetworkServer network, Maintenance maintenance, Snapshots snapshots,
-            LogLifecycle log, @Nullable MetricsServer metrics, Health health, CountDownLatch shutdown) {
+    private VarveServer(Tiers tiers, NetworkServer network, Maintenance maintenance, ServerState server,
+            @Nullable MetricsServer metrics, Health health, CountDownLatch shutdown) {
         this.tiers = tiers;
         this.network = network;
         this.maintenance = maintenance;
-        this.snapshots = snapshots;
-        this.log = log;
+        this.server = server;
         this.metrics = metrics;
         this.health = health;
         this.shutdown = shutdown;
@@ -124,9 +120,8 @@ public final class VarveServer implements AutoCloseable {
             Recovery.run(server, table);
             server.load().end();
             reportLoaded(server, health);
-            return new VarveServer(tiers, network, Maintenance.start(cache, network, server), server.snapshots(),
-                    server.logLifecycle(),
-                    metrics, health, shutdown);
+            return new VarveServer(tiers, network, Maintenance.start(cache, network, server), server, metrics, health,
+                    shutdown);
         } catch (IOException | RuntimeException | Error failed) {
             health.stopping();
             if (network != null) {
@@ -137,6 +132,7 @@ public final class VarveServer implements AutoCloseable {
             }
             if (begun != null) {
                 begun.endLog();
+                begun.close();
             }
             tiers.close();
             throw failed;
@@ -220,9 +216,9 @@ public final class VarveServer implements AutoCloseable {
     private void closePersistence() {
         try {
             // A task of the saving thread may still need the log.
-            snapshots.close();
+            server.snapshots().close();
         } finally {
-            log.close();
+            server.logLifecycle().close();
         }
     }
 
@@ -242,6 +238,7 @@ public final class VarveServer implements AutoCloseable {
             if (metrics != null) {
                 metrics.close();
             }
+            server.close();
             tiers.close();
         }
     }

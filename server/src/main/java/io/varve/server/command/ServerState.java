@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * The server state that all commands share beside the keys: configuration, commands, users, and the parts for clients,
  * notifications and telemetry. Thread-safe: every part guards itself; the configuration is replaced as a whole.
  */
-public final class ServerState {
+public final class ServerState implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ServerState.class);
     /** The exit status of a process that cannot go on. */
     private static final int FAILED = 1;
@@ -245,6 +245,13 @@ public final class ServerState {
         if (control != null) {
             control.close();
         }
+    }
+
+    /** Frees the memory of the change stream. Called when no thread uses it any more. */
+    @Override
+    public void close() {
+        replicas.close();
+        changes.close();
     }
 
     /** See {@link #logLifecycle()}. */
