@@ -41,7 +41,7 @@ final class WarmUpIT {
             workloads:
               strings: {connections: "5", pipeline: "16", test: SET, value-bytes: "16", keys: "1000", paced-rate: "500", paced-seconds: "2", mix: "GET 50 OVERWRITE 50", values: "16-16", ttls: "60-60", limit-first-pass: "1000"}
             sizes:
-              seconds: {operations: 800, seconds: 2, repetitions: 1, warmup-seconds: 1}
+              seconds: {operations: 4000, seconds: 2, repetitions: 1, warmup-seconds: 1}
             configurations:
               Varve: {server: varve, group: Varve, settings: {}}
               Redis: {server: redis, group: Redis, settings: {}}

@@ -5,6 +5,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.UnixDomainSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
@@ -191,7 +192,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         }
         Batch dropped = parked.take();
         if (dropped != null) {
-            java.util.Objects.requireNonNull(worker).returnBatch(dropped);
+            Objects.requireNonNull(worker).returnBatch(dropped);
         }
         incoming.close();
     }
@@ -239,7 +240,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             in.release();
             return;
         }
-        Worker mine = java.util.Objects.requireNonNull(worker);
+        Worker mine = Objects.requireNonNull(worker);
         mine.dispatcher().counters().add(LoopCounters.Total.INPUT_BYTES, in.readableBytes());
         mine.dispatcher().counters().add(LoopCounters.Total.READS, 1);
         reads++;
@@ -268,14 +269,14 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         if (closed || isExecuting || parkedCommand != null && !parkedCommand.answered() || !channel.isActive()) {
             return;
         }
-        Client me = java.util.Objects.requireNonNull(client);
+        Client me = Objects.requireNonNull(client);
         if (me.killed()) {
             // The client was removed from the list, and its close is pending.
             return;
         }
         isExecuting = true;
         try {
-            execute(me, java.util.Objects.requireNonNull(worker));
+            execute(me, Objects.requireNonNull(worker));
             if (me.closing() || incoming.error() != null && !parked.isPresent()) {
                 closed = true;
                 out().end();
@@ -284,7 +285,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             }
         } catch (Throwable fatal) {
             // Out of memory for buffers, or a bug outside a handler: this connection ends, the others continue.
-            java.util.Objects.requireNonNull(worker).reply().close();
+            Objects.requireNonNull(worker).reply().close();
             failed(fatal);
         } finally {
             isExecuting = false;
@@ -359,8 +360,12 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     /** May be called by any thread. */
     private void wakeUp() {
+        post(batchTask);
+    }
+
+    private void post(Runnable task) {
         try {
-            channel.eventLoop().execute(batchTask);
+            channel.eventLoop().execute(task);
         } catch (RejectedExecutionException ended) {
             LOG.debug("Connection {} ended with its event loop", channel.remoteAddress(), ended);
         }
@@ -378,7 +383,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     }
 
     private Outgoing out() {
-        return java.util.Objects.requireNonNull(outgoing);
+        return Objects.requireNonNull(outgoing);
     }
 
     @Override
@@ -451,7 +456,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
         }
         Batch whole = parked.slim();
         if (whole != null) {
-            java.util.Objects.requireNonNull(worker).returnBatch(whole);
+            Objects.requireNonNull(worker).returnBatch(whole);
             incoming.executed();
         }
         if (parked.isEmpty()) {
@@ -530,12 +535,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     @Override
     public void onMessages() {
-        try {
-            channel.eventLoop().execute(out().deliveryTask());
-        } catch (RejectedExecutionException ended) {
-            LOG.debug("Connection {} receives no more messages: the server is stopping", channel.remoteAddress(),
-                    ended);
-        }
+        post(out().deliveryTask());
     }
 
     @Override
@@ -545,11 +545,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
 
     @Override
     public void onFeed() {
-        try {
-            channel.eventLoop().execute(out().feedTask());
-        } catch (RejectedExecutionException ended) {
-            LOG.debug("Replica {} receives nothing more: the server is stopping", channel.remoteAddress(), ended);
-        }
+        post(out().feedTask());
     }
 
     @Override

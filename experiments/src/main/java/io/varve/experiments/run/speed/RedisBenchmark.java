@@ -170,7 +170,8 @@ public final class RedisBenchmark {
             try {
                 numbers[i] = Double.parseDouble(cell);
             } catch (NumberFormatException e) {
-                throw new IOException(NAME + " printed '" + cell + "' instead of a number", e);
+                throw new IOException(NAME + " printed '" + cell + "' instead of a number"
+                        + (cell.equals("inf") ? ": it was over within a millisecond; expected more requests" : ""), e);
             }
         }
         return new Result(numbers[0], numbers[P50], numbers[P99]);

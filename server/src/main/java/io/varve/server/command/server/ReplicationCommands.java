@@ -27,7 +27,7 @@ import static io.varve.server.command.spec.CommandFlag.NO_ASYNC_LOADING;
 import static io.varve.server.command.spec.CommandFlag.NO_MULTI;
 import static io.varve.server.command.spec.CommandFlag.STALE;
 
-/** PSYNC, REPLCONF, ROLE, WAIT, WAITAOF, REPLICAOF and FAILOVER, as a primary answers them. Immutable: static handlers. */
+/** PSYNC, REPLCONF, ROLE, WAIT, WAITAOF, REPLICAOF and FAILOVER of a primary. Immutable: static handlers. */
 final class ReplicationCommands {
     /** Heap bytes of a waiting client. */
     private static final long WAITING_BYTES = 1 << 10;
