@@ -224,8 +224,8 @@ public final class Replicas implements AutoCloseable {
     }
 
     /**
-     * Asks the replicas how far they are. After one of their answers, when the condition holds, runs the action, perhaps
-     * at once.
+     * Asks the replicas how far they are. Runs the action after the answer that makes the condition hold, perhaps at
+     * once.
      */
     public void whenAcknowledged(BooleanSupplier condition, Runnable action) {
         synchronized (this) {
