@@ -150,10 +150,15 @@ public final class AppendLog implements AutoCloseable {
         waiters.cancel(action);
     }
 
-    /** Runs an action once the stream is on disk up to an offset, or the log ends; on any thread, perhaps at once. */
+    /** Whether a start would find the changes up to this offset: they are on disk, and so is the first base. */
+    public boolean isForced(long offset) {
+        return isOpen() && isComplete() && durable >= offset;
+    }
+
+    /** Runs an action once {@link #isForced}, or the log ends; on any thread, perhaps at once. */
     public void whenForced(long offset, Runnable action) {
         forceWaiters.add(offset, action);
-        if (durable >= offset || !isOpen()) {
+        if (isForced(offset) || !isOpen()) {
             forceWaiters.run(offset);
         }
     }
@@ -402,7 +407,13 @@ public final class AppendLog implements AutoCloseable {
         if (durable != offset) {
             durable = offset;
             waiters.run(offset);
-            forceWaiters.run(offset);
+            runForceWaiters();
+        }
+    }
+
+    private void runForceWaiters() {
+        if (isComplete()) {
+            forceWaiters.run(durable);
         }
     }
 
@@ -445,7 +456,9 @@ public final class AppendLog implements AutoCloseable {
      * @throws IOException if the log cannot be changed; it is as before then
      */
     public void replaceBase(Path written, long cut) throws IOException {
-        files.delete(replace(written, cut));
+        Collection<String> old = replace(written, cut);
+        runForceWaiters();
+        files.delete(old);
     }
 
     /** @return the files that are no longer needed */

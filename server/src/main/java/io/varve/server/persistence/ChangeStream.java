@@ -100,7 +100,7 @@ public final class ChangeStream implements AutoCloseable {
     /** A reader takes what is appended after the next {@link #cut}. */
     synchronized void attach() {
         attached = true;
-        // What only replicas have had counts as written.
+        // The log does not need the commands that only replicas have received.
         open.end = offset;
     }
 

@@ -16,7 +16,7 @@ import io.varve.server.system.NativeMemory;
  * order.
  */
 final class Backlog implements ChangeStream.Copies, AutoCloseable {
-    /** The result of {@link #read} for an offset that is no longer kept. */
+    /** {@link #read} returns it if the backlog does not have the offset. */
     static final int GONE = -1;
     private static final int BLOCK_BYTES = 64 << 10;
     /** Freeing memory stops all threads for a moment, so some of it is kept for the next bytes. */

@@ -1,6 +1,6 @@
 package io.varve.server.replication;
 
-/** What a replica needs of its connection. Thread-safe; no method waits. */
+/** The operations that a replica needs of its connection. Thread-safe; no method waits. */
 public interface ReplicaLink {
     /** Has the event loop read the {@link Feed}. */
     void onFeed();

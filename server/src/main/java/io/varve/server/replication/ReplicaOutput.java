@@ -37,7 +37,7 @@ public final class ReplicaOutput implements Snapshots.Output {
         mark = HexFormat.of().formatHex(random);
     }
 
-    /** What precedes the snapshot. */
+    /** The line that precedes the snapshot. */
     public String head() {
         return "$EOF:" + mark + "\r\n";
     }

@@ -346,6 +346,21 @@ class ReplicationProtocolTest {
         expect("WAITAOF 1 2 1", "*2\r\n:1\r\n:1");
     }
 
+    /** A start would not find the change before the first base is there, and the thread that writes it is busy. */
+    @Test
+    void waitaofBeforeTheFirstBase_waits() throws IOException {
+        client.setKeys("key", 200_000, "a value of some bytes that makes the snapshot too large for buffers");
+        RawClient replica = introduce("capa eof");
+        ask(replica, "PSYNC", "?", "-1");
+        readHead(replica);
+        expect("SET k 1", "+OK");
+        assertThat(client.command("CONFIG", "SET", "appendonly", "yes")).isEqualTo("+OK\r\n");
+        expect("WAITAOF 1 0 50", "*2\r\n:0\r\n:0");
+        ask(client, "WAITAOF", "1", "0", "0");
+        readToMark(replica);
+        assertThat(client.reply()).isEqualTo("*2\r\n:1\r\n:0\r\n");
+    }
+
     /** With {@code appendfsync no} nothing is forced until the log ends. */
     @Test
     void waitaofWhileTheLogIsTurnedOff_ends() throws IOException {

@@ -297,7 +297,7 @@ final class ReplicationCommands {
         }
         Replicas replicas = context.server().replicas();
         long offset = context.client().repliesAfter();
-        IntSupplier here = () -> log.isOpen() && log.durable() >= offset ? 1 : 0;
+        IntSupplier here = () -> log.isForced(offset) ? 1 : 0;
         Consumer<ReplyWriter> counts = reply -> {
             reply.array(2);
             reply.integer(here.getAsInt());

@@ -267,7 +267,7 @@ public final class Client {
 
     // --- as a replica
 
-    /** What it has said about itself as a replica; null if nothing. */
+    /** The replica that it has described itself as; null if it has not. */
     public @Nullable Replica replica() {
         return replica;
     }
