@@ -1,0 +1,44 @@
+package io.varve.cluster.map;
+
+import java.util.regex.Pattern;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A server of a cluster. Immutable.
+ *
+ * @param id 40 hexadecimal digits, as the node ID of Redis Cluster
+ * @param host what clients connect to
+ * @param port from 1 to 65535
+ * @param weight share of the slots in relation to other members; positive
+ * @param primaryId the member that it replicates; null: it is a primary
+ */
+public record Member(String id, String host, int port, double weight, @Nullable String primaryId) {
+    private static final Pattern ID = Pattern.compile("[0-9a-f]{40}");
+    private static final int MAX_PORT = 65_535;
+
+    public Member {
+        if (!ID.matcher(id).matches()) {
+            throw new IllegalArgumentException("member " + id + ": expected an ID of 40 hexadecimal digits");
+        }
+        if (host.isEmpty() || port < 1 || port > MAX_PORT) {
+            throw new IllegalArgumentException("member " + id + " at " + host + ":" + port
+                    + ": expected a host and a port from 1 to " + MAX_PORT);
+        }
+        if (!(weight > 0 && weight < Double.POSITIVE_INFINITY)) {
+            throw new IllegalArgumentException("member " + id + ": weight " + weight + ": expected a positive number");
+        }
+        if (id.equals(primaryId)) {
+            throw new IllegalArgumentException("member " + id + " cannot replicate itself");
+        }
+    }
+
+    public boolean isPrimary() {
+        return primaryId == null;
+    }
+
+    /** @return HOST:PORT */
+    public String address() {
+        return host + ':' + port;
+    }
+}
