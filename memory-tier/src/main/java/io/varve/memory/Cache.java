@@ -13,6 +13,7 @@ import io.varve.memory.report.DemandReport;
 import io.varve.memory.report.Epochs;
 import io.varve.memory.report.MemoryCurve;
 import io.varve.memory.report.PenaltyReport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The memory tier: an off-heap store of typed items by key, in numbered databases, with expiry and eviction.
@@ -281,6 +282,15 @@ public interface Cache extends AutoCloseable {
 
     /** Applies the settings that may change at run time: limits, policies, expiry on or off. */
     void reconfigure(CacheConfig config);
+
+    /**
+     * Makes this cache that of a replica, or ends that. A replica does not remove what has expired: it exists for the
+     * thread that runs the primary's commands, until one of them removes it, and for no other thread. A scan at one
+     * moment has it.
+     *
+     * @param thread runs the primary's commands; null: this cache is no replica
+     */
+    void follow(@Nullable Thread thread);
 
     /** Checks all data structures and describes each violated invariant; empty if there is none. For tests. */
     List<String> checkIntegrity();

@@ -36,6 +36,12 @@ public interface CacheSession {
 
     long now();
 
+    /**
+     * The time that decides what has expired for this session: {@link #now}, or 0 in the thread that follows a primary
+     * ({@link Cache#follow}).
+     */
+    long expiryMillis();
+
     /** Sets whether finding an item renews its access clock (CLIENT NO-TOUCH turns it off). */
     void touching(boolean touch);
 

@@ -470,6 +470,11 @@ public final class InMemoryCache implements Cache {
     }
 
     @Override
+    public void follow(@Nullable Thread thread) {
+        context.follower(thread);
+    }
+
+    @Override
     public List<String> checkIntegrity() {
         List<String> problems = new ArrayList<>();
         for (Shard shard : shards) {

@@ -78,6 +78,11 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
+    public long expiryMillis() {
+        return context.findsExpired() ? 0 : nowMillis;
+    }
+
+    @Override
     public void touching(boolean touch) {
         touching = touch;
     }
@@ -509,13 +514,13 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public long changesAtMillis(Item item) {
-        return shardOf(item).collections().changesAtMillis(item, nowMillis);
+        return shardOf(item).collections().changesAtMillis(item, expiryMillis());
     }
 
     @Override
     public void open(Key key, Item item, CollectionTree tree) {
         assert !isReadingOptimistically : "an optimistic read has no trees";
-        shards[key.shard()].collections().open(item, tree, nowMillis);
+        shards[key.shard()].collections().open(item, tree, expiryMillis());
     }
 
     @Override

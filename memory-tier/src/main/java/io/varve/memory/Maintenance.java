@@ -110,7 +110,7 @@ final class Maintenance {
         long now = context.ticker.nanoTime();
         if (now - nextCycleNanos >= 0) {
             nextCycleNanos = now + nanosToNextCycle();
-            if (activeExpire) {
+            if (activeExpire && context.removesExpired()) {
                 expireCycle(now + cycleNanos / EXPIRY_SHARE, pause, maintenanceTasks);
             }
         }

@@ -117,6 +117,7 @@ final class Maintenance implements AutoCloseable {
             server.snapshots().saveIfDue();
             server.logLifecycle().rewriteIfDue();
             server.replicas().tick();
+            server.role().tick();
             server.telemetry().hiccups().follow(server.config().latencyThresholdMillis() > 0);
         }
         if (now - checkedNanos >= CHECK_NANOS) {

@@ -3,6 +3,7 @@ package io.varve.server;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 import io.varve.flash.tier.FlashTier;
@@ -18,6 +19,7 @@ import io.varve.server.command.registry.CommandFamilies;
 import io.varve.server.config.IgnoredSettings;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.config.Settings;
+import io.varve.server.following.Follower;
 import io.varve.server.net.NetworkServer;
 import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.LoadProgress;
@@ -110,15 +112,19 @@ public final class VarveServer implements AutoCloseable {
             warnOfInert(server);
             warnOfClients(server);
             CommandTable table = CommandFamilies.table(server);
+            AtomicInteger port = new AtomicInteger();
+            server.role(new Follower(server, table, port::get));
             // Before the network: no client may find a part of the data, and a second process must not take the place
             // of the one that has the log.
             Recovery.prepare(server);
             server.load().begin();
             metrics = startMetrics(server, health);
             network = NetworkServer.start(server, table);
+            port.set(config.bool("tls-replication") ? network.tlsPort() : network.port());
             health.listening();
             Recovery.run(server, table);
             server.load().end();
+            followPrimary(server);
             reportLoaded(server, health);
             return new VarveServer(tiers, network, Maintenance.start(cache, network, server), server, metrics, health,
                     shutdown);
@@ -131,11 +137,20 @@ public final class VarveServer implements AutoCloseable {
                 metrics.close();
             }
             if (begun != null) {
+                begun.role().close();
                 begun.endLog();
                 begun.close();
             }
             tiers.close();
             throw failed;
+        }
+    }
+
+    private static void followPrimary(ServerState server) {
+        String primary = server.config().text("replicaof");
+        if (!primary.isEmpty()) {
+            String[] hostAndPort = primary.split(" ", -1);
+            server.role().follow(hostAndPort[0], Integer.parseInt(hostAndPort[1]));
         }
     }
 
@@ -231,6 +246,7 @@ public final class VarveServer implements AutoCloseable {
             try {
                 network.close();
             } finally {
+                server.role().close();
                 closePersistence();
                 saving = false;
             }

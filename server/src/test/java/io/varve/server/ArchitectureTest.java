@@ -246,7 +246,7 @@ final class ArchitectureTest {
     void packages_areListed() {
         Set<String> packages = new TreeSet<>(List.of(ROOT));
         for (String name : List.of("admin", "admin.http", "admin.latency", "admin.metrics", "acl", "blocking",
-                "check", "command", "config", "events", "geo",
+                "check", "command", "config", "events", "following", "geo",
                 "keys", "log", "net", "persistence", "pubsub", "rdb", "recovery", "replication", "resp", "system",
                 "tls",
                 "tracking", "training")) {

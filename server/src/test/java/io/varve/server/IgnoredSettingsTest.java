@@ -67,14 +67,15 @@ class IgnoredSettingsTest {
     @Test
     void ineffectiveSettingsAreLoggedAtTheStart() throws IOException {
         ServerConfig config = CONFIG.with("maxmemory-clients", "5%").with("rdb-save-incremental-fsync", "no")
-                .with("masterauth", "tell-nobody").with("list-max-ziplist-size", "-3").with("syslog-ident", "");
+                .with("tls-client-key-file-pass", "tell-nobody").with("list-max-ziplist-size", "-3")
+                .with("syslog-ident", "");
         try (VarveServer server = servers.start(config); RawClient client = new RawClient(server.port())) {
             assertThat(client.command("CONFIG", "GET", "maxmemory-clients"))
                     .isEqualTo("*2\r\n$17\r\nmaxmemory-clients\r\n$2\r\n5%\r\n");
         }
         assertThat(logged())
-                .containsExactly("Settings without effect in Varve: rdb-save-incremental-fsync no, masterauth (hidden),"
-                        + " syslog-ident \"\", list-max-listpack-size -3, maxmemory-clients 5%");
+                .containsExactly("Settings without effect in Varve: rdb-save-incremental-fsync no, syslog-ident \"\","
+                        + " tls-client-key-file-pass (hidden), list-max-listpack-size -3, maxmemory-clients 5%");
     }
 
     @Test
@@ -91,7 +92,7 @@ class IgnoredSettingsTest {
                 assertThat(client.command("CONFIG", "SET", "AOF-USE-RDB-PREAMBLE", value, "rdb-save-incremental-fsync",
                         "no",
                         "hz", "20",
-                        "masteruser", "tell-nobody")).isEqualTo("+OK\r\n");
+                        "tls-client-key-file-pass", "tell-nobody")).isEqualTo("+OK\r\n");
             }
             assertThat(client.command("CONFIG", "SET", "cluster-announce-ip", "a\r\nb" + "c".repeat(1000)))
                     .isEqualTo("+OK\r\n");
@@ -99,7 +100,7 @@ class IgnoredSettingsTest {
         assertThat(logged()).hasSize(2);
         assertThat(logged().getFirst()).startsWith("Settings without effect in Varve: ")
                 .contains("aof-use-rdb-preamble no",
-                        "masteruser (hidden)")
+                        "tls-client-key-file-pass (hidden)")
                 .doesNotContain("rdb-save-incremental-fsync", "hz");
         assertThat(logged().getLast())
                 .isEqualTo("Settings without effect in Varve: cluster-announce-ip a??b" + "c".repeat(96) + "...");

@@ -119,7 +119,7 @@ public final class HashTree extends HashedTree {
      * Moves to a field that is not due, if {@linkplain #allHaveTimes each has a time}.
      *
      * @param number 0 to {@link #visible} less 1, in the order of the fields' times; each number is a distinct
-     *     field
+     *     field; a negative number is a due field, counted from the latest one
      */
     public void seekByTime(long number) {
         spot.forget();

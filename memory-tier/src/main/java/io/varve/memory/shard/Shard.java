@@ -241,7 +241,7 @@ public final class Shard {
 
     /**
      * The location of the key's item, which the index remembers as found; it removes an expired item and does not find
-     * it.
+     * it. See {@link ShardContext#removesExpired} for replicas.
      */
     long locate(Key key, long nowMillis) {
         assert isLockedByMe();

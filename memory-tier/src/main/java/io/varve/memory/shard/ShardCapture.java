@@ -160,7 +160,7 @@ public final class ShardCapture {
         int logical = databases.logical(of);
         for (int i = 0; i < count; i++) {
             long address = items.address(locations[i]);
-            if (!items.timed().hasExpired(address, nowMillis)) {
+            if (!items.timed().isDueForRemoval(address, nowMillis)) {
                 items.bind(item, locations[i], address);
                 key.bind(item.keyAddress(), item.keyLength(), items.verifier().hashOf(locations[i]), items.number(),
                         logical);

@@ -19,8 +19,6 @@ import io.varve.server.config.MemoryUnits;
 import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.LoadProgress;
 import io.varve.server.persistence.SnapshotStatus;
-import io.varve.server.replication.Replica;
-import io.varve.server.replication.Replicas;
 import io.varve.server.system.Supervisor;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
@@ -98,7 +96,7 @@ public final class InfoReport {
             case "memory" -> memory(out, stats);
             case "persistence" -> persistence(out);
             case "stats" -> stats(out, stats);
-            case "replication" -> replication(out);
+            case "replication" -> ReplicationLines.write(source, out);
             case "cpu" -> cpu(out);
             case "modules" -> out.head("Modules");
             case "commandstats" -> commandStats(out);
@@ -297,28 +295,6 @@ public final class InfoReport {
                 .field("acl_access_denied_channel", source.accessDenied(Denial.CHANNEL))
                 .field("client_query_buffer_limit_disconnections", source.overInputLimit())
                 .field("client_output_buffer_limit_disconnections", source.overOutputLimit());
-    }
-
-    private void replication(InfoSection out) {
-        Replicas replicas = source.replicas();
-        List<Replica> all = replicas.all().stream().filter(replica -> !replica.hasEnded()).toList();
-        out.head("Replication").field("role", "master").field("connected_slaves", all.size());
-        long minimum = source.config().minReplicasToWrite();
-        if (minimum > 0) {
-            out.field("min_slaves_good_slaves", replicas.good());
-        }
-        for (int i = 0; i < all.size(); i++) {
-            Replica replica = all.get(i);
-            out.field("slave" + i, "ip=" + replica.host() + ",port=" + replica.port() + ",state="
-                    + replica.state().text() + ",offset=" + replica.acknowledged() + ",lag="
-                    + TimeUnit.MILLISECONDS.toSeconds(replica.lagMillis()));
-        }
-        out.field("master_failover_state", "no-failover").field("master_replid", replicas.id())
-                .field("master_replid2", "0".repeat(40)).field("master_repl_offset", replicas.offset())
-                .field("second_repl_offset", -1).field("repl_backlog_active", replicas.isActive() ? 1 : 0)
-                .field("repl_backlog_size", source.config().number("repl-backlog-size"))
-                .field("repl_backlog_first_byte_offset", replicas.backlogStart())
-                .field("repl_backlog_histlen", replicas.backlogLength());
     }
 
     private static void cpu(InfoSection out) {

@@ -11,6 +11,7 @@ import io.varve.server.config.ServerConfig;
 import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.LoadProgress;
 import io.varve.server.persistence.SnapshotStatus;
+import io.varve.server.replication.ReplicaRole;
 import io.varve.server.replication.Replicas;
 import org.jspecify.annotations.Nullable;
 
@@ -105,6 +106,9 @@ public interface InfoSource {
 
     /** The replicas. */
     Replicas replicas();
+
+    /** Whether the server follows a primary. */
+    ReplicaRole role();
 
     String redisVersion();
 

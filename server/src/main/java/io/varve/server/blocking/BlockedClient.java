@@ -26,7 +26,9 @@ public class BlockedClient {
         /** The timeout has passed, or CLIENT UNBLOCK ended the wait. */
         TIMEOUT,
         /** CLIENT UNBLOCK ERROR. */
-        ERROR
+        ERROR,
+        /** The server has become a replica. */
+        REPLICA
     }
 
     private final ItemType type;

@@ -159,6 +159,11 @@ public final class CommandContext extends CallArguments {
         return recorder.begin(key.database(), name, arguments).argument(key);
     }
 
+    /** As {@link #record}, for a command that precedes the record of the running one. */
+    public ChangeRecorder recordBefore(RecordedCommand name, Key key, int arguments) {
+        return recorder.begin(key.database(), name, arguments).argument(key);
+    }
+
     /** Adds an argument to the command that {@link #record} has begun. */
     public void recordArgument(long address, int length) {
         recorder.argument(address, length);
@@ -245,9 +250,14 @@ public final class CommandContext extends CallArguments {
                 || user.permitsAllKeys(RequestedAccess.of(this, spec()), AccessRequest.READ);
     }
 
-    /** The batch's time, ms since the epoch, which decides about expiry. */
+    /** The batch's time, ms since the epoch. */
     public long now() {
         return session.now();
+    }
+
+    /** The time that decides what has expired: see {@link CacheSession#expiryMillis}. */
+    public long expiryMillis() {
+        return session.expiryMillis();
     }
 
     /**

@@ -14,7 +14,9 @@ import io.varve.memory.config.CacheConfig;
 import io.varve.memory.item.Ticker;
 import io.varve.server.acl.AccessControl;
 import io.varve.server.admin.LogLevel;
+import io.varve.server.blocking.BlockedClient;
 import io.varve.server.blocking.BlockedKeys;
+import io.varve.server.command.session.Client;
 import io.varve.server.command.session.Clients;
 import io.varve.server.command.text.GlobPattern;
 import io.varve.server.config.ConfigException;
@@ -25,6 +27,7 @@ import io.varve.server.persistence.LoadProgress;
 import io.varve.server.persistence.LogLifecycle;
 import io.varve.server.persistence.RecordedRemovals;
 import io.varve.server.persistence.Snapshots;
+import io.varve.server.replication.ReplicaRole;
 import io.varve.server.replication.Replicas;
 import io.varve.server.resp.RequestHeapBudget;
 import org.jspecify.annotations.Nullable;
@@ -62,6 +65,7 @@ public final class ServerState implements AutoCloseable {
     private volatile AccessControl access;
     private volatile @Nullable Snapshots snapshots;
     private volatile @Nullable LogLifecycle logLifecycle;
+    private volatile ReplicaRole role = ReplicaRole.PRIMARY;
 
     /** @param shutdown requests the end of the process, with the reason; returns at once */
     public ServerState(Cache cache, ServerConfig config, Ticker ticker, Consumer<String> shutdown) {
@@ -197,9 +201,17 @@ public final class ServerState implements AutoCloseable {
     /** Keeps the values that "auto" resolved to when the cache was opened. */
     private CacheConfig cacheConfig(ServerConfig changed) {
         CacheConfig opened = cache.config();
-        return changed.cacheConfig().withActiveExpire(activeExpire).withHashSeed(opened.hashSeed())
+        CacheConfig wanted = role.isReplica()
+                ? changed.cacheConfig().withMaxMemoryBytes(cache.highestMaxMemoryBytes())
+                : changed.cacheConfig();
+        return wanted.withActiveExpire(activeExpire).withHashSeed(opened.hashSeed())
                 .withTicker(opened.ticker()).withShards(opened.shards())
                 .withSegmentSizeBytes(opened.segmentSizeBytes()).withMaxOpenSegments(opened.maxOpenSegments());
+    }
+
+    /** Applies {@code maxmemory}. As in Redis, a replica has no limit: its primary decides what is evicted. */
+    public synchronized void limitMemory() {
+        cache.reconfigure(cacheConfig(config));
     }
 
     /** DEBUG SET-ACTIVE-EXPIRE: whether maintenance reclaims expired items. */
@@ -227,6 +239,32 @@ public final class ServerState implements AutoCloseable {
     /** The replicas of this server. */
     public Replicas replicas() {
         return replicas;
+    }
+
+    /** Whether this server follows a primary. */
+    public ReplicaRole role() {
+        return role;
+    }
+
+    /** Sets what follows primaries; once, before the first connection. */
+    public void role(ReplicaRole able) {
+        role = able;
+        telemetry.role(able);
+    }
+
+    /** Changes {@code replicaof}, for CONFIG GET and CONFIG REWRITE: a host and a port, or empty. */
+    public void remember(String primary) {
+        config(config.with("replicaof", primary), Set.of("replicaof"));
+    }
+
+    /** Ends the waits of clients for keys: they would take elements, which a replica must not. */
+    public void endBlockedClients() {
+        for (Client client : lifecycle.clients().unordered()) {
+            BlockedClient blocked = client.waitState().blockedClient();
+            if (blocked != null) {
+                blockedKeys.end(blocked, BlockedClient.End.REPLICA);
+            }
+        }
     }
 
     /** The append-only log; it is open if {@code appendonly} is yes. */

@@ -28,6 +28,7 @@ import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.LoadProgress;
 import io.varve.server.persistence.SnapshotStatus;
 import io.varve.server.pubsub.SubscriptionType;
+import io.varve.server.replication.ReplicaRole;
 import io.varve.server.replication.Replicas;
 import io.varve.server.system.TimeSlice;
 import org.jspecify.annotations.Nullable;
@@ -60,6 +61,7 @@ public final class Telemetry implements InfoSource {
     private final AppendLog log;
     private final LoadProgress load;
     private final Replicas replicas;
+    private volatile ReplicaRole role = ReplicaRole.PRIMARY;
     private volatile int port;
     private volatile List<String> listeners = List.of();
     private volatile String transport = "";
@@ -112,6 +114,16 @@ public final class Telemetry implements InfoSource {
     @Override
     public Replicas replicas() {
         return replicas;
+    }
+
+    @Override
+    public ReplicaRole role() {
+        return role;
+    }
+
+    /** See {@link ServerState#role(ReplicaRole)}. */
+    void role(ReplicaRole able) {
+        role = able;
     }
 
     @Override

@@ -229,7 +229,7 @@ public final class ConfigReader {
 
     private static boolean takesSeveralValues(Setting setting) {
         return switch (setting.kind()) {
-            case SAVE, BUFFER_LIMITS, ADDRESSES -> true;
+            case SAVE, BUFFER_LIMITS, ADDRESSES, HOST_AND_PORT -> true;
             case TEXT -> setting.inert() || MULTI_VALUE_SETTINGS.contains(setting.name());
             default -> false;
         };

@@ -51,6 +51,8 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
         FILE,
         /** Addresses and host names to listen on. */
         ADDRESSES,
+        /** A host and a port; empty, or {@code no one}, for none. */
+        HOST_AND_PORT,
         /** Pairs of seconds and changes. */
         SAVE,
         /** Letters that select key events. */
@@ -62,6 +64,7 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
     private static final int OCTAL_RADIX = 8;
     private static final int MAX_PERCENT = 100;
     private static final int MAX_ADDRESSES = 16;
+    private static final int MAX_PORT = 65_535;
     private static final Set<String> SECRETS = Set.of("requirepass", "masterauth", "masteruser", "tls-key-file-pass",
             "tls-client-key-file-pass");
 
@@ -113,6 +116,7 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
             case ADDRESSES -> addresses(value);
             case AUTO_INTEGER -> value.equalsIgnoreCase("auto") ? "auto" : integer(value);
             case AUTO_MEMORY -> value.equalsIgnoreCase("auto") ? "auto" : memory(value);
+            case HOST_AND_PORT -> hostAndPort(value);
             case SAVE -> save(value);
             case EVENTS -> EventSelection.parse(value).toString();
             case BUFFER_LIMITS -> OutputBufferLimits.parse(value, defaultValue).toString();
@@ -134,6 +138,7 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
             case OCTAL -> "octal digits from " + minimum + " to " + Long.toString(maximum, OCTAL_RADIX);
             case AUTO_INTEGER -> "auto or a number from " + minimum + " to " + maximum;
             case AUTO_MEMORY -> "auto or an amount of memory from " + minimum + " to " + maximum + " bytes";
+            case HOST_AND_PORT -> "a host and a port from 1 to " + MAX_PORT + ", or \"\"";
             case SAVE -> "pairs of seconds and changes, or \"\"";
             case EVENTS -> "letters of Ag$lshzxeKEtmdn";
             case BUFFER_LIMITS -> "class hard-limit soft-limit soft-seconds";
@@ -169,6 +174,19 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
             throw new ConfigException("Too many bind addresses specified.");
         }
         return trimmed;
+    }
+
+    private static String hostAndPort(String value) {
+        String[] words = value.strip().split("\\s+");
+        if (words[0].isEmpty() || words.length == 2 && words[0].equalsIgnoreCase("no")
+                && words[1].equalsIgnoreCase("one")) {
+            return "";
+        }
+        if (words.length != 2 || !words[1].matches("\\d{1,5}") || Integer.parseInt(words[1]) < 1
+                || Integer.parseInt(words[1]) > MAX_PORT) {
+            throw new ConfigException("argument must be a host and a port");
+        }
+        return words[0] + " " + Integer.parseInt(words[1]);
     }
 
     private String octal(String value) {

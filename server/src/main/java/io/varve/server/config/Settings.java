@@ -111,6 +111,18 @@ public final class Settings {
         integer("repl-backlog-ttl", "3600", 0, MAX, CHANGEABLE);
         integer("repl-timeout", "60", 1, Integer.MAX_VALUE, CHANGEABLE);
         oldName("repl-ping-replica-period", "repl-ping-slave-period", "10", 1);
+        add(new Setting("replicaof", Kind.HOST_AND_PORT, "", 0, 0, List.of(), FIXED, "slaveof"));
+        add(new Setting("masterauth", Kind.TEXT, "", 0, 0, List.of(), CHANGEABLE, "primaryauth"));
+        add(new Setting("masteruser", Kind.TEXT, "", 0, 0, List.of(), CHANGEABLE, "primaryuser"));
+        bool("tls-replication", "no", CHANGEABLE);
+        add(new Setting("replica-read-only", Kind.BOOLEAN, "yes", 0, 0, List.of(), CHANGEABLE, "slave-read-only"));
+        add(new Setting("replica-serve-stale-data", Kind.BOOLEAN, "yes", 0, 0, List.of(), CHANGEABLE,
+                "slave-serve-stale-data"));
+        add(new Setting("replica-announce-ip", Kind.TEXT, "", 0, 0, List.of(), CHANGEABLE, "slave-announce-ip"));
+        add(new Setting("replica-announce-port", Kind.INTEGER, "0", 0, 65535, List.of(), CHANGEABLE,
+                "slave-announce-port"));
+        oldName("replica-priority", "slave-priority", "100", 0);
+        bool("replica-announced", "yes", CHANGEABLE);
         oldName("min-replicas-to-write", "min-slaves-to-write", "0", 0);
         oldName("min-replicas-max-lag", "min-slaves-max-lag", "10", 0);
     }

@@ -19,7 +19,6 @@ final class SettingsWithoutEffect {
     private static final String LINES = """
             daemonize bool no fixed
             cluster-enabled bool no fixed
-            replicaof|slaveof text "" fixed
             import-mode bool no
 
             activedefrag bool no
@@ -60,16 +59,12 @@ final class SettingsWithoutEffect {
             repl-disable-tcp-nodelay bool no
             repl-diskless-sync bool yes
             repl-mptcp bool no fixed
-            replica-announced bool yes
             replica-ignore-disk-write-errors bool no
             replica-ignore-maxmemory|slave-ignore-maxmemory bool yes
             replica-lazy-flush|slave-lazy-flush bool no
-            replica-read-only|slave-read-only bool yes
-            replica-serve-stale-data|slave-serve-stale-data bool yes
             set-proc-title bool no fixed
             syslog-enabled bool no fixed
             tls-cluster bool no
-            tls-replication bool no
             use-exit-on-panic bool no hidden
 
             cluster-config-save-behavior choice sync sync,best-effort
@@ -99,12 +94,9 @@ final class SettingsWithoutEffect {
             hash-seed text "" fixed hidden
             ignore-warnings text ""
             locale-collate text ""
-            masterauth|primaryauth text ""
-            masteruser|primaryuser text ""
             oom-score-adj-values text "0 200 800"
             proc-title-template text "{title} {listen-addr} {server-mode}"
             rdma-bind text ""
-            replica-announce-ip|slave-announce-ip text ""
             req-res-logfile text "" fixed hidden
             server-cpulist|server_cpulist text "" fixed
             shutdown-on-sigint text default
@@ -169,8 +161,6 @@ final class SettingsWithoutEffect {
             rdma-rx-size memory 1048576 65536 16777216
             repl-diskless-sync-delay number 5 0 2147483647
             repl-diskless-sync-max-replicas number 0 0 2147483647
-            replica-announce-port|slave-announce-port number 0 0 65535
-            replica-priority|slave-priority number 100 0 2147483647
             shutdown-timeout number 10 0 2147483647
             slot-migration-max-failover-repl-bytes memory 0 -1 max
             slowlog-max-arg-len number 128 0 max

@@ -25,10 +25,6 @@ final class UnsupportedValues {
             case "appendfilename", "appenddirname" -> isFileName(value)
                     ? null
                     : "expected a name in the folder dir, without a path";
-            case "replicaof" -> value.isEmpty() || value.equalsIgnoreCase("no one")
-                    ? null
-                    : "expected \"\": Varve cannot follow a primary, so this server would serve its own data; remove"
-                            + " the line";
             case "cluster-enabled" -> value.equals(NO)
                     ? null
                     : "expected no: Varve has no cluster mode; partition keys in the clients, or use one larger"

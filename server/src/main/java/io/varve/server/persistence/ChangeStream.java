@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  * <p>The <i>offset</i> counts the bytes of all commands. Lines that begin with {@code #} are not commands, and do not
  * count: {@code #T:} and a time, in milliseconds since the epoch, says when the commands after it ran. So whoever runs
  * them again comes to the same decisions about expiry.
+ *
+ * <p>In a replica, the stream is the primary's, byte by byte: the thread that runs the primary's commands
+ * {@linkplain #relay relays} them. Nothing had expired for it, and so nothing has for whoever runs the log again.
  */
 public final class ChangeStream implements AutoCloseable {
     /** Begins the line with the time of the commands after it. */
@@ -31,6 +34,8 @@ public final class ChangeStream implements AutoCloseable {
     private static final int MAX_FREE_BLOCKS = 32;
     private static final int NO_DATABASE = -1;
     private static final long NO_TIME = -1;
+    /** The time of relayed commands: before all expiry. */
+    private static final long RELAYED_TIME = 1;
 
     /**
      * Receives every byte of the commands as it is appended, for replicas. Called under the stream's monitor, and under
@@ -87,14 +92,20 @@ public final class ChangeStream implements AutoCloseable {
     private @Nullable Throwable failure;
     private volatile boolean on;
     private volatile boolean full;
+    private boolean paused;
+    /** Whether it is full or paused. */
+    private volatile boolean holdsWrites;
+    /** The thread that relays the stream of a primary; null if this server is one. */
+    private volatile @Nullable Thread relay;
+    private boolean strayed;
 
     public ChangeStream() {
         sections.add(open);
     }
 
-    /** Whether there is a log or a replica: if not, nothing is to be appended. */
+    /** Whether there is a log or a replica: if not, the calling thread has nothing to append. */
     public boolean isOn() {
-        return on;
+        return on && !Thread.currentThread().equals(relay);
     }
 
     /** A reader takes what is appended after the next {@link #cut}. */
@@ -155,15 +166,35 @@ public final class ChangeStream implements AutoCloseable {
         return first == open && first.start == first.end && !first.startsFile;
     }
 
-    /** Whether so much is pending that writes have to wait. */
+    /** Whether so much is pending that its reader must not rest. */
     public boolean isFull() {
         return full;
     }
 
-    /** Runs an action when the stream is not full, perhaps at once, on any thread. */
-    public void whenDrained(Runnable action) {
+    /** Whether commands of clients that write have to wait: see {@link #whenOpen}. */
+    public boolean holdsWrites() {
+        return holdsWrites;
+    }
+
+    /** Lets writes wait, until {@link #resumeWrites}. */
+    public synchronized void pauseWrites() {
+        paused = true;
+        holdsWrites = true;
+    }
+
+    /** Ends {@link #pauseWrites}. */
+    public void resumeWrites() {
         synchronized (this) {
-            if (full) {
+            paused = false;
+            holdsWrites = full;
+        }
+        wakeWaiters();
+    }
+
+    /** Runs an action when writes need not wait any more, perhaps at once, on any thread. */
+    public void whenOpen(Runnable action) {
+        synchronized (this) {
+            if (holdsWrites) {
                 onDrained.add(action);
                 return;
             }
@@ -193,6 +224,10 @@ public final class ChangeStream implements AutoCloseable {
         if (!on) {
             return offset;
         }
+        if (relay != null) {
+            strayed = true;
+            return offset;
+        }
         try {
             appendCommands(first, last, nowMillis, address, length);
         } catch (OutOfMemoryError noBlock) {
@@ -208,9 +243,7 @@ public final class ChangeStream implements AutoCloseable {
             put((TIME + nowMillis + "\r\n").getBytes(StandardCharsets.US_ASCII));
         }
         if (first != database) {
-            String number = Integer.toString(first);
-            byte[] select = ("*2\r\n$6\r\nSELECT\r\n$" + number.length() + "\r\n" + number + "\r\n")
-                    .getBytes(StandardCharsets.US_ASCII);
+            byte[] select = select(first);
             if (logged) {
                 put(select);
             }
@@ -228,6 +261,70 @@ public final class ChangeStream implements AutoCloseable {
             copies.append(address, length);
             copies.appended();
         }
+    }
+
+    // --- the stream of a primary
+
+    /**
+     * From here on the stream is that of a primary, which this thread relays. Changes of other threads are not
+     * appended: see {@link #hasStrayed}.
+     */
+    public synchronized void beginRelay(Thread thread) {
+        relay = thread;
+        strayed = false;
+        database = NO_DATABASE;
+    }
+
+    /** Ends {@link #beginRelay}: this server's own changes follow. */
+    public synchronized void endRelay() {
+        relay = null;
+        database = NO_DATABASE;
+        timeMillis = NO_TIME;
+    }
+
+    /**
+     * Whether another thread has changed the data since {@link #beginRelay}: this server's data may not be the
+     * primary's.
+     */
+    public synchronized boolean hasStrayed() {
+        return strayed;
+    }
+
+    /**
+     * Appends commands of the primary, as they were received, after they have run.
+     *
+     * @param first the database of the first one
+     * @param forLog whether the log gets them, or only replicas do
+     */
+    public synchronized void relay(int first, long address, long length, boolean forLog) {
+        try {
+            if (logged && forLog) {
+                if (timeMillis != RELAYED_TIME) {
+                    timeMillis = RELAYED_TIME;
+                    put((TIME + RELAYED_TIME + "\r\n").getBytes(StandardCharsets.US_ASCII));
+                }
+                if (database == NO_DATABASE) {
+                    put(select(first));
+                }
+                // The commands select the databases of the later ones.
+                database = first;
+                put(address, length);
+            }
+        } catch (OutOfMemoryError noBlock) {
+            fail(noBlock);
+            throw noBlock;
+        }
+        advance(length);
+        if (copies != null) {
+            copies.append(address, length);
+            copies.appended();
+        }
+    }
+
+    private static byte[] select(int number) {
+        String digits = Integer.toString(number);
+        return ("*2\r\n$6\r\nSELECT\r\n$" + digits.length() + "\r\n" + digits + "\r\n")
+                .getBytes(StandardCharsets.US_ASCII);
     }
 
     private void advance(long bytes) {
@@ -278,6 +375,7 @@ public final class ChangeStream implements AutoCloseable {
         pendingBytes += bytes;
         if (pendingBytes > MAX_PENDING_BYTES) {
             full = true;
+            holdsWrites = true;
         }
     }
 
@@ -346,7 +444,8 @@ public final class ChangeStream implements AutoCloseable {
             }
             pendingBytes -= written.bytes;
             full = pendingBytes > MAX_PENDING_BYTES;
-            drained = !full;
+            holdsWrites = full || paused;
+            drained = !holdsWrites;
         }
         surplus.forEach(block -> block.owner.close());
         if (drained) {

@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import io.varve.memory.item.Ticker;
 
 /**
- * How far the load at the start has come, for INFO and for clients, which are refused meanwhile. Thread-safe: the
- * thread that starts the server writes it, any thread reads it or cancels the load.
+ * How far the load at the start, or of a primary's data, has come, for INFO and for clients, which are refused
+ * meanwhile. Thread-safe: the thread that loads writes it, any thread reads it or cancels the load.
  */
 public final class LoadProgress {
     /** Thrown out of a load that was cancelled. */
@@ -41,6 +41,8 @@ public final class LoadProgress {
     public void begin() {
         startSeconds = TimeUnit.MILLISECONDS.toSeconds(ticker.wallMillis());
         startNanos = ticker.nanoTime();
+        doneBytes.set(0);
+        fileBytes = 0;
         loading = true;
     }
 

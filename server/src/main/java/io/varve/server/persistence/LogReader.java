@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.util.zip.CRC32C;
 
 import io.varve.memory.offheap.Memory;
+import io.varve.server.resp.CommandScanner;
 import io.varve.server.resp.RequestSink;
-import io.varve.server.resp.Shortage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,15 +21,12 @@ import org.jspecify.annotations.Nullable;
 public final class LogReader {
     private static final int HEAD_BYTES = IncrementFile.HEAD.length() + IncrementFile.MARK_DIGITS + 2;
     private static final int MAX_LINE_BYTES = 128;
-    private static final int MAX_DIGITS = 10;
     /** Begins a line with the time, which Redis writes. */
     private static final String SECONDS = "#TS:";
     private static final long NONE = -1;
-    /** Results of {@link #skip}. */
-    private static final long INCOMPLETE = -1;
-    private static final long MALFORMED = -2;
+    private static final long INCOMPLETE = CommandScanner.INCOMPLETE;
+    private static final long MALFORMED = CommandScanner.MALFORMED;
     private static final int CHECKED_BYTES = 1 << 20;
-    private static final int KEPT_ARGUMENTS = 16;
     private static final String UNENDED = "a transaction that does not end";
 
     private final Path file;
@@ -56,11 +53,7 @@ public final class LogReader {
     /** The end of what a cut would leave as a complete file, and the commands before it. */
     private long intact;
     private long intactCommands;
-    private long number;
-    /** The arguments of the command that {@link #skip} has passed, if they are few. */
-    private final long[] argumentsAt = new long[KEPT_ARGUMENTS];
-    private final int[] argumentLengths = new int[KEPT_ARGUMENTS];
-    private int argumentCount;
+    private final CommandScanner scanner = new CommandScanner();
 
     /**
      * @param from where the commands begin: behind an RDB file, if the file begins with one
@@ -211,7 +204,7 @@ public final class LogReader {
             if (!hasBlocks && transaction == NONE && isCommand("MULTI", at) && !isTransactionWhole(end)) {
                 return read > 0;
             }
-            parse(sink);
+            scanner.give(sink);
             track(end);
             at = end;
             commands++;
@@ -463,77 +456,7 @@ public final class LogReader {
 
     /** @return the offset after the command that begins here, or a negative number */
     private long skip(long offset) {
-        long i = number('*', offset);
-        if (i < 0) {
-            return i;
-        }
-        long arguments = number;
-        if (arguments < 1 || arguments > Integer.MAX_VALUE) {
-            return MALFORMED;
-        }
-        argumentCount = (int) arguments;
-        for (int argument = 0; argument < argumentCount; argument++) {
-            i = number('$', i);
-            if (i < 0) {
-                return i;
-            }
-            if (number > Integer.MAX_VALUE) {
-                return MALFORMED;
-            }
-            if (number > blockEnd - i - 2) {
-                return INCOMPLETE;
-            }
-            if (argument < KEPT_ARGUMENTS) {
-                argumentsAt[argument] = i;
-                argumentLengths[argument] = (int) number;
-            }
-            i += number;
-            if (Memory.getByte(base + i) != '\r' || Memory.getByte(base + i + 1) != '\n') {
-                return MALFORMED;
-            }
-            i += 2;
-        }
-        return i;
-    }
-
-    /** Reads a letter, a {@link #number} and a line end. @return the offset after them, or a negative number */
-    private long number(char letter, long from) {
-        if (from >= blockEnd) {
-            return INCOMPLETE;
-        }
-        if (Memory.getByte(base + from) != letter) {
-            return MALFORMED;
-        }
-        long value = 0;
-        long i = from + 1;
-        for (; i < blockEnd && Memory.getByte(base + i) != '\r'; i++) {
-            int digit = Memory.getByte(base + i) - '0';
-            if (digit < 0 || digit > 9 || i - from > MAX_DIGITS) {
-                return MALFORMED;
-            }
-            value = value * 10 + digit;
-        }
-        if (i + 1 >= blockEnd) {
-            return INCOMPLETE;
-        }
-        number = value;
-        return Memory.getByte(base + i + 1) == '\n' && i > from + 1 ? i + 2 : MALFORMED;
-    }
-
-    /** Hands over the command that {@link #skip} has passed. */
-    private void parse(RequestSink sink) {
-        sink.beginRequest(argumentCount);
-        long i = 0;
-        for (int argument = 0; argument < argumentCount; argument++) {
-            if (argument < KEPT_ARGUMENTS) {
-                i = argumentsAt[argument];
-                number = argumentLengths[argument];
-            } else {
-                i = number('$', i);
-            }
-            sink.argument(base + i, (int) number);
-            i += number + 2;
-        }
-        sink.endRequest(Shortage.NONE);
+        long end = scanner.skip(base + offset, base + blockEnd);
+        return end < 0 ? end : end - base;
     }
 }

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 
 /** The words of commands that are recorded in place of those that clients have sent. Immutable. */
 public enum RecordedCommand {
-    DEL, FLUSHDB, HPEXPIREAT, LMOVE, LPOP, PERSIST, PEXPIREAT, RESTORE, RPOP, SELECT, SET, SREM, SWAPDB, ZPOPMAX, ZPOPMIN,
+    DEL, FLUSHDB, HDEL, HPEXPIREAT, LMOVE, LPOP, PERSIST, PEXPIREAT, RESTORE, RPOP, SELECT, SET, SREM, SWAPDB, ZPOPMAX, ZPOPMIN,
     // Options
     ABSTTL, FREQ, IDLETIME, KEEPTTL, LEFT, PXAT, REPLACE, RIGHT;
 

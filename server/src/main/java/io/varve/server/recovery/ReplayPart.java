@@ -2,30 +2,18 @@ package io.varve.server.recovery;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 
 import io.varve.memory.item.Ticker;
-import io.varve.server.acl.AccessControl;
-import io.varve.server.command.CommandNameIndex;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.batch.Batch;
 import io.varve.server.command.blocking.DeferredFlashReplies;
-import io.varve.server.command.dispatch.Dispatcher;
-import io.varve.server.command.dispatch.EventLoopExecutor;
+import io.varve.server.command.dispatch.DetachedClient;
 import io.varve.server.command.persistence.LoadMemory;
 import io.varve.server.command.session.Client;
-import io.varve.server.command.session.Connection;
-import io.varve.server.command.session.ParkedCommand;
-import io.varve.server.command.text.GlobPattern;
-import io.varve.server.config.ServerConfig;
 import io.varve.server.persistence.LogException;
 import io.varve.server.persistence.LogReader;
 import io.varve.server.persistence.ReplayClock;
-import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,63 +30,6 @@ final class ReplayPart implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ReplayPart.class);
     /** The time before the first one of a file. */
     static final long UNKNOWN = -1;
-
-    /** The tasks that other threads give this one, as when a shard is unlocked. Thread-safe. */
-    private static final class Tasks implements EventLoopExecutor {
-        private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
-
-        @Override
-        public void execute(Runnable task) {
-            tasks.add(task);
-        }
-
-        @Override
-        public void schedule(Runnable task, long millis) {
-            CompletableFuture.delayedExecutor(millis, TimeUnit.MILLISECONDS).execute(() -> tasks.add(task));
-        }
-
-        void runNext() throws InterruptedException {
-            tasks.take().run();
-        }
-    }
-
-    /** The connection of a client that has none. */
-    private static final class NoConnection implements Connection {
-        @Override
-        public boolean isReplay() {
-            return true;
-        }
-
-        @Override
-        public void kill() {
-            // It serves no one.
-        }
-
-        @Override
-        public void onMessages() {
-            // It subscribes to nothing.
-        }
-
-        @Override
-        public long outgoingBytes() {
-            return 0;
-        }
-
-        @Override
-        public long incomingBytes() {
-            return 0;
-        }
-
-        @Override
-        public long incomingCapacityBytes() {
-            return 0;
-        }
-
-        @Override
-        public int fileDescriptor() {
-            return -1;
-        }
-    }
 
     /** The time of its commands. Thread-safe. */
     private static final class Clock implements Ticker {
@@ -122,10 +53,8 @@ final class ReplayPart implements AutoCloseable {
     }
 
     private final Clock clock;
-    private final Tasks tasks = new Tasks();
-    private final Dispatcher dispatcher;
+    private final DetachedClient runner;
     private final Client client;
-    private final ReplyWriter reply;
     private final Batch batch = new Batch();
     private final CommandSplit split;
     private final LoadMemory memory;
@@ -141,11 +70,8 @@ final class ReplayPart implements AutoCloseable {
     ReplayPart(ServerState server, CommandTable table, ReplayClock clock, LoadMemory memory, int number) {
         this.clock = new Clock(clock);
         this.memory = memory;
-        dispatcher = new Dispatcher(server, table, tasks, this.clock);
-        AccessControl everything = AccessControl.open(new CommandNameIndex(table), GlobPattern::matches,
-                ServerConfig.defaults());
-        client = server.lifecycle().internal(new NoConnection(), everything.defaultAccount());
-        reply = ReplyWriter.discarding(server.argumentMemory(), this::failed);
+        runner = new DetachedClient(server, table, this.clock, this::failed);
+        client = runner.client();
         split = new CommandSplit(table, server.cache().newSession(), number, batch);
     }
 
@@ -229,32 +155,7 @@ final class ReplayPart implements AutoCloseable {
     }
 
     private void runBatch(Path file, long at) throws IOException {
-        dispatcher.prepare(batch, client);
-        int next = 0;
-        while (next < batch.commandCount()) {
-            next = dispatcher.run(batch, next, client, reply);
-            ParkedCommand parked = dispatcher.takeParkedCommand();
-            if (parked != null) {
-                await(parked);
-            }
-            reply.rollback(0);
-            checkErrors(file, at);
-        }
-        batch.clear();
-    }
-
-    private void await(ParkedCommand parked) throws IOException {
-        parked.onAnswer(() -> tasks.execute(() -> {}));
-        try {
-            while (!parked.answered()) {
-                tasks.runNext();
-            }
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-            throw new IOException("the load was interrupted", interrupted);
-        }
-        dispatcher.answer(parked, client, reply);
-        parked.finish();
+        runner.run(batch, () -> checkErrors(file, at));
     }
 
     /** Most errors are those that the client has got too. */
@@ -289,7 +190,6 @@ final class ReplayPart implements AutoCloseable {
 
     @Override
     public void close() {
-        dispatcher.close();
-        reply.close();
+        runner.close();
     }
 }

@@ -78,7 +78,12 @@ public final class Replica implements Feed {
         this.backlog = backlog;
         this.ticker = ticker;
         this.host = host;
-        activeMillis = ticker.wallMillis();
+        activeMillis = nowMillis();
+    }
+
+    /** A clock that does not jump when the machine's time is set. */
+    private long nowMillis() {
+        return TimeUnit.NANOSECONDS.toMillis(ticker.nanoTime());
     }
 
     // --- what it says about itself
@@ -143,7 +148,7 @@ public final class Replica implements Feed {
 
     /** Milliseconds since it has sent something. */
     public long lagMillis() {
-        return Math.max(0, ticker.wallMillis() - activeMillis);
+        return Math.max(0, nowMillis() - activeMillis);
     }
 
     /**
@@ -152,7 +157,7 @@ public final class Replica implements Feed {
      * @return for how long it has been, in ms
      */
     long overSoftLimit(boolean isOver) {
-        long now = ticker.wallMillis();
+        long now = nowMillis();
         if (!isOver) {
             overSoftSinceMillis = NEVER;
             return 0;
@@ -193,12 +198,13 @@ public final class Replica implements Feed {
     /**
      * The snapshot that it will receive is the state at this offset.
      *
+     * @param answer names the history and the offset in it; left out for old versions
      * @param head follows the first line; null: all waits for {@link #announceLength}
      */
-    synchronized void begin(String id, long offset, @Nullable String head) {
+    synchronized void begin(long offset, String answer, @Nullable String head) {
         position = offset;
         acknowledged = offset;
-        firstLine = isOld ? "" : "+FULLRESYNC " + id + " " + offset + "\r\n";
+        firstLine = isOld ? "" : answer;
         if (head != null) {
             beginSnapshot(head);
         }
@@ -255,7 +261,7 @@ public final class Replica implements Feed {
 
     /** The snapshot was sent as a whole. */
     public synchronized void endSnapshot() {
-        activeMillis = ticker.wallMillis();
+        activeMillis = nowMillis();
         state = readsToMark && !acknowledgedEarly ? State.LOADING : State.ONLINE;
         announce();
     }
@@ -263,7 +269,7 @@ public final class Replica implements Feed {
     /** It has run the change stream up to this offset. */
     public synchronized void acknowledge(long offset) {
         acknowledged = Math.max(acknowledged, offset);
-        activeMillis = ticker.wallMillis();
+        activeMillis = nowMillis();
         if (state == State.LOADING) {
             state = State.ONLINE;
             announce();
@@ -285,7 +291,7 @@ public final class Replica implements Feed {
 
     /** It has sent something. */
     public void alive() {
-        activeMillis = ticker.wallMillis();
+        activeMillis = nowMillis();
     }
 
     /** Whether it should have sent something, and has not for so long. Those of old versions never do. */

@@ -1,12 +1,11 @@
 package io.varve.server.replication;
 
 import java.nio.charset.StandardCharsets;
-import java.security.SecureRandom;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
@@ -26,7 +25,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Replicas implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Replicas.class);
-    private static final int ID_BYTES = 20;
     private static final byte[] PING = "*1\r\n$4\r\nPING\r\n".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] GETACK = "*3\r\n$8\r\nREPLCONF\r\n$6\r\nGETACK\r\n$1\r\n*\r\n"
             .getBytes(StandardCharsets.US_ASCII);
@@ -48,7 +46,11 @@ public final class Replicas implements AutoCloseable {
     private final List<Replica> replicas = new CopyOnWriteArrayList<>();
     private final List<Waiter> waiters = new ArrayList<>();
     private @Nullable Synchronizer synchronizer;
-    private volatile String id = newId();
+    private final History history = new History();
+    /** While commands of a primary run and are relayed, and while a snapshot begins. */
+    private final ReentrantLock relaying = new ReentrantLock();
+    private volatile int streamDatabase;
+    private volatile boolean following;
     /** Whether the stream has been copied into the backlog since {@link #begin}. */
     private volatile boolean active;
     private volatile boolean lost;
@@ -64,6 +66,7 @@ public final class Replicas implements AutoCloseable {
         this.removals = removals;
         this.config = config;
         this.ticker = ticker;
+        tickedMillis = nowMillis();
         backlog = new Backlog(() -> config.get().number("repl-backlog-size"), this::neededOffset, this::announce);
     }
 
@@ -72,10 +75,9 @@ public final class Replicas implements AutoCloseable {
         synchronizer = sender;
     }
 
-    private static String newId() {
-        byte[] random = new byte[ID_BYTES];
-        new SecureRandom().nextBytes(random);
-        return HexFormat.of().formatHex(random);
+    /** A clock that does not jump when the machine's time is set. */
+    private long nowMillis() {
+        return TimeUnit.NANOSECONDS.toMillis(ticker.nanoTime());
     }
 
     // --- connections
@@ -93,7 +95,8 @@ public final class Replicas implements AutoCloseable {
      */
     public synchronized void attach(Replica replica, String wantedId, long offset) {
         replicas.add(replica);
-        if (active && wantedId.equals(id) && replica.resume(id, offset - 1)) {
+        if (active && history.has(wantedId, offset)
+                && replica.resume(history.id(), history.inStream(offset - 1))) {
             partialSyncs++;
             LOG.info("Replica {}:{} continues at offset {}", replica.host(), replica.port(), offset);
             return;
@@ -112,7 +115,7 @@ public final class Replicas implements AutoCloseable {
         replica.disconnected();
         if (replicas.remove(replica)) {
             LOG.info("Replica {}:{} has disconnected", replica.host(), replica.port());
-            emptySinceMillis = ticker.wallMillis();
+            emptySinceMillis = nowMillis();
         }
     }
 
@@ -148,13 +151,14 @@ public final class Replicas implements AutoCloseable {
     public synchronized void begin(List<Replica> group, @Nullable String head) {
         if (!active) {
             backlog.begin(changes.offset());
-            pingedMillis = ticker.wallMillis();
+            pingedMillis = nowMillis();
             lost = false;
             active = true;
         }
         long offset = changes.copyTo(backlog);
         fullSyncs++;
-        group.forEach(replica -> replica.begin(id, offset, head));
+        long named = history.ofStream(offset);
+        group.forEach(replica -> replica.begin(offset, "+FULLRESYNC " + history.id() + " " + named + "\r\n", head));
     }
 
     /**
@@ -164,6 +168,7 @@ public final class Replicas implements AutoCloseable {
         if (active) {
             LOG.warn("All replicas need a new snapshot");
             endHistory();
+            history.renew();
             replicas.forEach(Replica::end);
         }
     }
@@ -180,9 +185,79 @@ public final class Replicas implements AutoCloseable {
         lost = false;
         changes.stopCopies();
         active = false;
-        id = newId();
         removals.disuse(this);
         backlog.clear();
+    }
+
+    // --- the role
+
+    /** The database that the relayed stream has selected. Written by the thread that holds {@link #relaying}. */
+    public void streamDatabase(int database) {
+        streamDatabase = database;
+    }
+
+    /** See {@link #streamDatabase(int)}. */
+    public int streamDatabase() {
+        return streamDatabase;
+    }
+
+    /** Held while commands of a primary run and are relayed, and while a snapshot begins; before any shard's lock. */
+    public ReentrantLock relaying() {
+        return relaying;
+    }
+
+    /**
+     * The calling thread follows a primary from now on. The data is still this server's; its history ends with the
+     * changes so far.
+     */
+    public synchronized void beginFollowing() {
+        following = true;
+        changes.beginRelay(Thread.currentThread());
+    }
+
+    /** The data is the primary's state at an offset of its history: replicas of this server begin anew. */
+    public synchronized void adopt(String id, long offset) {
+        beginAnew();
+        changes.beginRelay(Thread.currentThread());
+        history.adopt(id, offset, changes.offset());
+        keepBacklog();
+    }
+
+    /**
+     * The primary continues the history that this server has.
+     *
+     * @param id its ID from now on; null: the same
+     */
+    public synchronized void goOn(@Nullable String id) {
+        if (id != null && !id.equals(history.id())) {
+            history.rename(id, offset() + 1);
+            // They come back, and hear the new ID.
+            replicas.forEach(Replica::end);
+        }
+        keepBacklog();
+    }
+
+    /** This server decides about its data again, under a new ID. */
+    public synchronized void endFollowing() {
+        if (!following) {
+            return;
+        }
+        following = false;
+        changes.endRelay();
+        history.rename(null, offset() + 1);
+        emptySinceMillis = nowMillis();
+        replicas.forEach(Replica::end);
+    }
+
+    /** As in Redis, a replica always has a backlog: it may become the primary. */
+    private void keepBacklog() {
+        if (!active) {
+            removals.use(this);
+            backlog.begin(changes.offset());
+            changes.copyTo(backlog);
+            lost = false;
+            active = true;
+        }
     }
 
     // --- the stream
@@ -233,7 +308,7 @@ public final class Replicas implements AutoCloseable {
         }
         if (condition.getAsBoolean()) {
             runWaiters();
-        } else {
+        } else if (!following) {
             changes.copyOnly(GETACK);
         }
     }
@@ -245,13 +320,13 @@ public final class Replicas implements AutoCloseable {
 
     /** A replica has said how far it is. */
     public void acknowledge(Replica replica, long offset) {
-        replica.acknowledge(offset);
+        replica.acknowledge(history.inStream(offset));
         runWaiters();
     }
 
     /** A replica has said how far it is, and how much of that is on its disk. */
     public void acknowledge(Replica replica, long offset, long onDisk) {
-        replica.acknowledgeOnDisk(onDisk);
+        replica.acknowledgeOnDisk(history.inStream(onDisk));
         acknowledge(replica, offset);
     }
 
@@ -272,7 +347,7 @@ public final class Replicas implements AutoCloseable {
     /** Whether enough replicas are up to date for a write: {@code min-replicas-to-write}. */
     public boolean isWritable() {
         long wanted = config.get().minReplicasToWrite();
-        return wanted == 0 || good() >= wanted;
+        return wanted == 0 || following || good() >= wanted;
     }
 
     /** How many replicas are up to date: they have acknowledged something within {@code min-replicas-max-lag}. */
@@ -287,7 +362,7 @@ public final class Replicas implements AutoCloseable {
 
     /** Called by the maintenance thread, several times a second. */
     public void tick() {
-        long now = ticker.wallMillis();
+        long now = nowMillis();
         if (now - tickedMillis < TimeUnit.SECONDS.toMillis(1)) {
             return;
         }
@@ -306,7 +381,7 @@ public final class Replicas implements AutoCloseable {
     }
 
     private void ping(long now) {
-        boolean hasOnline = replicas.stream().anyMatch(Replica::isOnline);
+        boolean hasOnline = !following && replicas.stream().anyMatch(Replica::isOnline);
         if (hasOnline && now - pingedMillis >= TimeUnit.SECONDS.toMillis(
                 config.get().number("repl-ping-replica-period"))) {
             pingedMillis = now;
@@ -347,9 +422,11 @@ public final class Replicas implements AutoCloseable {
 
     private synchronized void forgetHistory(long now) {
         long ttl = config.get().number("repl-backlog-ttl");
-        if (active && ttl > 0 && replicas.isEmpty() && now - emptySinceMillis > TimeUnit.SECONDS.toMillis(ttl)) {
+        if (active && !following && ttl > 0 && replicas.isEmpty()
+                && now - emptySinceMillis > TimeUnit.SECONDS.toMillis(ttl)) {
             LOG.info("The replication backlog is freed: there was no replica for {} s", ttl);
             endHistory();
+            history.renew();
         }
     }
 
@@ -360,14 +437,29 @@ public final class Replicas implements AutoCloseable {
         return replicas;
     }
 
-    /** The name of the history of changes. */
+    /** The ID of the history of changes. */
     public String id() {
-        return id;
+        return history.id();
     }
 
-    /** The offset of the change stream: 0 before the first replica. */
+    /** The ID of the changes before {@link #previousEnd}; null if it was never another. */
+    public @Nullable String previousId() {
+        return history.previousId();
+    }
+
+    /** The offset from which on the changes have their present ID; -1 if it was never another. */
+    public long previousEnd() {
+        return history.previousEnd();
+    }
+
+    /** The offset in the history: 0 before the first replica of a server that was never one itself. */
     public long offset() {
-        return changes.offset();
+        return history.ofStream(changes.offset());
+    }
+
+    /** The offset in the history up to which a replica has run the changes. */
+    public long acknowledgedBy(Replica replica) {
+        return history.ofStream(replica.acknowledged());
     }
 
     /** Whether there is a backlog. */
@@ -377,7 +469,7 @@ public final class Replicas implements AutoCloseable {
 
     /** The offset of the backlog's first byte, counted from 1; 0 if there is no backlog. */
     public long backlogStart() {
-        return active ? backlog.start() + 1 : 0;
+        return active ? history.ofStream(backlog.start()) + 1 : 0;
     }
 
     /** How many bytes of the stream the backlog has. */

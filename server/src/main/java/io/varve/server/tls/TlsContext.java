@@ -1,6 +1,7 @@
 package io.varve.server.tls;
 
 import java.io.IOException;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -17,6 +18,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSessionContext;
+import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 
@@ -66,6 +68,17 @@ public final class TlsContext {
         engine.setUseClientMode(false);
         engine.setSSLParameters(parameters);
         return engine;
+    }
+
+    /** Begins TLS as a client, on a connection that is then closed with its socket; the host name is not checked. */
+    public SSLSocket client(Socket connected, String host, int port) throws IOException {
+        SSLSocket socket = (SSLSocket) context.getSocketFactory().createSocket(connected, host, port, true);
+        SSLParameters wanted = socket.getSSLParameters();
+        wanted.setCipherSuites(parameters.getCipherSuites());
+        wanted.setProtocols(parameters.getProtocols());
+        socket.setSSLParameters(wanted);
+        socket.startHandshake();
+        return socket;
     }
 
     private static @Nullable Path path(ServerConfig config, String setting) {

@@ -135,7 +135,7 @@ final class NodeCleaner {
             return true;
         }
         long root = trees.rootItem(tree);
-        return items.timed().hasExpired(items.address(root), nowMillis)
+        return items.timed().isDueForRemoval(items.address(root), nowMillis)
                 || !threshold.isRandom() && threshold.isRootPastThreshold(root, nowMillis) && !threshold.isPinned(root);
     }
 

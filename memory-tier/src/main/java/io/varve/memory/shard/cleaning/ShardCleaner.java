@@ -348,7 +348,7 @@ public final class ShardCleaner {
             return nodes.wouldEvict(address, nowMillis);
         }
         long expireAt = TimedHashes.expireAtMillis(address);
-        return items.timed().hasExpired(address, nowMillis)
+        return items.timed().isDueForRemoval(address, nowMillis)
                 || threshold.isEvictable(expireAt) && threshold.isPastThreshold(location, address, expireAt, nowMillis)
                         && !threshold.isPinned(location);
     }

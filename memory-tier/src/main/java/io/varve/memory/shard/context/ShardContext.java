@@ -59,6 +59,8 @@ public final class ShardContext {
     private volatile boolean hearsMisses;
     /** The shares of the penalty classes. Separate from the settings, because maintenance computes them. */
     private volatile ClassShares classShares = ClassShares.NONE;
+    /** In a replica, the thread that runs the primary's commands; null if this cache removes what has expired. */
+    private volatile @Nullable Thread follower;
     /** The cost of a miss by class. Separate from the settings, because maintenance measures it. Never modified. */
     private volatile double @Nullable [] missMicros;
 
@@ -78,6 +80,22 @@ public final class ShardContext {
         this.largeThresholdBytes = largeThresholdBytes;
         settings = new ShardSettings(evictionPolicy, evictionSamples, cleanerPolicy, 0, evictionPolicy, null, null,
                 null, null, PenaltyRanges.MAX_CLASSES);
+    }
+
+    /** See {@link io.varve.memory.Cache#follow}. */
+    public void follower(@Nullable Thread thread) {
+        follower = thread;
+    }
+
+    /** Whether this cache removes items that have expired; if not, it keeps them until a command removes them. */
+    public boolean removesExpired() {
+        return follower == null;
+    }
+
+    /** Whether items that have expired exist for the calling thread. */
+    public boolean findsExpired() {
+        Thread thread = follower;
+        return thread != null && thread.equals(Thread.currentThread());
     }
 
     /** The number of shards. */

@@ -111,7 +111,7 @@ public final class ItemCleaning {
 
     /** Reclaims a live item if it has expired. */
     public boolean expireNow(long location, long address, long nowMillis) {
-        if (!items.timed().hasExpired(address, nowMillis)) {
+        if (!items.timed().isDueForRemoval(address, nowMillis)) {
             return false;
         }
         Change cause = items.timed().causeOf(address, nowMillis);

@@ -535,9 +535,14 @@ public final class ShardItems {
 
     /**
      * Removes the item that the index has just found, if it or all of its fields have expired; its expiry field is
-     * past.
+     * past. A replica only hides it.
+     *
+     * @return whether it does not exist for the calling thread
      */
     public boolean expireFound(Index index, long location, int physical, long nowMillis) {
+        if (!context.removesExpired()) {
+            return !context.findsExpired() && timed.hasExpired(address(location), nowMillis);
+        }
         long address = address(location);
         Change cause = timed.causeOf(address, nowMillis);
         if (cause == null) {

@@ -83,6 +83,11 @@ public final class TimedHashes {
                 && (!isTimed(address) || causeOf(address, nowMillis) != null);
     }
 
+    /** Whether an item of any kind {@linkplain #hasExpired has expired}, and is not a replica's, which keeps it. */
+    public boolean isDueForRemoval(long address, long nowMillis) {
+        return hasExpired(address, nowMillis) && context.removesExpired();
+    }
+
     /**
      * The change that an expired item is reported as: {@link Change#EXPIRED} or {@link Change#EMPTIED}; null if it has
      * not expired.

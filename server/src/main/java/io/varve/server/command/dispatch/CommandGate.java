@@ -19,6 +19,9 @@ final class CommandGate {
     private static final String SNAPSHOT_FAILED = "MISCONF The last snapshot could not be saved, so writes are refused"
             + " (stop-writes-on-bgsave-error yes). The server's log says why";
 
+    private static final String READ_ONLY = "READONLY You can't write against a read only replica.";
+    private static final String PRIMARY_DOWN = "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set"
+            + " to 'no'.";
     private static final String NO_REPLICAS = "NOREPLICAS Not enough good replicas to write.";
 
     private final ServerState server;
@@ -60,6 +63,9 @@ final class CommandGate {
                 && server.config().bool("stop-writes-on-bgsave-error")) {
             return SNAPSHOT_FAILED;
         }
+        if (server.role().isReplica()) {
+            return server.config().bool("replica-read-only") ? READ_ONLY : null;
+        }
         return server.replicas().isWritable() ? null : NO_REPLICAS;
     }
 
@@ -79,7 +85,8 @@ final class CommandGate {
      * next batch.
      */
     boolean isOrdinary(Client client) {
-        return !isRefusedForLoad(client) && client.authenticated() && client.user().isUnrestricted()
+        return !isRefusedForLoad(client) && !isRefusedForAge(client) && client.authenticated()
+                && client.user().isUnrestricted()
                 && client.transaction() == null
                 && client.waitState().blockedClient() == null
                 && !client.subscriptions().expectsMessages()
@@ -90,6 +97,12 @@ final class CommandGate {
     /** Whether the client must wait for the end of the load at the start. */
     private boolean isRefusedForLoad(Client client) {
         return server.load().isLoading() && !client.connection().isReplay();
+    }
+
+    /** Whether the data is not the primary's present one, and clients must not get it. */
+    private boolean isRefusedForAge(Client client) {
+        return server.role().isReplica() && !server.role().isUp() && !client.connection().isReplay()
+                && !server.config().bool("replica-serve-stale-data");
     }
 
     /** The error for a command without memory; null if there is memory. */
@@ -134,6 +147,9 @@ final class CommandGate {
                 : server.accessGuard().refusal(client, batch, command, spec);
         if (denied == null && isRefusedForLoad(client) && !mayRunDuringLoad(spec)) {
             denied = Errors.LOADING;
+        }
+        if (denied == null && isRefusedForAge(client) && !spec.has(CommandFlag.STALE)) {
+            denied = PRIMARY_DOWN;
         }
         if (denied == null) {
             denied = shortage(batch, command, spec, client);

@@ -111,12 +111,12 @@ final class CommandRunner {
      * @param mark where its reply begins
      */
     Outcome run(Batch batch, int command, CommandSpec spec, Client client, ReplyWriter reply, long mark) {
-        if (changes.isFull() && (spec.isWrite() || writesInTransaction(spec, client))) {
-            // The disk is slower than the writes.
+        if (changes.holdsWrites() && (spec.isWrite() || writesInTransaction(spec, client))) {
+            // The disk is slower than the writes, or another server becomes the primary.
             ParkedCommand wait = ParkedCommand.hidden();
             Runnable resume = wait::resume;
             wait.onFinish(() -> changes.cancel(resume));
-            changes.whenDrained(resume);
+            changes.whenOpen(resume);
             return retryAfter(wait);
         }
         long errors = reply.errors();
@@ -265,7 +265,7 @@ final class CommandRunner {
 
     /** Whether the command may make keys of blocked clients ready. The shards of its keys are locked. */
     private boolean mayServe() {
-        return context.spec().isWrite() && server.blockedKeys().isAnyWaiting();
+        return context.spec().isWrite() && server.blockedKeys().isAnyWaiting() && !server.role().isReplica();
     }
 
     /** Whether blocked clients may move elements of its only key into no other shard than this. */

@@ -150,7 +150,8 @@ final class TransactionRunner implements Transactions {
         gatherShards(queued, client.watch());
         while (shardWaiters.lock(exec, shards)) {
             try {
-                boolean serves = queued.writes() && server.blockedKeys().isAnyWaiting();
+                boolean serves = queued.writes() && server.blockedKeys().isAnyWaiting()
+                        && !server.role().isReplica();
                 if (!serves || blockedClients.coversMoves(shards, batch, 0, batch.keyTotal())) {
                     runUnderLocks(exec, queued, isLast, serves);
                     return true;

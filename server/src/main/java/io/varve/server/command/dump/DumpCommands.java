@@ -155,7 +155,7 @@ public final class DumpCommands {
         Key key = context.keyAt(0);
         // A sum that overflows is in the past, as in Redis.
         long expireAtMillis = options.absolute ? ttlMillis : context.now() + ttlMillis;
-        if (ttlMillis > 0 && expireAtMillis <= context.now()) {
+        if (ttlMillis > 0 && expireAtMillis <= context.expiryMillis()) {
             if (session.delete(key)) {
                 context.events().emit(KeyEvent.DEL, key);
                 context.countChanges(1);

@@ -83,12 +83,12 @@ final class HashExpiryCommands {
         int first = fields + 2;
         beginReply(context, first);
         HashTimes times = HashTimes.of(context);
-        if (at <= context.now()) {
+        if (at <= context.expiryMillis()) {
             long removed = times.remove(first, at, condition);
             if (removed > 0) {
                 hash.emitRemoval();
                 context.countChanges(removed);
-                record(context, at);
+                recordRemoval(context, hash, first);
             }
             return;
         }
@@ -98,6 +98,28 @@ final class HashExpiryCommands {
             context.countChanges(given);
             record(context, at);
         }
+    }
+
+    /** A replica does not remove what has expired, so fields whose new time has passed are deleted there. */
+    private static void recordRemoval(CommandContext context, HashValue hash, int first) {
+        if (!context.isRecording()) {
+            return;
+        }
+        if (hash.size() == 0) {
+            context.recordDeletion(context.keyAt(0));
+            return;
+        }
+        int missing = 0;
+        for (int i = first; i < context.argumentCount(); i++) {
+            missing += hash.findArgument(i) ? 0 : 1;
+        }
+        ChangeRecorder recorder = context.record(RecordedCommand.HDEL, context.keyAt(0), 2 + missing);
+        for (int i = first; i < context.argumentCount(); i++) {
+            if (!hash.findArgument(i)) {
+                recorder.argument(context.argumentAddress(i), context.argumentLength(i));
+            }
+        }
+        recorder.end();
     }
 
     /** Records the command with a time that does not depend on the clock. */

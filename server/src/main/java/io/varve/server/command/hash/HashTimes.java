@@ -155,7 +155,7 @@ final class HashTimes {
     /** In a tree under construction, expired fields are still visible, so the time is set first. */
     private void changeInTree() {
         HashTree tree = hash.tree();
-        tree.asOf(context.now());
+        tree.asOf(context.expiryMillis());
         for (int i = from; i < context.argumentCount(); i++) {
             long field = context.argumentAddress(i);
             int length = context.argumentLength(i);

@@ -15,6 +15,8 @@ import io.varve.server.command.value.KeyLookup.Found;
 import io.varve.server.command.value.Pickable;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.events.KeyEvent;
+import io.varve.server.persistence.ChangeRecorder;
+import io.varve.server.persistence.RecordedCommand;
 import io.varve.server.resp.ReplyWriter;
 
 /**
@@ -111,7 +113,34 @@ public final class HashValue implements Pickable {
 
     /** Opens a key for writing; replies the error if it has another type. */
     Found openForWriting(Key at) {
-        return opened(at, KeyLookup.findForWriting(context, at, item, ItemType.HASH));
+        Found found = opened(at, KeyLookup.findForWriting(context, at, item, ItemType.HASH));
+        if (found == Found.PRESENT && hides() && context.isRecording() && context.server().replicas().isActive()) {
+            recordDue();
+        }
+        return found;
+    }
+
+    /** Whether any field has expired and was not removed. */
+    private boolean hides() {
+        return isTree ? tree.hides() : packed.hides();
+    }
+
+    /**
+     * The command does not find the expired fields. Replicas do, because they do not decide about expiry: so the fields
+     * are removed there first.
+     */
+    private void recordDue() {
+        int due = isTree ? Math.toIntExact(tree.size() - tree.visible()) : packed.due();
+        ChangeRecorder command = context.recordBefore(RecordedCommand.HDEL, key, 2 + due);
+        if (isTree) {
+            for (int i = 1; i <= due; i++) {
+                tree.seekByTime(-i);
+                command.argument(tree.fieldAddress(), tree.fieldLength());
+            }
+        } else {
+            packed.nameDue(command);
+        }
+        command.end();
     }
 
     /**
@@ -413,7 +442,7 @@ public final class HashValue implements Pickable {
         write = how;
         tree.keepTimes(keepsTimes);
         context.session().makeTree(key, item, tree, CacheSession.KEEP, fill);
-        tree.asOf(context.now());
+        tree.asOf(context.expiryMillis());
         isTree = true;
     }
 
@@ -502,7 +531,7 @@ public final class HashValue implements Pickable {
     }
 
     private void clear() {
-        removedHidden = isTree ? tree.hides() : packed.hides();
+        removedHidden = hides();
         boolean deleted = context.session().delete(key);
         assert deleted;
         present = false;

@@ -9,6 +9,7 @@ import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.value.Encodings;
+import io.varve.server.persistence.ChangeRecorder;
 
 /**
  * A packed hash, stored as the value of one item: a cursor over its fields, and changes. Confined to its event loop;
@@ -51,7 +52,7 @@ final class PackedHashEdit {
         present = there;
         base = there && item.encoding() == Item.TIMED ? TimedHashLayout.WORD_BYTES : 0;
         length = there ? item.valueLength() - base : PackedHash.EMPTY_BYTES;
-        due = base == 0 ? 0 : PackedHash.countDue(hash(), length, context.now());
+        due = base == 0 ? 0 : PackedHash.countDue(hash(), length, context.expiryMillis());
         here = NOWHERE;
     }
 
@@ -63,6 +64,21 @@ final class PackedHashEdit {
     /** Whether any fields have expired. */
     boolean hides() {
         return due > 0;
+    }
+
+    /** Number of expired fields. */
+    int due() {
+        return due;
+    }
+
+    /** Adds the names of the expired fields to a command. */
+    void nameDue(ChangeRecorder command) {
+        for (long entry = PackedHash.first(hash(), length); entry != PackedHash.NONE; entry = PackedHash.next(hash(),
+                length, entry)) {
+            if (PackedHash.isDue(entry, context.expiryMillis())) {
+                command.argument(PackedHash.fieldAddress(entry), PackedHash.fieldLength(entry));
+            }
+        }
     }
 
     /** Whether fields may have expiry times. */
@@ -108,7 +124,7 @@ final class PackedHashEdit {
     }
 
     private boolean isDue() {
-        return due > 0 && PackedHash.isDue(entry(), context.now());
+        return due > 0 && PackedHash.isDue(entry(), context.expiryMillis());
     }
 
     boolean first() {
@@ -173,7 +189,7 @@ final class PackedHashEdit {
 
     /** The earliest expiry time of the unexpired fields, or {@link Item#NEVER}. */
     long earliest() {
-        return base == 0 ? Item.NEVER : PackedHash.earliest(hash(), length, context.now());
+        return base == 0 ? Item.NEVER : PackedHash.earliest(hash(), length, context.expiryMillis());
     }
 
     /**

@@ -76,7 +76,7 @@ final class ExpiryCommands {
             context.reply().integer(0);
             return;
         }
-        if (at <= context.now()) {
+        if (at <= context.expiryMillis()) {
             context.session().delete(key);
             context.events().emit(KeyEvent.DEL, key);
             context.countChanges(1);

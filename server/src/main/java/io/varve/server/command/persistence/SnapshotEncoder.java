@@ -106,6 +106,10 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
         head.auxiliary("redis-bits", "64");
         head.auxiliary("ctime", Long.toString(scan.startMillis() / MILLIS_PER_SECOND));
         head.auxiliary("used-mem", Long.toString(server.cache().stats().chargedBytes()));
+        if (server.role().isReplica()) {
+            // The stream is the primary's, so that no SELECT can be added for those who begin here.
+            head.auxiliary(SnapshotPart.STREAM_DATABASE, Integer.toString(server.replicas().streamDatabase()));
+        }
         head.auxiliary("aof-base", isLogBase ? "1" : "0");
         for (int i = 0; i < server.cache().databaseCount(); i++) {
             if (scan.size(i) > 0) {

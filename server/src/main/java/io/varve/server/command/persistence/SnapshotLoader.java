@@ -116,7 +116,20 @@ public final class SnapshotLoader {
         load(server, SnapshotSaver.file(server.config()), true, null);
     }
 
-    private static void load(ServerState server, Path file, boolean keepsPresent, @Nullable LoadMemory space)
+    /**
+     * Loads the snapshot of a primary, with the keys that have expired: the primary removes them.
+     *
+     * @return the database that its stream of changes has selected
+     */
+    public static int loadFromPrimary(ServerState server, Path file) throws IOException {
+        try {
+            return load(server, file, false, null);
+        } catch (CacheFullException full) {
+            throw new IOException("its data does not fit into the memory of this server", full);
+        }
+    }
+
+    private static int load(ServerState server, Path file, boolean keepsPresent, @Nullable LoadMemory space)
             throws IOException {
         long start = server.ticker().nanoTime();
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
@@ -133,6 +146,7 @@ public final class SnapshotLoader {
             LOG.info("Loaded {} keys from {} in {} s; {} more had expired", loaded, file,
                     String.format(Locale.ROOT, "%.3f", (server.ticker().nanoTime() - start) / NANOS_PER_SECOND),
                     expired);
+            return loader.parts.getFirst().streamDatabase();
         }
     }
 

@@ -64,8 +64,14 @@ final class SnapshotPart {
         }
     }
 
+    /** The head's field for the database that a replica's stream of changes has selected. */
+    static final String STREAM_DATABASE = "repl-stream-db";
+
     private final ServerState server;
     private final boolean keepsPresent;
+    /** A replica keeps keys that have expired until its primary removes them. */
+    private final boolean keepsExpired;
+    private int streamDatabase;
     /** Stops the clock while the base of a log is loaded; null for a snapshot. */
     private final @Nullable LongConsumer clock;
     /** Null if maxmemory limits the load. */
@@ -98,6 +104,7 @@ final class SnapshotPart {
             int number, int count) {
         this.server = server;
         this.keepsPresent = keepsPresent;
+        keepsExpired = server.role().isReplica();
         this.clock = clock;
         this.memory = memory;
         this.number = number;
@@ -130,6 +137,8 @@ final class SnapshotPart {
                 public void auxiliary(String name, String value) {
                     if (name.equals("ctime")) {
                         createdAt(value);
+                    } else if (name.equals(STREAM_DATABASE) && value.matches("\\d{1,5}")) {
+                        streamDatabase = Integer.parseInt(value);
                     }
                 }
 
@@ -189,6 +198,11 @@ final class SnapshotPart {
         return offset;
     }
 
+    /** The database that a primary's stream of changes has selected, according to the head. */
+    int streamDatabase() {
+        return streamDatabase;
+    }
+
     /** Keys that were loaded; once the load has ended. */
     long loaded() {
         return loaded;
@@ -223,7 +237,7 @@ final class SnapshotPart {
         if (key.shard() % count != number) {
             return;
         }
-        if (reader.expireAtMillis() <= session.now() && reader.expireAtMillis() != Item.NEVER) {
+        if (!keepsExpired && reader.expireAtMillis() <= session.now() && reader.expireAtMillis() != Item.NEVER) {
             expired++;
             return;
         }

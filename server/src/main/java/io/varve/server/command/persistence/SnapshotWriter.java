@@ -73,7 +73,7 @@ final class SnapshotWriter {
         try (Snapshots.Output output = outputs.create();
                 PendingBytes pending = new PendingBytes();
                 SnapshotEncoder encoder = new SnapshotEncoder(server, pending, isLogBase, atMoment);
-                PointInTimeScan scan = server.cache().scanAtOneMoment(encoder)) {
+                PointInTimeScan scan = begin(encoder)) {
             boolean isTimed = scan.timedHashes() > 0 || status.hasTimedOnFlash();
             writeHead(encoder, scan, isTimed, output);
             boolean more;
@@ -104,6 +104,16 @@ final class SnapshotWriter {
             output.commit();
             LOG.info("Saved {} keys to {}", encoder.keys(), output);
             return true;
+        }
+    }
+
+    /** Not between the run of a primary's commands and their relay. */
+    private PointInTimeScan begin(SnapshotEncoder encoder) {
+        server.replicas().relaying().lock();
+        try {
+            return server.cache().scanAtOneMoment(encoder);
+        } finally {
+            server.replicas().relaying().unlock();
         }
     }
 

@@ -1,5 +1,7 @@
 package io.varve.server.command.pubsub;
 
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.List;
 
@@ -11,6 +13,7 @@ import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Errors;
 import io.varve.server.command.HelpText;
+import io.varve.server.command.ServerState;
 import io.varve.server.command.spec.Arguments;
 import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.command.spec.KeyUse;
@@ -32,6 +35,7 @@ import static io.varve.server.command.spec.CommandFlag.STALE;
 /** SUBSCRIBE, PUBLISH, PUBSUB and their relatives. Immutable. */
 public final class PubSubCommands {
     private static final String GROUP = "pubsub";
+    private static final byte[] LINE_END = {'\r', '\n'};
     private static final String NAMES = "O(N) where N is the number of channels or patterns";
     private static final String PER_LISTENER = "O(N) where N is the number of subscribers of the channel";
     private static final String TOO_LONG = "ERR argument is too long";
@@ -210,6 +214,7 @@ public final class PubSubCommands {
     private void publish(CommandContext context, SubscriptionType scope) {
         context.mayHaveChanged(true);
         context.events().publish();
+        relay(context);
         Name channel = argument(context, 1);
         Content content = Content.at(context.argumentAddress(2), context.argumentLength(2), context.shareRun(2));
         int delivered = channels.publish(scope, channel, content, pattern -> matches(context, pattern));
@@ -217,6 +222,22 @@ public final class PubSubCommands {
             context.reply().error(Errors.OUT_OF_MEMORY);
         } else {
             context.reply().integer(delivered);
+        }
+    }
+
+    /** As in Redis, subscribers at replicas receive the message, too; those at the primary of this server do not. */
+    private static void relay(CommandContext context) {
+        ServerState server = context.server();
+        if (server.replicas().isActive() && !server.role().isReplica()) {
+            ByteArrayOutputStream command = new ByteArrayOutputStream();
+            command.writeBytes("*3\r\n".getBytes(StandardCharsets.US_ASCII));
+            for (int i = 0; i < 3; i++) {
+                byte[] argument = context.argumentBytes(i);
+                command.writeBytes(("$" + argument.length + "\r\n").getBytes(StandardCharsets.US_ASCII));
+                command.writeBytes(argument);
+                command.writeBytes(LINE_END);
+            }
+            server.changes().copyOnly(command.toByteArray());
         }
     }
 

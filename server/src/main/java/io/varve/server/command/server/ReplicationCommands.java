@@ -9,11 +9,13 @@ import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Errors;
+import io.varve.server.command.ServerState;
 import io.varve.server.command.session.Client;
 import io.varve.server.command.session.ParkedCommand;
 import io.varve.server.command.spec.CommandFlag;
 import io.varve.server.persistence.AppendLog;
 import io.varve.server.replication.Replica;
+import io.varve.server.replication.ReplicaRole;
 import io.varve.server.replication.Replicas;
 import io.varve.server.resp.ReplyWriter;
 import io.varve.server.resp.RequestHeapBudget;
@@ -27,7 +29,7 @@ import static io.varve.server.command.spec.CommandFlag.NO_ASYNC_LOADING;
 import static io.varve.server.command.spec.CommandFlag.NO_MULTI;
 import static io.varve.server.command.spec.CommandFlag.STALE;
 
-/** PSYNC, REPLCONF, ROLE, WAIT, WAITAOF, REPLICAOF and FAILOVER of a primary. Immutable: static handlers. */
+/** PSYNC, REPLCONF, WAIT and WAITAOF: the replicas of this server. Immutable: static handlers. */
 final class ReplicationCommands {
     /** Heap bytes of a waiting client. */
     private static final long WAITING_BYTES = 1 << 10;
@@ -36,9 +38,6 @@ final class ReplicationCommands {
     private ReplicationCommands() {}
 
     static void addTo(CommandTable.Builder table) {
-        table.add(CommandBuilder.named("role").group("server").arity(1).flags(NOSCRIPT, LOADING, STALE, FAST)
-                .categories("@admin", "@dangerous").since("2.8.12")
-                .summary("Returns the replication role of the server").handler(ReplicationCommands::role));
         table.add(CommandBuilder.named("wait").group("generic").arity(3).flags(CommandFlag.BLOCKING)
                 .tips("request_policy:all_shards", "response_policy:agg_min").since("3.0.0")
                 .categories("@connection")
@@ -60,27 +59,33 @@ final class ReplicationCommands {
         table.add(CommandBuilder.named("replconf").group("server").arity(-1)
                 .flags(ADMIN, NOSCRIPT, LOADING, STALE, CommandFlag.ALLOW_BUSY).since("3.0.0")
                 .summary("What a replica says about itself").handler(ReplicationCommands::configure));
-        table.add(replicaOf("replicaof", "5.0.0"));
-        table.add(replicaOf("slaveof", "1.0.0"));
-        table.add(CommandBuilder.named("failover").group("server").arity(-1).flags(ADMIN, NOSCRIPT, STALE)
-                .since("6.2.0")
-                .summary("Starts a failover to a replica; there are none").handler(ReplicationCommands::failover));
-    }
-
-    private static CommandBuilder replicaOf(String name, String since) {
-        return CommandBuilder.named(name).group("server").arity(3).flags(NO_ASYNC_LOADING, ADMIN, NOSCRIPT, STALE)
-                .since(since).summary("Accepts only NO ONE: this server cannot become a replica")
-                .handler(ReplicationCommands::replicaOf);
     }
 
     // --- a replica's connection
 
     private static void synchronize(CommandContext context) {
-        if (context.argumentCount() != 3) {
+        boolean takesOver = context.argumentCount() == 4 && context.argumentIs(3, "FAILOVER");
+        if (context.argumentCount() != 3 && !takesOver) {
             context.syntaxError();
         } else if (context.requireLong(2)) {
-            attach(context, context.argumentString(1), context.longValue());
+            if (takesOver && context.server().role().isReplica()) {
+                takeOver(context);
+            } else {
+                attach(context, context.argumentString(1), context.longValue());
+            }
         }
+    }
+
+    /** The primary hands its role to this server, and then becomes its replica. */
+    private static void takeOver(CommandContext context) {
+        ServerState server = context.server();
+        if (!context.argumentString(1).equals(server.replicas().id())) {
+            context.reply().error("ERR PSYNC FAILOVER replid must match my replid.");
+            return;
+        }
+        server.remember("");
+        ParkedCommand wait = context.parkForRetry();
+        server.role().followNone(wait::resume);
     }
 
     private static void oldSynchronize(CommandContext context) {
@@ -94,6 +99,11 @@ final class ReplicationCommands {
     private static void attach(CommandContext context, String id, long offset) {
         Client client = context.client();
         if (client.isReplica()) {
+            return;
+        }
+        ReplicaRole role = context.server().role();
+        if (role.isReplica() && !role.isUp()) {
+            context.reply().error("NOMASTERLINK Can't SYNC while not connected with my master");
             return;
         }
         Replica replica = replica(context);
@@ -129,7 +139,7 @@ final class ReplicationCommands {
                 return;
             }
             if (context.argumentIs(i, "GETACK")) {
-                // For a replica: this server is none.
+                // Of the primary, which is answered where its commands are read.
                 return;
             }
             if (!isSet(context, i)) {
@@ -187,23 +197,14 @@ final class ReplicationCommands {
 
     // --- clients
 
-    private static void role(CommandContext context) {
-        Replicas replicas = context.server().replicas();
-        List<Replica> online = replicas.all().stream()
-                .filter(replica -> replica.state() == Replica.State.ONLINE && !replica.hasEnded()).toList();
-        context.reply().array(3);
-        context.reply().bulkAscii("master");
-        context.reply().integer(replicas.offset());
-        context.reply().array(online.size());
-        for (Replica replica : online) {
-            context.reply().array(3);
-            context.reply().bulkAscii(replica.host());
-            context.reply().bulkAscii(Integer.toString(replica.port()));
-            context.reply().bulkAscii(Long.toString(replica.acknowledged()));
-        }
-    }
-
     private static void await(CommandContext context) {
+        if (context.server().role().isReplica()) {
+            context.reply().error(
+                    "ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is"
+                            + " configured to be writable (which is not the default) writes to replicas are just local and"
+                            + " are not propagated.");
+            return;
+        }
         if (!context.requireLong(1)) {
             return;
         }
@@ -270,6 +271,12 @@ final class ReplicationCommands {
 
     /** WAITAOF: the client's changes are on this disk, and on those of replicas. */
     private static void awaitDisks(CommandContext context) {
+        if (context.server().role().isReplica()) {
+            context.reply().error(
+                    "ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas are"
+                            + " just local and are not propagated.");
+            return;
+        }
         if (!context.requireLong(1)) {
             return;
         }
@@ -327,50 +334,5 @@ final class ReplicationCommands {
             replicas.whenAcknowledged(condition, check);
         }
         log.whenForced(offset, check);
-    }
-
-    private static void replicaOf(CommandContext context) {
-        if (context.argumentIs(1, "NO") && context.argumentIs(2, "ONE")) {
-            context.reply().ok();
-        } else if (!context.isLong(2) || context.longValue() < 0 || context.longValue() > MAX_PORT) {
-            context.reply().error("ERR Invalid master port");
-        } else {
-            context.reply().error("ERR replication is not supported: this server cannot become a replica");
-        }
-    }
-
-    private static void failover(CommandContext context) {
-        int arguments = context.argumentCount();
-        if (arguments == 2 && context.argumentIs(1, "ABORT")) {
-            context.reply().error("ERR No failover in progress.");
-            return;
-        }
-        boolean timed = false;
-        boolean targeted = false;
-        boolean forced = false;
-        for (int i = 1; i < arguments; i++) {
-            if (context.argumentIs(i, "TIMEOUT") && i + 1 < arguments && !timed) {
-                if (!context.requireLong(++i)) {
-                    return;
-                }
-                if (context.longValue() <= 0) {
-                    context.reply().error("ERR FAILOVER timeout must be greater than 0");
-                    return;
-                }
-                timed = true;
-            } else if (context.argumentIs(i, "TO") && i + 2 < arguments && !targeted) {
-                i += 2;
-                if (!context.requireLong(i)) {
-                    return;
-                }
-                targeted = true;
-            } else if (context.argumentIs(i, "FORCE") && !forced) {
-                forced = true;
-            } else {
-                context.syntaxError();
-                return;
-            }
-        }
-        context.reply().error("ERR FAILOVER requires connected replicas.");
     }
 }

@@ -76,6 +76,7 @@ public final class ServerCommands {
                 .summary("Returns the server's time in seconds and microseconds").handler(ServerCommands::time));
         shutdown(table);
         ReplicationCommands.addTo(table);
+        RoleCommands.addTo(table);
         ClusterCommands.addTo(table);
         ScriptingCommands.addTo(table);
     }

@@ -312,7 +312,7 @@ public final class StringCommands {
     /** Stores an argument under the key; a time in the past deletes the key, with the same visible effect. */
     private static void store(CommandContext context, Key key, int argument, long expireAtMillis) {
         CacheSession session = context.session();
-        if (expireAtMillis >= 0 && expireAtMillis <= context.now()) {
+        if (expireAtMillis >= 0 && expireAtMillis <= context.expiryMillis()) {
             if (!session.delete(key)) {
                 // The key existed for no time at all, but watchers have to be notified.
                 session.changed(key, Change.DELETED);
@@ -397,7 +397,7 @@ public final class StringCommands {
         }
         context.replyValue(item);
         if ((options & TIMES) != 0) {
-            if (expireAt <= context.now()) {
+            if (expireAt <= context.expiryMillis()) {
                 context.session().delete(key);
                 context.events().emit(KeyEvent.DEL, key);
                 context.countChanges(1);

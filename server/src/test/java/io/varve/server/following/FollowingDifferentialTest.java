@@ -1,0 +1,115 @@
+package io.varve.server.following;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+import io.varve.server.differential.LogDifferentialTest;
+import io.varve.server.differential.random.SetReplies;
+import io.varve.server.testing.RawClient;
+import io.varve.server.testing.ReferenceRedis;
+import io.varve.server.testing.ServerExtension;
+import io.varve.testing.TestBudget;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Varve follows a real Redis, another Varve, and both in a chain, with random changes of all kinds: the digests of the
+ * data are equal. Confined to the test's thread.
+ *
+ * <p>{@code -Dvarve.differential.replicas=N} sets the number of rounds, {@code -Dvarve.differential.seed=N} repeats a
+ * run.
+ */
+@Timeout(600)
+class FollowingDifferentialTest {
+    private static final int ROUNDS = TestBudget.ofInt("varve.differential.replicas", 6, 100);
+    private static final String[] SETTINGS = {"maxmemory 256mb", "enable-debug-command yes",
+            "repl-backlog-size 64mb", "set-max-listpack-entries " + SetReplies.LISTPACK_ENTRIES_OF_REDIS_7_0};
+
+    @RegisterExtension
+    final ServerExtension varve = ServerExtension.with(SETTINGS);
+
+    private final long seed = TestBudget.seed("varve.differential.seed");
+    private final SplittableRandom random = new SplittableRandom(seed);
+
+    private static ReferenceRedis startRedis(String... options) throws IOException, InterruptedException {
+        List<String> all = new ArrayList<>(List.of("--enable-debug-command", "yes"));
+        all.addAll(List.of(options));
+        return ReferenceRedis.startWith(all.toArray(String[]::new));
+    }
+
+    static void follow(RawClient replica, int port) throws IOException {
+        assertThat(replica.command("REPLICAOF", "127.0.0.1", Integer.toString(port))).isEqualTo("+OK\r\n");
+        awaitLink(replica);
+    }
+
+    static void awaitLink(RawClient replica) throws IOException {
+        while (!replica.info("master_link_status").equals("up") || replica.infoLong("loading") == 1) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private void assertSame(RawClient primary, String how, RawClient... replicas) throws IOException {
+        primary.call("SELECT", Integer.toString(random.nextInt(16)));
+        primary.call("SET", "fence", Long.toString(random.nextLong()));
+        for (RawClient replica : replicas) {
+            while (replica.infoLong("master_repl_offset") < primary.infoLong("master_repl_offset")) {
+                Thread.onSpinWait();
+            }
+            assertThat(replica.call("DEBUG", "DIGEST").text()).as("seed " + seed + ", " + how)
+                    .isEqualTo(primary.call("DEBUG", "DIGEST").text());
+            assertThat(replica.info("master_replid")).isEqualTo(primary.info("master_replid"));
+        }
+    }
+
+    @Test
+    void varveFollowsRedis() throws IOException, InterruptedException {
+        try (ReferenceRedis redis = startRedis();
+                RawClient primary = new RawClient(redis.port());
+                RawClient replica = varve.connect()) {
+            for (int i = 0; i < 3; i++) {
+                LogDifferentialTest.fill(random, primary, true);
+            }
+            follow(replica, redis.port());
+            assertSame(primary, "after the snapshot", replica);
+            for (int i = 0; i < ROUNDS; i++) {
+                LogDifferentialTest.fill(random, primary, i < 3);
+                assertSame(primary, "round " + i, replica);
+            }
+            assertThat(primary.command("WAIT", "1", "0")).isEqualTo(":1\r\n");
+            assertThat(replica.infoLong("master_refused_commands")).isZero();
+            assertThat(primary.infoLong("sync_full")).isOne();
+        }
+    }
+
+    @Test
+    void varveFollowsVarve_andRedisFollowsIt() throws IOException, InterruptedException {
+        try (RawClient primary = varve.connect()) {
+            LogDifferentialTest.fill(random, primary, true);
+            int middlePort = varve.start(SETTINGS).port();
+            try (RawClient middle = new RawClient(middlePort)) {
+                follow(middle, varve.port());
+                try (ReferenceRedis redis = startRedis("--replicaof", "127.0.0.1", Integer.toString(middlePort));
+                        RawClient last = new RawClient(redis.port())) {
+                    awaitLink(last);
+                    for (int i = 0; i < ROUNDS; i++) {
+                        LogDifferentialTest.fill(random, primary, i < 2);
+                        assertSame(primary, "round " + i, middle, last);
+                        if (i % 2 == 0) {
+                            primary.command("CLIENT", "KILL", "TYPE", "replica");
+                        } else {
+                            middle.command("CLIENT", "KILL", "TYPE", "replica");
+                        }
+                    }
+                    assertThat(primary.infoLong("sync_full")).isOne();
+                    assertThat(middle.infoLong("sync_full")).isOne();
+                    assertThat(middle.infoLong("sync_partial_ok")).isPositive();
+                }
+            }
+        }
+    }
+}
