@@ -325,6 +325,11 @@ public final class Follower implements ReplicaRole {
             if (target != null) {
                 return false;
             }
+            if (closing) {
+                // A snapshot may still be saved, and with it the history.
+                thread = null;
+                return true;
+            }
             replicas.endFollowing();
             server.cache().follow(null);
             isReplica = false;
@@ -332,10 +337,8 @@ public final class Follower implements ReplicaRole {
             failure = "";
             thread = null;
             done = takeDone();
-            if (!closing) {
-                LOG.info("This server is a primary now, with the history {} from offset {}", replicas.id(),
-                        replicas.offset());
-            }
+            LOG.info("This server is a primary now, with the history {} from offset {}", replicas.id(),
+                    replicas.offset());
         }
         done.forEach(Runnable::run);
         return true;

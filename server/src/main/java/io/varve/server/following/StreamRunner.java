@@ -50,6 +50,8 @@ final class StreamRunner implements AutoCloseable {
         replicas = server.replicas();
         relaying = replicas.relaying();
         runner = new DetachedClient(server, table, server.ticker(), this::failed);
+        // Of the stream up to which a snapshot has been loaded at the start.
+        runner.client().database(replicas.streamDatabase());
     }
 
     /** Begins a stream at a state of the data that was loaded. */

@@ -224,6 +224,17 @@ public final class Replicas implements AutoCloseable {
     }
 
     /**
+     * The data of a replica that starts is the state at an offset of a history.
+     *
+     * @param database that the stream has selected
+     */
+    public synchronized void restore(String id, long offset, int database) {
+        history.adopt(id, offset, changes.offset());
+        streamDatabase = database;
+        keepBacklog();
+    }
+
+    /**
      * The primary continues the history that this server has.
      *
      * @param id its ID from now on; null: the same

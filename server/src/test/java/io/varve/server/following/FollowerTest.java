@@ -342,6 +342,28 @@ class FollowerTest {
     }
 
     @Test
+    void replicaThatHasSavedASnapshot_continuesAfterARestart() throws IOException {
+        primary.command("SELECT", "5");
+        primary.command("SET", "before", "1", "PX", "1000000");
+        VarveServer saving = servers.start(config("saving", "save 3600 1", "replicaof 127.0.0.1 "
+                + primaryServer.port()));
+        RawClient client = servers.connect(saving);
+        awaitUp(client);
+        primary.command("SET", "expired", "1", "PX", "1");
+        await();
+        saving.close();
+        primary.command("INCR", "before");
+        VarveServer again = servers.start(config("saving", "save 3600 1", "replicaof 127.0.0.1 "
+                + primaryServer.port()));
+        client = servers.connect(again);
+        awaitUp(client);
+        await();
+        assertThat(digest(client)).isEqualTo(digest(primary));
+        assertThat(primary.infoLong("sync_full")).isOne();
+        assertThat(primary.infoLong("sync_partial_ok")).isOne();
+    }
+
+    @Test
     void passwordAndUser_areSent_andAWrongPasswordIsReported() throws IOException {
         primary.command("ACL", "SETUSER", "follower", "on", ">secret", "+psync", "+replconf", "+ping");
         primary.command("CONFIG", "SET", "requirepass", "other");

@@ -19,6 +19,7 @@ import io.varve.server.command.dump.ValueWriter;
 import io.varve.server.persistence.ChangeRecorder;
 import io.varve.server.persistence.PendingBytes;
 import io.varve.server.rdb.PayloadWriter;
+import io.varve.server.replication.Replicas;
 import io.varve.server.system.NativeMemory;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +46,10 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
     private int database = NO_DATABASE;
     private long keys;
     private long startMillis;
+    /** The history of changes at the moment; empty if there is none. */
+    private String historyId = "";
+    private long historyOffset;
+    private int streamDatabase;
     private @Nullable Throwable failure;
     private @Nullable StoredItemReader storedItems;
     private boolean hasTimedOnFlash;
@@ -74,6 +79,12 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
         startMillis = millis;
         session.now(millis);
         atMoment.run();
+        Replicas replicas = server.replicas();
+        if (replicas.isActive()) {
+            historyId = replicas.id();
+            historyOffset = replicas.offset();
+            streamDatabase = replicas.streamDatabase();
+        }
     }
 
     @Override
@@ -106,9 +117,11 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
         head.auxiliary("redis-bits", "64");
         head.auxiliary("ctime", Long.toString(scan.startMillis() / MILLIS_PER_SECOND));
         head.auxiliary("used-mem", Long.toString(server.cache().stats().chargedBytes()));
-        if (server.role().isReplica()) {
-            // The stream is the primary's, so that no SELECT can be added for those who begin here.
-            head.auxiliary(SnapshotPart.STREAM_DATABASE, Integer.toString(server.replicas().streamDatabase()));
+        if (!historyId.isEmpty()) {
+            // A replica can go on here. Its stream is the primary's, to which no SELECT can be added.
+            head.auxiliary(SnapshotPart.STREAM_DATABASE, Integer.toString(streamDatabase));
+            head.auxiliary(SnapshotPart.HISTORY_ID, historyId);
+            head.auxiliary(SnapshotPart.HISTORY_OFFSET, Long.toString(historyOffset));
         }
         head.auxiliary("aof-base", isLogBase ? "1" : "0");
         for (int i = 0; i < server.cache().databaseCount(); i++) {

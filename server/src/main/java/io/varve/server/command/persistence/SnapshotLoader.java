@@ -79,10 +79,13 @@ public final class SnapshotLoader {
         // Without flash, what does not fit is evicted as it is loaded.
         LoadMemory memory = server.flash() == null ? null : LoadMemory.begin(server);
         try {
-            load(server, file, false, memory);
+            SnapshotPart head = load(server, file, false, memory);
             if (memory != null) {
                 memory.endLoad();
                 memory.restoreLimit();
+            }
+            if (server.role().isReplica() && !head.historyId().isEmpty()) {
+                server.replicas().restore(head.historyId(), head.historyOffset(), head.streamDatabase());
             }
         } catch (RdbException damaged) {
             throw new IOException(file + ": " + damaged.getMessage() + ". The file was not changed; move it away to"
@@ -123,13 +126,14 @@ public final class SnapshotLoader {
      */
     public static int loadFromPrimary(ServerState server, Path file) throws IOException {
         try {
-            return load(server, file, false, null);
+            return load(server, file, false, null).streamDatabase();
         } catch (CacheFullException full) {
             throw new IOException("its data does not fit into the memory of this server", full);
         }
     }
 
-    private static int load(ServerState server, Path file, boolean keepsPresent, @Nullable LoadMemory space)
+    /** @return what has read the head of the file */
+    private static SnapshotPart load(ServerState server, Path file, boolean keepsPresent, @Nullable LoadMemory space)
             throws IOException {
         long start = server.ticker().nanoTime();
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
@@ -146,7 +150,7 @@ public final class SnapshotLoader {
             LOG.info("Loaded {} keys from {} in {} s; {} more had expired", loaded, file,
                     String.format(Locale.ROOT, "%.3f", (server.ticker().nanoTime() - start) / NANOS_PER_SECOND),
                     expired);
-            return loader.parts.getFirst().streamDatabase();
+            return loader.parts.getFirst();
         }
     }
 

@@ -66,12 +66,17 @@ final class SnapshotPart {
 
     /** The head's field for the database that a replica's stream of changes has selected. */
     static final String STREAM_DATABASE = "repl-stream-db";
+    /** The head's fields for the history of changes: its ID, and the offset at which the data was so. */
+    static final String HISTORY_ID = "repl-id";
+    static final String HISTORY_OFFSET = "repl-offset";
 
     private final ServerState server;
     private final boolean keepsPresent;
     /** A replica keeps keys that have expired until its primary removes them. */
     private final boolean keepsExpired;
     private int streamDatabase;
+    private String historyId = "";
+    private long historyOffset;
     /** Stops the clock while the base of a log is loaded; null for a snapshot. */
     private final @Nullable LongConsumer clock;
     /** Null if maxmemory limits the load. */
@@ -139,6 +144,10 @@ final class SnapshotPart {
                         createdAt(value);
                     } else if (name.equals(STREAM_DATABASE) && value.matches("\\d{1,5}")) {
                         streamDatabase = Integer.parseInt(value);
+                    } else if (name.equals(HISTORY_ID) && value.matches("[0-9a-f]{40}")) {
+                        historyId = value;
+                    } else if (name.equals(HISTORY_OFFSET) && value.matches("\\d{1,18}")) {
+                        historyOffset = Long.parseLong(value);
                     }
                 }
 
@@ -201,6 +210,16 @@ final class SnapshotPart {
     /** The database that a primary's stream of changes has selected, according to the head. */
     int streamDatabase() {
         return streamDatabase;
+    }
+
+    /** The history that the head names; empty if there is none. */
+    String historyId() {
+        return historyId;
+    }
+
+    /** The offset at which the data was so. */
+    long historyOffset() {
+        return historyOffset;
     }
 
     /** Keys that were loaded; once the load has ended. */
