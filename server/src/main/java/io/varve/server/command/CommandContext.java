@@ -120,7 +120,7 @@ public final class CommandContext extends CallArguments {
         if (!hasRecorded) {
             recordRequest();
         }
-        client().repliesAfter(recorder.offset());
+        server.recorded(client(), recorder.offset());
     }
 
     private void recordRequest() {

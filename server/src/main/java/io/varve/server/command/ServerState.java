@@ -231,6 +231,20 @@ public final class ServerState implements AutoCloseable {
         return changes;
     }
 
+    /**
+     * A client has made a change.
+     *
+     * @param offset after its record
+     */
+    public void recorded(Client client, long offset) {
+        if (offset != ChangeStream.DROPPED) {
+            client.repliesAfter(offset);
+        } else if (config.bool("replica-read-only")) {
+            // The primary will never have the change, which was admitted before this server became a replica.
+            client.abort();
+        }
+    }
+
     /** Records removals that are not the effect of a command. */
     public RecordedRemovals removals() {
         return removals;

@@ -138,6 +138,8 @@ final class Failover {
     private @Nullable Replica awaitChanges(@Nullable Replica wanted, boolean force, long timeoutMillis)
             throws InterruptedException {
         long start = ticker.nanoTime();
+        // By the time of the answer, the commands have ended that were not held any more.
+        replicas.askHowFar();
         while (true) {
             long offset = changes.offset();
             Replica ahead = wanted == null ? ahead() : wanted;

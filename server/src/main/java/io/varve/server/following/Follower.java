@@ -70,6 +70,8 @@ public final class Follower implements ReplicaRole {
     private volatile long acknowledgedMillis;
     /** Whether the data has to be loaded anew, because it may not be the primary's. */
     private boolean mustLoad;
+    /** Whether that will probably not fail again in the same way. */
+    private boolean mayLoadSoon;
     private long retryMillis;
 
     /** @param ownPort the port at which this server listens */
@@ -259,7 +261,8 @@ public final class Follower implements ReplicaRole {
             if (state == State.CONNECTED) {
                 downMillis = nowMillis();
                 // As in Redis, at once: it may be a short failure of the network.
-                retryMillis = mustLoad ? LONG_RETRY_MILLIS : 0;
+                retryMillis = mustLoad && !mayLoadSoon ? LONG_RETRY_MILLIS : 0;
+                mayLoadSoon = false;
             }
             state = State.CONNECT;
             refused = runner.refused();
@@ -506,6 +509,7 @@ public final class Follower implements ReplicaRole {
                 }
                 if (changes.hasStrayed() && server.config().bool("replica-read-only")) {
                     mustLoad = true;
+                    mayLoadSoon = true;
                     throw new IOException("the data has changed here while this server became a replica");
                 }
             }

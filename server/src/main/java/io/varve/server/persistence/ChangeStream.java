@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * {@linkplain #relay relays} them. Nothing had expired for it, and so nothing has for whoever runs the log again.
  */
 public final class ChangeStream implements AutoCloseable {
+    /** {@link #append} returns it for a change of a server that has become a replica. */
+    public static final long DROPPED = -1;
     /** Begins the line with the time of the commands after it. */
     public static final String TIME = "#T:";
     /** Above this many pending bytes, writes wait. */
@@ -218,7 +220,7 @@ public final class ChangeStream implements AutoCloseable {
      * @param first the database of the first command
      * @param last the database after the last one
      * @param nowMillis when they ran, milliseconds since the epoch
-     * @return the offset after them
+     * @return the offset after them; {@link #DROPPED} if the stream is a primary's
      */
     public synchronized long append(int first, int last, long nowMillis, long address, long length) {
         if (!on) {
@@ -226,7 +228,7 @@ public final class ChangeStream implements AutoCloseable {
         }
         if (relay != null) {
             strayed = true;
-            return offset;
+            return DROPPED;
         }
         try {
             appendCommands(first, last, nowMillis, address, length);

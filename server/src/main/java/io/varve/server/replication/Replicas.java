@@ -319,7 +319,14 @@ public final class Replicas implements AutoCloseable {
         }
         if (condition.getAsBoolean()) {
             runWaiters();
-        } else if (!following) {
+        } else {
+            askHowFar();
+        }
+    }
+
+    /** Has all replicas say how far they are. */
+    public void askHowFar() {
+        if (!following) {
             changes.copyOnly(GETACK);
         }
     }

@@ -211,7 +211,7 @@ final class TransactionRunner implements Transactions {
             }
             throw none;
         } finally {
-            exec.client().repliesAfter(recorder.endTransaction());
+            exec.server().recorded(exec.client(), recorder.endTransaction());
             counts.end();
         }
     }
