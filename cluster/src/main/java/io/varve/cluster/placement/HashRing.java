@@ -84,10 +84,19 @@ public final class HashRing {
      * @throws IllegalStateException if the ring has no members
      */
     public String owner(long hash) {
+        return members.get(ownerIndex(hash)).memberId();
+    }
+
+    /**
+     * The index among {@link #members} of the member that owns a hash.
+     *
+     * @throws IllegalStateException if the ring has no members
+     */
+    public int ownerIndex(long hash) {
         if (identifiers.length == 0) {
             throw new IllegalStateException("the ring has no members");
         }
-        return members.get(owners[next(hash)]).memberId();
+        return owners[next(hash)];
     }
 
     /**
@@ -126,7 +135,15 @@ public final class HashRing {
     }
 
     /** The identifiers of some members in ascending order, with their owners. */
-    private record Part(long[] identifiers, int[] owners) {
+    private static final class Part {
+        private final long[] identifiers;
+        private final int[] owners;
+
+        Part(long[] identifiers, int[] owners) {
+            this.identifiers = identifiers;
+            this.owners = owners;
+        }
+
         /** Merges the halves, because sorted arrays of two primitive types have no sort in the JDK. */
         static Part of(List<VirtualNodes> members, int from, int to) {
             if (to - from == 1) {

@@ -10,8 +10,8 @@ import io.varve.cluster.map.Member;
 /**
  * Places each slot by weighted rendezvous hashing: on the member with the least -ln(u) / weight, where u is a hash of
  * slot and member as a number from 0 to 1. Immutable. Sources: Thaler and Ravishankar, "Using name-based mappings to
- * increase hit rates" (1998), for equal weights; Schindelhauer and Schomaker, "Weighted distributed hash tables" (2005),
- * logarithmic method.
+ * increase hit rates" (1998), for equal weights; Schindelhauer and Schomaker, "Weighted distributed hash tables"
+ * (2005), logarithmic method.
  *
  * <p>The score of a member depends on no other member. So a member that joins or gains weight only takes slots, and one
  * that leaves or loses weight only gives slots. Of equal scores, the member with the lesser ID wins. The logarithm is

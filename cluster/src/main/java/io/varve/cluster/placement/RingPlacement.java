@@ -1,7 +1,6 @@
 package io.varve.cluster.placement;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -22,8 +21,11 @@ import io.varve.cluster.map.Member;
 public record RingPlacement(int identifiersPerWeight, long seed, Map<String, VirtualNodes> given)
         implements
             SlotPlacement {
-    /** The standard deviation of equal members' shares is then a sixteenth of their mean. */
-    public static final int DEFAULT_IDENTIFIERS = 256;
+    /**
+     * The standard deviation of equal members' shares is then an eighth of their mean. More identifiers make the map
+     * larger, and beyond the slots of a member they do not improve its balance.
+     */
+    public static final int DEFAULT_IDENTIFIERS = 64;
 
     private static final int POSITION_SHIFT = Long.SIZE - Integer.numberOfTrailingZeros(HashSlot.COUNT);
 
@@ -67,12 +69,10 @@ public record RingPlacement(int identifiersPerWeight, long seed, Map<String, Vir
     @Override
     public SlotAssignment place(List<Member> primaries) {
         List<Member> members = SlotAssignment.sorted(primaries);
-        Map<String, Integer> indexes = new HashMap<>();
-        members.forEach(member -> indexes.put(member.id(), indexes.size()));
-        HashRing ring = ring(members);
+        HashRing ring = ring(members); // in the same order
         int[] owners = new int[HashSlot.COUNT];
         for (int slot = 0; slot < owners.length; slot++) {
-            owners[slot] = indexes.get(ring.owner(position(slot)));
+            owners[slot] = ring.ownerIndex(position(slot));
         }
         return new SlotAssignment(members, owners);
     }

@@ -25,7 +25,7 @@ final class SlotPlacementTest {
     private static final long SEED = TestBudget.seed("varve.placement.seed");
 
     static List<SlotPlacement> placements() {
-        return List.of(new RingPlacement(RingPlacement.DEFAULT_IDENTIFIERS, SEED), new RendezvousPlacement(SEED));
+        return List.of(new RingPlacement(256, SEED), new RendezvousPlacement(SEED));
     }
 
     /** The members' standard deviation is at most 1/16 of their share with this many identifiers: six of them. */
