@@ -78,7 +78,7 @@ final class VirtualNodesTest {
         assertThat(record.faults()).isEmpty();
         assertThat(record.outcome()).isEqualTo(Outcome.OK);
         assertThat(PlacementText.placements(record)).containsExactly("ring-1", "ring-8", "ring-64", "slots-1",
-                "slots-8", "slots-64", PlacementText.RENDEZVOUS, PlacementText.REBALANCED);
+                "slots-8", "slots-64", PlacementText.RENDEZVOUS, PlacementText.REBALANCED, PlacementText.GROWN);
         assertThat(median(record, PlacementText.KEYS_MEAN, "ring-1")).isEqualTo(125);
         assertThat(median(record, PlacementText.KEYS_DEVIATION, "ring-1"))
                 .isGreaterThan(median(record, PlacementText.KEYS_DEVIATION, "ring-64"));
@@ -86,12 +86,13 @@ final class VirtualNodesTest {
         assertThat(median(record, PlacementText.LEAVE_SLOTS, PlacementText.REBALANCED)).isEqualTo(2048);
         assertThat(record.checks()).noneMatch(Check::hasFailed).extracting(Check::notAsserted)
                 .contains("fewer than 100 seeds");
-        assertThat(files.rows(eight, RunFiles.PLACEMENT_CSV)).hasSize(3 * 8)
+        assertThat(files.rows(eight, RunFiles.PLACEMENT_CSV)).hasSize(3 * 9)
                 .allSatisfy(row -> assertThat(row.split(",", -1)).hasSize(15));
 
         RunRecord twenty = files.read(plan.runs().getLast()).orElseThrow();
         assertThat(PlacementText.placements(twenty)).containsExactly("slots-1", "slots-16", PlacementText.RENDEZVOUS,
-                PlacementText.REBALANCED);
+                PlacementText.REBALANCED, PlacementText.GROWN);
+        assertThat(median(twenty, PlacementText.RANGES, PlacementText.GROWN)).isBetween(20.0, 400.0);
         assertThat(median(twenty, PlacementText.RANGES, PlacementText.REBALANCED)).isEqualTo(20);
         for (String name : List.of("figure-3.png", "figure-4.png", "figure-3-continued.png",
                 "figure-4-continued.png", "most-loaded_twenty.png", "report.html", "summary.json")) {
@@ -104,7 +105,7 @@ final class VirtualNodesTest {
                 .allSatisfy(row -> assertThat(row).hasSameSizeAs(table.head())));
         assertThat(tables.getFirst().rows().getFirst()).startsWith("keys on a ring, 1 identifier", "not printed")
                 .contains("125");
-        assertThat(tables.getLast().rows()).hasSize(4);
+        assertThat(tables.getLast().rows()).hasSize(5);
         assertThat(Summary.of(plan, records).table()).contains("rendezvous", "standard deviation");
         assertThat(files.directory().resolve("summary.csv")).content().contains("keys_deviation ring-8");
     }

@@ -11,13 +11,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The names of the numbers about placements, and their table for a terminal. Stateless. A number belongs to a
- * placement: {@link #ring} and {@link #slots} with a number of identifiers, {@link #RENDEZVOUS} or {@link #REBALANCED}.
+ * placement: {@link #ring} and {@link #slots} with a number of identifiers, {@link #RENDEZVOUS}, {@link #REBALANCED} or
+ * {@link #GROWN}.
  */
 public final class PlacementText {
     /** Each slot is where weighted rendezvous hashing places it. */
     public static final String RENDEZVOUS = "rendezvous";
     /** The rebalancer has divided an empty map. */
     public static final String REBALANCED = "rebalanced";
+    /** The rebalancer has run at each join, from one member on. */
+    public static final String GROWN = "grown";
     /** The greatest number of identifiers in the paper's Figures 3 and 4. */
     public static final int PAPERS_MOST = 8;
 

@@ -10,12 +10,15 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 
 import io.varve.cluster.map.HashSlot;
 import io.varve.cluster.map.Member;
+import io.varve.cluster.map.SlotMap;
 import io.varve.cluster.placement.HashRing;
 import io.varve.cluster.placement.RendezvousPlacement;
 import io.varve.cluster.placement.RingPlacement;
+import io.varve.cluster.placement.SlotAssignment;
 import io.varve.cluster.placement.SlotRebalancer;
 import io.varve.experiments.plan.PlacementLoad;
 import io.varve.experiments.result.MedianRange;
@@ -100,7 +103,20 @@ public final class PlacementRun {
                 PlacedSlots.measure((some, _) -> rendezvous.place(some), members, joiner, keys), csv);
         add(seed, PlacementText.REBALANCED, PlacedSlots.measure(SlotRebalancer::rebalance, members, joiner, keys),
                 csv);
+        add(seed, PlacementText.GROWN, PlacedSlots.measure((some, present) -> present.assignedSlots() == 0
+                ? grown(some)
+                : SlotRebalancer.rebalance(some, present), members, joiner, keys), csv);
         csv.flush();
+    }
+
+    /** The assignment after the members have joined one after the other. */
+    private static SlotAssignment grown(List<Member> members) {
+        SlotAssignment grown = SlotRebalancer.rebalance(members.subList(0, 1), SlotMap.EMPTY);
+        for (int count = 2; count <= members.size(); count++) {
+            grown = SlotRebalancer.rebalance(members.subList(0, count),
+                    grown.assignTo(new SlotMap.Builder()).build(count));
+        }
+        return grown;
     }
 
     private static Member member(int number, SplittableRandom random) {
@@ -165,10 +181,12 @@ public final class PlacementRun {
                 trials.values().stream().flatMap(List::stream).mapToDouble(trial -> trial.slots().astray())
                         .filter(Double::isFinite).max().orElseThrow(),
                 0));
-        List<PlacementTrial> rebalanced = Objects.requireNonNull(trials.get(PlacementText.REBALANCED));
-        context.checks.add(Check.atMost("rebalanced: largest difference between members, slots", rebalanced.stream()
-                .mapToDouble(trial -> trial.slots().most() - trial.slots().least()).max().orElseThrow(), 1));
-        context.checks.add(Check.atMost("rebalanced: slots of a joiner off its share", rebalanced.stream()
+        List<PlacementTrial> rebalanced = Stream.of(PlacementText.REBALANCED, PlacementText.GROWN)
+                .flatMap(placement -> Objects.requireNonNull(trials.get(placement)).stream()).toList();
+        context.checks
+                .add(Check.atMost("rebalanced, grown: largest difference between members, slots", rebalanced.stream()
+                        .mapToDouble(trial -> trial.slots().most() - trial.slots().least()).max().orElseThrow(), 1));
+        context.checks.add(Check.atMost("rebalanced, grown: slots of a joiner off its share", rebalanced.stream()
                 .mapToDouble(trial -> Math.abs(trial.slots().joinSlots() - fairJoin())).max().orElseThrow(), 1));
         double joined = load.identifiers().stream().mapToDouble(
                 identifiers -> context.metrics.asMap().getOrDefault(
