@@ -25,4 +25,15 @@ final class ArchitectureTest {
         noClasses().that().resideInAPackage(ROOT + ".map").should().dependOnClassesThat()
                 .resideInAnyPackage("org.apache.ratis..", "java.net..", "java.io..").check(CLASSES);
     }
+
+    /** All controllers compute equal placements, so nothing in them may depend on a machine, a clock or chance. */
+    @Test
+    void thePlacementIsPure() {
+        noClasses().that().resideInAPackage(ROOT + ".placement").should().dependOnClassesThat()
+                .resideInAnyPackage("org.apache.ratis..", "java.net..", "java.io..", "java.time..").check(CLASSES);
+        noClasses().that().resideInAPackage(ROOT + ".placement").should().dependOnClassesThat()
+                .haveNameMatching(".*Random.*").check(CLASSES);
+        noClasses().that().resideInAPackage(ROOT + ".placement").should().callMethod(System.class, "nanoTime")
+                .orShould().callMethod(System.class, "currentTimeMillis").check(CLASSES);
+    }
 }

@@ -126,7 +126,8 @@ final class LauncherIT {
     private Path unbuilt() throws IOException {
         Path home = Files.createDirectories(folder.resolve("new house"));
         Files.createDirectories(home.resolve("workloads/experiments"));
-        for (String module : List.of("memory-tier", "flash-tier", "server", "ycsb-bindings", "ycsb-bindings/flash",
+        for (String module : List.of("memory-tier", "flash-tier", "cluster", "server", "ycsb-bindings",
+                "ycsb-bindings/flash",
                 "experiments")) {
             Files.createDirectories(home.resolve(module).resolve("src/main"));
             Files.writeString(home.resolve(module).resolve("pom.xml"), "");
@@ -137,7 +138,7 @@ final class LauncherIT {
                         #!/bin/sh
                         echo called >>builds
                         while [ ! -e go ]; do sleep 0.05; done
-                        for module in memory-tier flash-tier server ycsb-bindings ycsb-bindings/flash experiments; do mkdir -p $module/target/classes; done
+                        for module in memory-tier flash-tier cluster server ycsb-bindings ycsb-bindings/flash experiments; do mkdir -p $module/target/classes; done
                         printf '%%s\n' '%s' >experiments/target/runtime.classpath
                         """
                         .formatted(System.getProperty("java.class.path")));

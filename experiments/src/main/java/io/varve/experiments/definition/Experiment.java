@@ -107,7 +107,12 @@ public record Experiment(String name, String title, @JsonAlias("asks") String qu
          * Threads use a store with one lock, a readers-writer lock, segment locks, and Varve's cache, in this process;
          * then all configurations serve clients in turn.
          */
-        LOCKS
+        LOCKS,
+        /**
+         * Placements divide keys among the members of a cluster, in this process and without a server; keys per member,
+         * moves and the size of the map are recorded.
+         */
+        PLACEMENT
     }
 
     /**

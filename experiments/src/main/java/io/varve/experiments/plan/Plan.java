@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeSet;
 
+import io.varve.cluster.map.HashSlot;
 import io.varve.experiments.definition.Experiment;
 import io.varve.experiments.definition.Experiment.Configuration;
 import io.varve.experiments.definition.Experiment.Kind;
@@ -56,6 +57,10 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     private static final int WARM_UP_TESTS = 30;
     /** Requests a second of one client that waits for each reply. */
     private static final int ASSUMED_SINGLE_RATE = 18_000;
+    /** Keys a second whose slots are drawn. */
+    private static final int ASSUMED_DRAW_RATE = 1_000_000_000;
+    /** Identifiers, or hashes of a slot and a member, a second; all are computed for three clusters. */
+    private static final int ASSUMED_PLACEMENT_RATE = 3_000_000;
 
     /** The earlier name of the configuration {@link #OURS}, which {@code --config} still takes. */
     private static final String EARLIER_NAME = "wheel";
@@ -302,6 +307,11 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return LocksLoad.of(workload(run));
     }
 
+    /** The cluster and the keys of the experiment on placement. */
+    public PlacementLoad placement(RunSpec run) {
+        return PlacementLoad.of(workload(run));
+    }
+
     /** The requests of the paper's clients. */
     public RequestSet requests(RunSpec run) {
         return RequestSet.of(workload(run));
@@ -341,7 +351,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     /** Whether a run of the kind needs one server for its whole duration. */
     public static boolean hasServer(Kind kind) {
         return kind != Kind.CLEANER && kind != Kind.SIMULATED && kind != Kind.OBSERVED && kind != Kind.WARM_UP
-                && !comparesAll(kind);
+                && kind != Kind.PLACEMENT && !comparesAll(kind);
     }
 
     /** Whether one run of the kind starts all configurations and compares them; it has the first one's name. */
@@ -449,6 +459,13 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 long mixes = words(run, "reads");
                 yield contestants * (mixes * size.repetitions() * size.seconds() + size.warmupSeconds())
                         + OVERHEAD_SECONDS;
+            }
+            case PLACEMENT -> {
+                PlacementLoad load = placement(run);
+                long slots = (2L + load.members()) * HashSlot.COUNT;
+                long drawn = load.hashed() ? 0 : load.keys() / ASSUMED_DRAW_RATE;
+                yield 1 + size.repetitions() * drawn
+                        + size.repetitions() * (load.identifiersOfAllRings() + slots) / ASSUMED_PLACEMENT_RATE;
             }
             case MEMORY_PER_KEY -> 2 * keys(run) / ASSUMED_LOADER_RATE + ASSUMED_SETTLE_SECONDS + OVERHEAD_SECONDS;
         };

@@ -54,7 +54,7 @@ final class DurableStoreColumns {
                 }
             }
             put(records, configuration.group(), log,
-                    WriteAheadLogText.range(run, WriteAheadLogText.name(WriteAheadLogText.RECORDS, name)), THOUSAND);
+                    run.range(WriteAheadLogText.name(WriteAheadLogText.RECORDS, name)), THOUSAND);
         }
         add(all, records, "table-1", "Clients that write a few records each (Table 1)", "thousand records/s");
         add(all, ops, "log-throughput", "SET by log; clients x pipeline", "thousand SET/s");

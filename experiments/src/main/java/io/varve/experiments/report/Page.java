@@ -92,12 +92,18 @@ final class Page {
         model.put("curves", curves.stream().map(Page::curves).toList());
         model.put("figures", bars.stream().map(Page::figure).toList());
         model.put("columns", columns.stream().map(Page::columns).toList());
-        model.put("graphsTitle", plan.experiment().kind() == Kind.WARM_UP
-                ? "After a start"
-                : "Response times, misses and penalty classes");
+        model.put("graphsTitle", graphsTitle(plan.experiment().kind()));
         model.put("graphs", graphs.stream().map(Page::graph).toList());
         model.put("tables", PaperTables.of(plan, summary));
         return model;
+    }
+
+    private static String graphsTitle(Kind kind) {
+        return switch (kind) {
+            case WARM_UP -> "After a start";
+            case PLACEMENT -> "Balance";
+            default -> "Response times, misses and penalty classes";
+        };
     }
 
     private static Map<String, Object> row(Summary summary, RunRecord run) {

@@ -4,6 +4,8 @@ import java.awt.Color;
 import java.util.List;
 import java.util.Map;
 
+import io.varve.experiments.result.table.PlacementText;
+
 /**
  * One colour per configuration, equal in every figure. Immutable.
  *
@@ -27,6 +29,9 @@ final class Palette {
             "penalty-dump-quick", "#c2402c");
     private static final Map<String, String> LOGS = Map.of("no log", "#7d8590", "no", "#6aa5de", "everysec", "#0f766e",
             "always", "#c2402c", DurableStoreColumns.MEASURED, "#0f766e", DurableStoreColumns.PUBLISHED, "#d9c7a0");
+    private static final Map<String, String> PLACEMENTS = Map.of(PlacementGraphs.KEYS_ON_RING, "#0f766e",
+            PlacementGraphs.THEORY, "#3f3f46", PlacementGraphs.SLOTS_ON_RING, "#2f5fb3", PlacementText.RENDEZVOUS,
+            "#e09f1f", PlacementText.REBALANCED, "#c2402c");
     /** Colours of penalty classes: neighbours are distinguishable. */
     private static final List<String> CLASSES = List.of("#7d8590", "#b493d6", "#6aa5de", "#2f5fb3", "#0f766e",
             "#e09f1f", "#c2402c", "#7a4fa3");
@@ -36,9 +41,13 @@ final class Palette {
 
     /** The colour of a configuration or a group of them, as HTML writes it. */
     static String html(String name) {
-        String known = KNOWN.getOrDefault(name,
-                GROUPS.getOrDefault(name, POLICIES.getOrDefault(name, PENALTIES.getOrDefault(name, LOGS.get(name)))));
-        return known == null ? OTHERS.get(Math.floorMod(name.hashCode(), OTHERS.size())) : known;
+        for (Map<String, String> known : List.of(KNOWN, GROUPS, POLICIES, PENALTIES, LOGS, PLACEMENTS)) {
+            String color = known.get(name);
+            if (color != null) {
+                return color;
+            }
+        }
+        return OTHERS.get(Math.floorMod(name.hashCode(), OTHERS.size()));
     }
 
     /** The colour of a penalty class, as HTML writes it. */

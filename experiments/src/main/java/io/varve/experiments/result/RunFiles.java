@@ -42,6 +42,8 @@ public final class RunFiles {
     public static final String RECORDS_CSV = "records.csv";
     /** Throughput of each round of each store, in process, and of each server. */
     public static final String LOCKS_CSV = "locks.csv";
+    /** The measurements of each placement under each seed. */
+    public static final String PLACEMENT_CSV = "placement.csv";
     /** The generator's measurements, a number a line. */
     public static final String GENERATOR_TXT = "generator.txt";
     /** The final reply of LATENCY LATEST. */

@@ -20,6 +20,9 @@ public final class RunMetrics {
     public static final String THROUGHPUT = "throughput_ops";
     public static final String PROBE_THROUGHPUT = "unthrottled_throughput_ops";
     public static final String CPU_PER_OPERATION = "server_cpu_us_per_op";
+    /** Ends of the names of a range's least and greatest value. */
+    static final String LEAST = " least";
+    static final String MOST = " most";
 
     private final Map<String, Double> values = new LinkedHashMap<>();
 
@@ -27,6 +30,13 @@ public final class RunMetrics {
         if (Double.isFinite(value)) {
             values.put(name, value);
         }
+    }
+
+    /** Stores a median with its range; {@link RunRecord#range} reads it. */
+    public void put(String name, MedianRange range) {
+        put(name, range.median());
+        put(name + LEAST, range.min());
+        put(name + MOST, range.max());
     }
 
     public Map<String, Double> asMap() {

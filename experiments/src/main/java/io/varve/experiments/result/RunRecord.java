@@ -124,4 +124,16 @@ public record RunRecord(RunSpec run, String group, Outcome outcome, List<String>
     public double number(String name) {
         return measured.getOrDefault(name, Double.NaN);
     }
+
+    /**
+     * The median and the range that {@link RunMetrics#put(String, MedianRange)} has stored.
+     *
+     * @return null if it has stored nothing; the count is unknown
+     */
+    public @Nullable MedianRange range(String name) {
+        double median = number(name);
+        return Double.isNaN(median)
+                ? null
+                : new MedianRange(1, number(name + RunMetrics.LEAST), median, number(name + RunMetrics.MOST));
+    }
 }

@@ -42,6 +42,7 @@ import io.varve.experiments.run.memory.CleanerRun;
 import io.varve.experiments.run.memory.FragmentationRun;
 import io.varve.experiments.run.memory.MemoryFitRun;
 import io.varve.experiments.run.memory.MemoryPerKeyRun;
+import io.varve.experiments.run.placement.PlacementRun;
 import io.varve.experiments.run.speed.LatencyRun;
 import io.varve.experiments.run.speed.PaperRequestsRun;
 import io.varve.experiments.run.speed.RedisBenchmark;
@@ -108,6 +109,9 @@ public final class Runner {
     private Target open(RunSpec run, Configuration configuration, Pinning pinning, Path directory) throws IOException {
         if (plan.kind(run) == Kind.WARM_UP) {
             return new NoServer("a new process for each measurement, whose command is in the run's load");
+        }
+        if (plan.kind(run) == Kind.PLACEMENT) {
+            return new NoServer("the cluster's placement inside the process of the experiment, without a server");
         }
         if (Plan.comparesAll(plan.kind(run))) {
             return new NoServer("a process for each configuration, whose command is in the run's load");
@@ -210,6 +214,7 @@ public final class Runner {
             case WRITE_AHEAD_LOG ->
                 new WriteAheadLogRun(context, starter(context), generator(context)).measure();
             case LOCKS -> new LocksRun(context, starter(context)).measure();
+            case PLACEMENT -> new PlacementRun(context).measure();
             case PAPER_REQUESTS -> withRival(context, rival -> new PaperRequestsRun(context, rival).measure());
         }
     }

@@ -19,6 +19,9 @@ import java.util.Properties;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import io.varve.cluster.map.HashSlot;
+import io.varve.cluster.map.Member;
+import io.varve.cluster.placement.RingPlacement;
 import io.varve.flash.je.JeSettings;
 import io.varve.flash.je.JeStore;
 import io.varve.flash.store.DurabilityLevel;
@@ -78,6 +81,13 @@ class PublishedArtifactsTest {
         } finally {
             store.close();
         }
+    }
+
+    @Test
+    void theClusterPlacesASlot() {
+        Member member = new Member("a".repeat(40), "127.0.0.1", 7000, 1, null);
+        RingPlacement placement = new RingPlacement(RingPlacement.DEFAULT_IDENTIFIERS, 1);
+        assertEquals(member, placement.place(List.of(member)).owner(HashSlot.of("user:1")));
     }
 
     @Test

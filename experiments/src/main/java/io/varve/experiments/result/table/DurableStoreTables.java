@@ -101,7 +101,7 @@ public final class DurableStoreTables {
         List<String> notes = new ArrayList<>();
         notes.add("Medians of the rounds. A change is that of the medians.");
         for (RunRecord run : runs) {
-            MedianRange force = WriteAheadLogText.range(run, WriteAheadLogText.FORCE);
+            MedianRange force = run.range(WriteAheadLogText.FORCE);
             if (force != null) {
                 notes.add("An append of 128 bytes was on this disk (" + run.load().getOrDefault("disk", "unknown")
                         + ") after " + LocksText.text(force, "%,.0f") + " µs.");
@@ -113,7 +113,7 @@ public final class DurableStoreTables {
     private static @Nullable MedianRange range(RunRecord run, String metric, @Nullable String configuration) {
         return configuration == null
                 ? null
-                : WriteAheadLogText.range(run, WriteAheadLogText.name(metric, configuration));
+                : run.range(WriteAheadLogText.name(metric, configuration));
     }
 
     private static String change(@Nullable Double value, @Nullable Double base) {
@@ -140,7 +140,7 @@ public final class DurableStoreTables {
 
     /** The throughput of a cell as a share of that without a log; null for a server without a log. */
     public static @Nullable MedianRange share(RunRecord run, Cell cell) {
-        return WriteAheadLogText.range(run,
+        return run.range(
                 WriteAheadLogText.name(WriteAheadLogText.SHARE, cell.title() + " " + cell.contestant()));
     }
 

@@ -30,9 +30,6 @@ public final class LocksText {
     /** CPU time of the server for a request, µs. */
     public static final String SERVED_CPU = "served_cpu_us_per_op";
 
-    private static final String LEAST = " least";
-    private static final String MOST = " most";
-
     private LocksText() {}
 
     private static String name(String metric, String load, String store) {
@@ -46,9 +43,7 @@ public final class LocksText {
 
     /** Stores the median, the least and the greatest value of the rounds. */
     public static void put(RunMetrics metrics, String metric, String load, String store, MedianRange range) {
-        metrics.put(name(metric, load, store), range.median());
-        metrics.put(name(metric, load, store) + LEAST, range.min());
-        metrics.put(name(metric, load, store) + MOST, range.max());
+        metrics.put(name(metric, load, store), range);
     }
 
     /**
@@ -57,11 +52,7 @@ public final class LocksText {
      * @return null if it has stored nothing; the count is unknown
      */
     public static @Nullable MedianRange range(RunRecord run, String metric, String load, String store) {
-        String name = name(metric, load, store);
-        double median = run.number(name);
-        return Double.isNaN(median)
-                ? null
-                : new MedianRange(1, run.number(name + LEAST), median, run.number(name + MOST));
+        return run.range(name(metric, load, store));
     }
 
     /** Whether the run is of this kind. */

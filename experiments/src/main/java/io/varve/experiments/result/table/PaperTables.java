@@ -84,11 +84,14 @@ public final class PaperTables {
             case "write-ahead-log-loads" -> DurableStoreTables.logLoads(figure, runs(Kind.WRITE_AHEAD_LOG));
             case "locks" -> DurableStoreTables.locks(figure, runs(Kind.LOCKS));
             case "served-locks" -> DurableStoreTables.servedLocks(figure, runs(Kind.LOCKS));
+            case "keys-per-member" -> PlacementTables.keys(figure, runs(Kind.PLACEMENT));
+            case "keys-deviation" -> PlacementTables.deviation(figure, runs(Kind.PLACEMENT));
+            case "placement-scale" -> PlacementTables.scale(plan, figure, runs(Kind.PLACEMENT));
             default -> throw new IllegalArgumentException(figure.id() + " shows '" + shows + "': expected "
                     + "allocators, utilization, reclaim-cost, delay, throughput, cache-misses, policy-memory, hit-rates, "
                     + "miss-rates, traversal, false-negatives, observed-hit-rates, operations, response-times, "
                     + "penalty-throughput, penalty-overhead, simulated-delays, write-ahead-log, "
-                    + "write-ahead-log-loads, locks, served-locks");
+                    + "write-ahead-log-loads, locks, served-locks, keys-per-member, keys-deviation, placement-scale");
         };
     }
 

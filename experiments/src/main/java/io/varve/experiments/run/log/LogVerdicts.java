@@ -74,7 +74,7 @@ final class LogVerdicts {
         if (plain != null) {
             List<Double> shares = shares(own, of(each, plain));
             if (!shares.isEmpty()) {
-                WriteAheadLogText.put(context.metrics, share(cell.title(), name), MedianRange.of(shares));
+                context.metrics.put(share(cell.title(), name), MedianRange.of(shares));
             }
         }
         if (cell.target() != null && cell.ratio() != null) {
@@ -103,7 +103,7 @@ final class LogVerdicts {
             return;
         }
         MedianRange range = MedianRange.of(shares);
-        WriteAheadLogText.put(context.metrics, "throughput_always_over " + other, range);
+        context.metrics.put("throughput_always_over " + other, range);
         if (Double.isFinite(limit)) {
             add(Check.atLeast(each.title() + ", pipeline " + each.pipeline() + ": " + what, range.median(), limit),
                     shares.size());

@@ -89,7 +89,7 @@ public final class WriteAheadLogRun {
 
     public void measure() throws IOException {
         context.load.put("disk", Files.getFileStore(context.directory).type());
-        context.phase("disk", () -> WriteAheadLogText.put(context.metrics, WriteAheadLogText.FORCE,
+        context.phase("disk", () -> context.metrics.put(WriteAheadLogText.FORCE,
                 LogFiles.forceMicros(context.directory)));
         try {
             for (String name : context.plan.available()) {
@@ -300,9 +300,9 @@ public final class WriteAheadLogRun {
     private void conclude() {
         context.metrics.put(WriteAheadLogText.ROUNDS, load.rounds());
         rounds.forEach((name, results) -> {
-            WriteAheadLogText.put(context.metrics, WriteAheadLogText.name(WriteAheadLogText.RECORDS, name),
+            context.metrics.put(WriteAheadLogText.name(WriteAheadLogText.RECORDS, name),
                     MedianRange.of(results.stream().map(RecordWriters.Result::ops).toList()));
-            WriteAheadLogText.put(context.metrics, WriteAheadLogText.name(WriteAheadLogText.LATENCY, name),
+            context.metrics.put(WriteAheadLogText.name(WriteAheadLogText.LATENCY, name),
                     MedianRange.of(results.stream().map(RecordWriters.Result::meanMillis).toList()));
         });
         new LogVerdicts(context, load, trials).conclude();
