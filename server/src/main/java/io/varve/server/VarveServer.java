@@ -12,6 +12,7 @@ import io.varve.server.admin.LogLevel;
 import io.varve.server.admin.http.MetricsServer;
 import io.varve.server.admin.metrics.Health;
 import io.varve.server.admin.metrics.Metrics;
+import io.varve.server.clustering.ClusterState;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.registry.CommandFamilies;
@@ -116,6 +117,7 @@ public final class VarveServer implements AutoCloseable {
             server.load().begin();
             metrics = startMetrics(server, health);
             network = NetworkServer.start(server, table);
+            announce(server, network);
             health.listening();
             Recovery.run(server, table);
             server.load().end();
@@ -136,6 +138,15 @@ public final class VarveServer implements AutoCloseable {
             }
             tiers.close();
             throw failed;
+        }
+    }
+
+    /** Tells the cluster's other members and clients where this member listens. */
+    private static void announce(ServerState server, NetworkServer network) {
+        ClusterState cluster = server.cluster();
+        if (cluster != null) {
+            cluster.listening(server.config().text("bind"),
+                    network.port() == 0 ? network.tlsPort() : network.port());
         }
     }
 

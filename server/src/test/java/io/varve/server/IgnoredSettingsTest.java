@@ -93,7 +93,7 @@ class IgnoredSettingsTest {
                         "hz", "20",
                         "masteruser", "tell-nobody")).isEqualTo("+OK\r\n");
             }
-            assertThat(client.command("CONFIG", "SET", "cluster-announce-ip", "a\r\nb" + "c".repeat(1000)))
+            assertThat(client.command("CONFIG", "SET", "cluster-announce-hostname", "a\r\nb" + "c".repeat(1000)))
                     .isEqualTo("+OK\r\n");
         }
         assertThat(logged()).hasSize(2);
@@ -102,7 +102,7 @@ class IgnoredSettingsTest {
                         "masteruser (hidden)")
                 .doesNotContain("rdb-save-incremental-fsync", "hz");
         assertThat(logged().getLast())
-                .isEqualTo("Settings without effect in Varve: cluster-announce-ip a??b" + "c".repeat(96) + "...");
+                .isEqualTo("Settings without effect in Varve: cluster-announce-hostname a??b" + "c".repeat(96) + "...");
     }
 
     /** It needs flash below and classes of penalty. */
@@ -135,8 +135,8 @@ class IgnoredSettingsTest {
 
     @Test
     void aServerThatIsEmbeddedRefusesWhatWouldChangeWhatDataMeansToo() {
-        assertThatThrownBy(() -> servers.start(CONFIG.with("cluster-enabled", "yes").with("import-mode", "yes")))
+        assertThatThrownBy(() -> servers.start(CONFIG.with("daemonize", "yes").with("import-mode", "yes")))
                 .isInstanceOf(ConfigException.class).hasMessageContaining("import-mode yes: expected")
-                .hasMessageContaining("cluster-enabled yes: expected no");
+                .hasMessageContaining("daemonize yes: expected no");
     }
 }

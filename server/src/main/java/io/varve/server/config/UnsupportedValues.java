@@ -29,10 +29,6 @@ final class UnsupportedValues {
                     ? null
                     : "expected \"\": Varve cannot follow a primary, so this server would serve its own data; remove"
                             + " the line";
-            case "cluster-enabled" -> value.equals(NO)
-                    ? null
-                    : "expected no: Varve has no cluster mode; partition keys in the clients, or use one larger"
-                            + " server";
             case "daemonize" -> value.equals(NO) || isSupervised(supervised)
                     ? null
                     : "expected no: the server stays in the foreground; start it with systemd (Type=notify,"

@@ -138,7 +138,7 @@ class ConfigReaderTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"appendfilename a/b|appendfilename b", "dbfilename a/b|dbfilename b",
-            "daemonize yes|daemonize no", "cluster-enabled yes|cluster-enabled no",
+            "daemonize yes|daemonize no",
             "slaveof 127.0.0.1 1|replicaof no one", "import-mode yes|import-mode no"})
     void unsupportedSemanticsAreRefused_unlessOverridden(String bad, String good)
             throws IOException {

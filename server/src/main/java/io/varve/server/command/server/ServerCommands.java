@@ -76,7 +76,6 @@ public final class ServerCommands {
                 .summary("Returns the server's time in seconds and microseconds").handler(ServerCommands::time));
         shutdown(table);
         ReplicationCommands.addTo(table);
-        ClusterCommands.addTo(table);
         ScriptingCommands.addTo(table);
     }
 
@@ -168,6 +167,10 @@ public final class ServerCommands {
     }
 
     private void swapDb(CommandContext context) {
+        if (server.cluster() != null) {
+            context.reply().error("ERR SWAPDB is not allowed in cluster mode");
+            return;
+        }
         if (!context.isLong(1) || context.longValue() != (int) context.longValue()) {
             context.reply().error("ERR invalid first DB index");
             return;
