@@ -308,7 +308,7 @@ public final class Dispatcher implements AutoCloseable {
         if (outcome.isWaiting()) {
             return outcome;
         }
-        client.waitState().blockingDeadline(null);
+        client.waitState().commandAnswered();
         if (monitored && !outcome.hasRun()) {
             monitors.publishRefused(batch, command, spec, client);
         }

@@ -5,6 +5,7 @@ import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.item.ValueRun;
+import io.varve.memory.offheap.Memory;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandScratch;
 import io.varve.server.command.value.WorkMemory;
@@ -56,6 +57,17 @@ final class DumpWriter {
         } else {
             command.reply().bigBulk(run, memory.address(), length);
         }
+    }
+
+    /** The payload of a found item, on the heap. */
+    byte[] bytes(CommandContext command, Key key, Item item) {
+        context = command;
+        try {
+            write(command, key, item);
+        } catch (CacheFullException full) {
+            throw full.inAll(full.bytes() + memory.heldBytes());
+        }
+        return Memory.toArray(memory.address(), writer.end());
     }
 
     private void write(CommandContext command, Key key, Item item) {
