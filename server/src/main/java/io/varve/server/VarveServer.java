@@ -214,6 +214,11 @@ public final class VarveServer implements AutoCloseable {
         return network.tlsPort();
     }
 
+    /** The member of a cluster that this server is; null if it is none. */
+    public @Nullable ClusterState cluster() {
+        return server.cluster();
+    }
+
     /** Waits until a client has sent SHUTDOWN. */
     public void awaitShutdown() throws InterruptedException {
         shutdown.await();

@@ -172,7 +172,7 @@ final class SlotChanges {
             return;
         }
         if (!cluster.view().me().isPrimary()) {
-            context.reply().error("ERR You can use SETSLOT only with masters.");
+            context.reply().error("ERR Please use SETSLOT only with masters.");
             return;
         }
         int slot = slot(context, 2);

@@ -43,7 +43,7 @@ final class MigrateCommand {
 
     static void addTo(CommandTable.Builder table) {
         table.add(KeyCommands.keys("migrate", -6, "2.6.0", "Moves keys to another server").key(KEY)
-                .access("RW access delete incomplete").keysBehind("KEYS", -2, "RW access delete")
+                .access("RW access delete").keysBehind("KEYS", -2, "RW access delete incomplete")
                 .keyFinder(MigrateCommand::findKeys).flags(WRITE).categories("@dangerous")
                 .tips("nondeterministic_output").traits(CommandTrait.TRANSFERS_KEYS)
                 .secrets(MigrateCommand::isSecret)
