@@ -169,7 +169,7 @@ class MigrateTest {
             assertThat(here.call("MIGRATE", "127.0.0.1", port, "text", "0", "5000").text())
                     .isEqualTo("ERR Target instance replied with error: NOAUTH Authentication required.");
             assertThat(here.call("MIGRATE", "127.0.0.1", port, "", "2", "5000", "AUTH", "secret", "KEYS", "text",
-                    "list", "none", "hash", "zset", "set").text()).isEqualTo("OK");
+                    "list", "none", "text", "hash", "zset", "set").text()).isEqualTo("OK");
             assertThat(here.call("DBSIZE").integer()).isZero();
             there.call("SELECT", "2");
             assertThat(there.call("DBSIZE").integer()).isEqualTo(5);

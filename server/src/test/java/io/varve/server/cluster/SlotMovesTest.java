@@ -1,6 +1,7 @@
 package io.varve.server.cluster;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,6 +11,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.varve.cluster.map.SlotMap;
+import io.varve.server.config.ConfigException;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.RawReply;
 import io.varve.server.testing.ServerExtension;
@@ -18,6 +20,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 /** Tests what a new slot map and the lease change for running clients. Confined to the test's thread. */
@@ -129,6 +132,57 @@ class SlotMovesTest {
             assertThat(client.call("CLUSTER", "MYID").text()).isEqualTo(id);
             assertThat(client.call("CLUSTER", "NODES").text()).contains(":" + server.port() + "@0 myself,master")
                     .contains(" 0-4 6-16383");
+        }
+    }
+
+    @Test
+    void twoServersCannotHaveOneId() throws IOException {
+        String[] settings = {"cluster-enabled yes", "maxmemory 64mb", "dir " + folder};
+        try (var _ = log.start(settings)) {
+            assertThatThrownBy(() -> log.start(settings)).isInstanceOf(ConfigException.class)
+                    .hasMessageContaining("another server uses").hasMessageContaining("cluster-config-file");
+        }
+        log.start(settings).close();
+    }
+
+    @Test
+    void aFileOfMembersThatCannotBeRead_preventsTheStart() throws IOException {
+        Path file = folder.resolve("nodes.conf");
+        for (String text : List.of("x", "vars currentEpoch 0 lastVoteEpoch 0 varveVersion 2\n",
+                "%s 127.0.0.1:1@0 master - 0 0 0 connected 0-16384".formatted("1".repeat(40)),
+                "%s 127.0.0.1:1@0 myself,master - 0 0 0 connected [5->-%s]".formatted("1".repeat(40),
+                        "2".repeat(40)))) {
+            Files.writeString(file, text);
+            assertThatThrownBy(() -> log.start("cluster-enabled yes", "maxmemory 64mb", "dir " + folder))
+                    .isInstanceOf(ConfigException.class).hasMessageContaining("is not a file of cluster members");
+            assertThat(file).hasContent(text);
+        }
+    }
+
+    @Test
+    void flashIsRefused() {
+        assertThatThrownBy(() -> log.start("cluster-enabled yes", "maxmemory 64mb", "dir " + folder,
+                "maxmemory-policy allkeys-lru", "flash-dir " + folder.resolve("flash")))
+                .isInstanceOf(ConfigException.class).hasMessageContaining("expected none with cluster-enabled yes");
+    }
+
+    /** The migrations that a member has begun are in its file. */
+    @Test
+    void movingSlotsAreKept() throws IOException {
+        try (Members members = Members.ofVarve(folder, 2, 1)) {
+            members.call(0, members.resolve("CLUSTER SETSLOT 3300 MIGRATING ID1"));
+            members.call(0, members.resolve("CLUSTER SETSLOT 15495 IMPORTING ID1"));
+            String nodes = members.call(0, "CLUSTER", "NODES").text();
+            assertThat(nodes).contains("[3300->-" + members.id(1) + "]", "[15495-<-" + members.id(1) + "]",
+                    "slave " + members.id(0));
+            assertThat(folder.resolve("v0").resolve("nodes.conf")).content().startsWith(nodes)
+                    .endsWith("vars currentEpoch 1 lastVoteEpoch 0 varveVersion 1\n");
+            members.state(0).close();
+            try (var again = log.start("cluster-enabled yes", "maxmemory 64mb", "dir " + folder.resolve("v0"));
+                    RawClient client = new RawClient(again.port())) {
+                assertThat(client.call("CLUSTER", "NODES").text().replace(":" + again.port(), "")).isEqualTo(
+                        nodes.replace(":" + members.port(0), ""));
+            }
         }
     }
 

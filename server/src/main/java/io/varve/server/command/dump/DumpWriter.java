@@ -1,5 +1,7 @@
 package io.varve.server.command.dump;
 
+import java.lang.foreign.MemorySegment;
+
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
@@ -8,6 +10,7 @@ import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandScratch;
+import io.varve.server.command.HeapReservation;
 import io.varve.server.command.value.WorkMemory;
 import io.varve.server.rdb.PayloadWriter;
 import org.jspecify.annotations.Nullable;
@@ -43,14 +46,7 @@ final class DumpWriter {
 
     /** Replies the payload of a found item. */
     void reply(CommandContext command, Key key, Item item) {
-        context = command;
-        try {
-            write(command, key, item);
-        } catch (CacheFullException full) {
-            // The retry starts from the beginning, so it needs all memory that this attempt has used.
-            throw full.inAll(full.bytes() + memory.heldBytes());
-        }
-        int length = writer.end();
+        int length = encode(command, key, item);
         ValueRun run = memory.run();
         if (run == null || length <= COPIED_BYTES) {
             command.reply().bulk(memory.address(), length);
@@ -59,15 +55,29 @@ final class DumpWriter {
         }
     }
 
-    /** The payload of a found item, on the heap. */
-    byte[] bytes(CommandContext command, Key key, Item item) {
+    /** The payload of a found item on the heap; null if the reservation is refused. */
+    byte @Nullable [] bytes(CommandContext command, Key key, Item item, HeapReservation reservation) {
+        int length = encode(command, key, item);
+        return reservation.tryReserve(length) ? Memory.toArray(memory.address(), length) : null;
+    }
+
+    /** Whether a found item has this payload. */
+    boolean matches(CommandContext command, Key key, Item item, byte[] payload) {
+        int length = encode(command, key, item);
+        return length == payload.length
+                && MemorySegment.ofArray(payload).mismatch(Memory.all().asSlice(memory.address(), length)) < 0;
+    }
+
+    /** Writes the payload of a found item into the memory of this writer. @return its length */
+    private int encode(CommandContext command, Key key, Item item) {
         context = command;
         try {
             write(command, key, item);
         } catch (CacheFullException full) {
+            // The retry starts from the beginning, so it needs all memory that this attempt has used.
             throw full.inAll(full.bytes() + memory.heldBytes());
         }
-        return Memory.toArray(memory.address(), writer.end());
+        return writer.end();
     }
 
     private void write(CommandContext command, Key key, Item item) {

@@ -1,10 +1,11 @@
 package io.varve.server.command.dump;
 
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
+import java.util.Set;
 
+import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
@@ -19,6 +20,8 @@ import io.varve.server.command.spec.Arguments;
 import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.command.spec.KeyFinder;
 import io.varve.server.events.KeyEvent;
+import io.varve.server.keys.HeapKey;
+import io.varve.server.resp.NoBufferException;
 import org.jspecify.annotations.Nullable;
 
 import static io.varve.server.command.spec.CommandFlag.WRITE;
@@ -166,45 +169,57 @@ final class MigrateCommand {
     }
 
     private static void begin(CommandContext context, Request request) {
+        HeapReservation reservation = new HeapReservation(context.server().argumentMemory());
         List<KeyTransfer.Sent> keys = new ArrayList<>();
+        Set<HeapKey> names = new HashSet<>();
         for (int i = 0; i < context.keyCount(); i++) {
-            if (context.session().findForWriting(context.keyAt(i), context.item())) {
-                keys.add(sent(context, i));
+            Key key = context.keyAt(i);
+            boolean found = context.session().findForWriting(key, context.item());
+            // A key that is named twice is sent once.
+            if (found && names.add(HeapKey.of(key.database(), key.address(), key.length()))
+                    && !add(context, i, keys, reservation)) {
+                return;
             }
         }
         if (keys.isEmpty()) {
             context.reply().simple("NOKEY");
         } else {
-            transfer(context, request, keys, request.replaces);
+            transfer(context, request, keys, request.replaces, reservation);
         }
     }
 
-    /** The found key as it is now. */
-    private static KeyTransfer.Sent sent(CommandContext context, int index) {
+    /** Adds the found key as it is now. @return false after an error was replied */
+    private static boolean add(CommandContext context, int index, List<KeyTransfer.Sent> keys,
+            HeapReservation reservation) {
         Key key = context.keyAt(index);
         Item item = context.item();
-        long expireAtMillis = item.expireAtMillis() == Item.NEVER ? 0 : item.expireAtMillis();
         DumpWriter writer = DumpWriter.of(context);
         try {
-            return new KeyTransfer.Sent(index, Memory.toArray(key.address(), key.length()),
-                    writer.bytes(context, key, item), expireAtMillis);
+            byte[] payload = reservation.tryReserve(KEY_HEAP_BYTES + key.length())
+                    ? writer.bytes(context, key, item, reservation)
+                    : null;
+            if (payload == null) {
+                reservation.end();
+                context.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
+                return false;
+            }
+            keys.add(new KeyTransfer.Sent(index, Memory.toArray(key.address(), key.length()), payload,
+                    expireAtMillis(item)));
+            return true;
+        } catch (CacheFullException | NoBufferException none) {
+            reservation.end();
+            throw none;
         } finally {
             writer.release();
         }
     }
 
+    private static long expireAtMillis(Item item) {
+        return item.expireAtMillis() == Item.NEVER ? 0 : item.expireAtMillis();
+    }
+
     private static void transfer(CommandContext context, Request request, List<KeyTransfer.Sent> keys,
-            boolean replaces) {
-        HeapReservation reservation = new HeapReservation(context.server().argumentMemory());
-        long bytes = 0;
-        for (KeyTransfer.Sent key : keys) {
-            byte[] payload = key.payload();
-            bytes += KEY_HEAP_BYTES + key.name().length + (payload == null ? 0 : payload.length);
-        }
-        if (!reservation.tryReserve(bytes)) {
-            context.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
-            return;
-        }
+            boolean replaces, HeapReservation reservation) {
         KeyTransfer transfer = new KeyTransfer(request.target(context), keys, replaces);
         context.client().waitState().transfer(transfer);
         ParkedCommand wait = ParkedCommand.silent();
@@ -217,49 +232,78 @@ final class MigrateCommand {
     }
 
     private static void finish(CommandContext context, Request request, KeyTransfer transfer) {
-        String error = transfer.failure();
+        HeapReservation reservation = new HeapReservation(context.server().argumentMemory());
+        List<KeyTransfer.Sent> same = new ArrayList<>();
         List<KeyTransfer.Sent> again = new ArrayList<>();
-        for (int i = 0; i < transfer.keys().size(); i++) {
-            KeyTransfer.Sent key = transfer.keys().get(i);
-            if (transfer.isStored(i)) {
-                if (!request.copies) {
-                    deleteIfSame(context, key, again);
+        String error = transfer.failure();
+        try {
+            for (int i = 0; i < transfer.keys().size(); i++) {
+                if (!transfer.isStored(i)) {
+                    error = error == null ? "ERR Target instance replied with error: " + transfer.error(i) : error;
+                } else if (!request.copies && !compare(context, transfer.keys().get(i), same, again, reservation)) {
+                    return;
                 }
-            } else if (error == null) {
-                error = "ERR Target instance replied with error: " + transfer.error(i);
             }
+        } catch (CacheFullException full) {
+            // No key has been deleted. The command runs again, with the answers that it has.
+            reservation.end();
+            context.client().waitState().transfer(transfer);
+            throw full;
         }
+        same.forEach(key -> delete(context, context.keyAt(key.index())));
         if (!again.isEmpty() && context.client().waitState().transfers() >= MAX_TRANSFERS) {
             error = "ERR a key has changed during each of " + MAX_TRANSFERS + " transfers: both servers have it";
         }
-        if (error != null) {
-            context.reply().error(error);
-        } else if (again.isEmpty()) {
+        if (error == null && !again.isEmpty()) {
+            // The value there is an older one of this server.
+            transfer(context, request, again, true, reservation);
+            return;
+        }
+        reservation.end();
+        if (error == null) {
             context.reply().ok();
         } else {
-            // The value there is an older one of this server.
-            transfer(context, request, again, true);
+            context.reply().error(error);
         }
     }
 
-    /** Deletes a key that the other server has, unless it has changed: it is then sent again. */
-    private static void deleteIfSame(CommandContext context, KeyTransfer.Sent before, List<KeyTransfer.Sent> again) {
-        Key key = context.keyAt(before.index());
-        if (!context.session().findForWriting(key, context.item())) {
-            if (before.payload() != null) {
-                again.add(new KeyTransfer.Sent(before.index(), before.name(), null, 0));
+    /**
+     * Compares a key that the other server has with what was sent: it is the same, or it is to be sent again.
+     *
+     * @return false after an error was replied
+     */
+    private static boolean compare(CommandContext context, KeyTransfer.Sent sent, List<KeyTransfer.Sent> same,
+            List<KeyTransfer.Sent> again, HeapReservation reservation) {
+        Key key = context.keyAt(sent.index());
+        Item item = context.item();
+        byte[] payload = sent.payload();
+        if (!context.session().findForWriting(key, item)) {
+            if (payload != null) {
+                again.add(new KeyTransfer.Sent(sent.index(), sent.name(), null, 0));
             }
-            return;
+            return true;
         }
-        KeyTransfer.Sent now = sent(context, before.index());
-        if (before.payload() != null && Arrays.equals(Objects.requireNonNull(now.payload()), before.payload())
-                && now.expireAtMillis() == before.expireAtMillis()) {
-            context.session().delete(key);
-            context.events().emit(KeyEvent.DEL, key);
-            context.countChanges(1);
-            context.recordDeletion(key);
-        } else {
-            again.add(now);
+        if (payload == null || expireAtMillis(item) != sent.expireAtMillis()
+                || !matches(context, key, item, payload)) {
+            return add(context, sent.index(), again, reservation);
+        }
+        same.add(sent);
+        return true;
+    }
+
+    private static void delete(CommandContext context, Key key) {
+        context.session().delete(key);
+        context.events().emit(KeyEvent.DEL, key);
+        context.countChanges(1);
+        context.recordDeletion(key);
+    }
+
+    private static boolean matches(CommandContext context, Key key, Item item, byte[] payload) {
+        DumpWriter writer = DumpWriter.of(context);
+        try {
+            return writer.matches(context, key, item, payload);
+        } finally {
+            writer.release();
         }
     }
 }
