@@ -37,6 +37,8 @@ public final class KeyTransfer {
      * @param payload of DUMP; null: the key is deleted there
      * @param expireAtMillis 0: never
      */
+    // Nobody compares two of them.
+    @SuppressWarnings("ArrayRecordComponent")
     public record Sent(int index, byte[] name, byte @Nullable [] payload, long expireAtMillis) {}
 
     private final Target target;
@@ -62,7 +64,12 @@ public final class KeyTransfer {
         return keys;
     }
 
-    /** Begins. @param whenDone runs on the transfer's thread at the end */
+    /**
+     * Begins.
+     *
+     * @param nowMillis what the expiry times count from
+     * @param whenDone runs on the transfer's thread at the end
+     */
     public void start(long nowMillis, Runnable whenDone) {
         Thread.ofVirtual().name("migrate").start(() -> {
             try {

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 final class SlotChanges {
     private static final String MEMBERS_BY_TOOL = "ERR Varve has no cluster bus: join and remove members with"
             + " `varve cluster`";
-    private static final String CONTROLLED = "ERR The controllers own the slot map (cluster-controllers): change it with"
-            + " `varve cluster`";
+    private static final String CONTROLLED = "ERR The controllers own the slot map (cluster-controllers): change it"
+            + " with `varve cluster`";
     private static final String WRONG_SLOT = "ERR Invalid or out of range slot";
     private static final int NONE = -1;
 

@@ -7,8 +7,8 @@ import io.varve.server.resp.ReplyWriter;
 /**
  * The keys of a hash slot, which are all in one shard. Immutable: static methods only.
  *
- * <p>They are counted by a scan of the shard: tools count them rarely, and a counter for each slot would cost each write
- * (decision 49).
+ * <p>A scan of the shard counts them: tools count rarely, and a counter for each slot would cost each write (decision
+ * 49).
  */
 final class SlotKeys {
     private static final int DATABASE = 0;

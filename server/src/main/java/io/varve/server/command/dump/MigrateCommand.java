@@ -139,9 +139,9 @@ final class MigrateCommand {
             if (!context.requireLong(4)) {
                 return false;
             }
-            database = (int) Math.clamp(context.longValue(), Integer.MIN_VALUE, Integer.MAX_VALUE);
+            database = Math.clamp(context.longValue(), Integer.MIN_VALUE, Integer.MAX_VALUE);
             // As in Redis, where atoi reads it.
-            port = context.isLong(2) ? (int) Math.clamp(context.longValue(), 0, 0xFFFF) : 0;
+            port = context.isLong(2) ? Math.clamp(context.longValue(), 0, 0xFFFF) : 0;
             return true;
         }
 
