@@ -1,8 +1,5 @@
 package io.varve.server.clustering;
 
-import java.util.HashMap;
-import java.util.Map;
-
 import io.varve.cluster.map.Member;
 import io.varve.cluster.map.SlotRange;
 
@@ -15,46 +12,37 @@ import io.varve.cluster.map.SlotRange;
 public final class NodesText {
     /** The host of a server that listens on all addresses and announces none. */
     private static final String ANY_HOST = "0.0.0.0";
-    private static final Map<Boolean, String> ROLES = Map.of(true, "master", false, "slave");
 
     private NodesText() {}
 
     /** All members, one in a line that ends with a line feed. */
     public static String of(ClusterView view) {
         StringBuilder text = new StringBuilder();
-        Map<String, String> slots = slots(view);
         for (Member member : view.members()) {
-            text.append(line(view, member, slots.get(member.id()))).append('\n');
+            text.append(line(view, member)).append('\n');
+        }
+        return text.toString();
+    }
+
+    private static String slots(ClusterView view, Member member) {
+        StringBuilder text = new StringBuilder();
+        for (SlotRange range : view.map().slots(member)) {
+            text.append(' ').append(range.first());
+            if (range.size() > 1) {
+                text.append('-').append(range.last());
+            }
         }
         return text.toString();
     }
 
     /** One member, without a line end. */
     public static String line(ClusterView view, Member member) {
-        return line(view, member, slots(view).get(member.id()));
-    }
-
-    private static Map<String, String> slots(ClusterView view) {
-        Map<String, String> slots = new HashMap<>();
-        for (Member member : view.members()) {
-            StringBuilder text = new StringBuilder();
-            for (SlotRange range : view.map().slots(member)) {
-                text.append(' ').append(range.first());
-                if (range.size() > 1) {
-                    text.append('-').append(range.last());
-                }
-            }
-            slots.put(member.id(), text.toString());
-        }
-        return slots;
-    }
-
-    private static String line(ClusterView view, Member member, String slots) {
         boolean isMe = view.isMe(member);
         StringBuilder line = new StringBuilder(128).append(member.id()).append(' ').append(host(member)).append(':')
-                .append(member.port()).append("@0 ").append(isMe ? "myself," : "").append(ROLES.get(member.isPrimary()))
+                .append(member.port()).append("@0 ").append(isMe ? "myself," : "")
+                .append(member.isPrimary() ? "master" : "slave")
                 .append(' ').append(member.primaryId() == null ? "-" : member.primaryId()).append(" 0 0 ")
-                .append(view.map().epoch()).append(" connected").append(slots);
+                .append(view.map().epoch()).append(" connected").append(slots(view, member));
         if (isMe) {
             view.migrating().forEach((slot, to) -> line.append(" [").append(slot).append("->-").append(to.id())
                     .append(']'));

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -51,7 +52,7 @@ class ClusterClientsIT {
     /** Moves the slot of a key to the next member, as a controller would. */
     private static void move(Members members, int slot) throws IOException {
         SlotMap now = members.installed();
-        String owner = now.owner(slot).id();
+        String owner = Objects.requireNonNull(now.owner(slot)).id();
         int from = 0;
         while (!members.id(from).equals(owner)) {
             from++;
@@ -115,7 +116,8 @@ class ClusterClientsIT {
                 RedisClusterClient client = RedisClusterClient
                         .create(RedisURI.create(Members.HOST, members.port(0)))) {
             client.setOptions(ClusterClientOptions.builder()
-                    .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder().enableAllAdaptiveRefreshTriggers()
+                    .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
+                            .enableAdaptiveRefreshTrigger(ClusterTopologyRefreshOptions.RefreshTrigger.MOVED_REDIRECT)
                             .adaptiveRefreshTriggersTimeout(Duration.ofMillis(50)).build())
                     .maxRedirects(10).build());
             try (StatefulRedisClusterConnection<String, String> connection = client.connect()) {
@@ -134,7 +136,7 @@ class ClusterClientsIT {
                     @Override
                     public List<String> getBoth(String first, String second) {
                         List<String> values = new ArrayList<>();
-                        connection.sync().mget(first, second).forEach(value -> values.add(value.getValueOrElse(null)));
+                        connection.sync().mget(first, second).forEach(value -> values.add(value.getValueOrElse("")));
                         return values;
                     }
                 });
