@@ -2,7 +2,6 @@ package io.varve.server.cluster;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -11,7 +10,6 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.ClusterClientOptions;
-import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.varve.cluster.map.HashSlot;
@@ -115,11 +113,7 @@ class ClusterClientsIT {
         try (Members members = Members.ofVarve(folder, 3, 0);
                 RedisClusterClient client = RedisClusterClient
                         .create(RedisURI.create(Members.HOST, members.port(0)))) {
-            client.setOptions(ClusterClientOptions.builder()
-                    .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
-                            .enableAdaptiveRefreshTrigger(ClusterTopologyRefreshOptions.RefreshTrigger.MOVED_REDIRECT)
-                            .adaptiveRefreshTriggersTimeout(Duration.ofMillis(50)).build())
-                    .maxRedirects(10).build());
+            client.setOptions(ClusterClientOptions.builder().maxRedirects(10).build());
             try (StatefulRedisClusterConnection<String, String> connection = client.connect()) {
                 assertThat(client.getPartitions()).hasSize(3);
                 assertNothingIsLost(members, new Commands() {
