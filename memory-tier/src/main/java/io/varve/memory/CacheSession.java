@@ -405,6 +405,13 @@ public interface CacheSession {
      */
     long scan(int database, long cursor, int count, ItemVisitor visitor);
 
+    /**
+     * As {@link #scan}, for the items of one slot, all in one shard. It visits a fixed number of index buckets.
+     *
+     * @throws IllegalStateException if keys have no slots
+     */
+    long scanSlot(int database, int slot, long cursor, ItemVisitor visitor);
+
     /** Visits one random item; false if the database is empty. */
     boolean random(int database, ItemVisitor visitor);
 }

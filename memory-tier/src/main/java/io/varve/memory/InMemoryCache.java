@@ -2,6 +2,7 @@ package io.varve.memory;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.LongUnaryOperator;
 
 import io.varve.memory.config.CacheConfig;
@@ -75,7 +76,7 @@ public final class InMemoryCache implements Cache {
         initialMaxBytes = Math.min(maxBytes, (long) context.pool.maxSegments() * config.segmentSizeBytes());
         this.context = context;
         this.shards = shards;
-        this.router = new ShardRouter(shards.length);
+        this.router = new ShardRouter(shards.length, context.keyHash, config.keySlots());
         LazyFree lazyFree = new LazyFree(context, shards);
         this.databases = new CacheDatabases(context, shards, router, lazyFree);
         this.reclaimer = new MemoryReclaimer(context, shards, lazyFree);
@@ -452,7 +453,8 @@ public final class InMemoryCache implements Cache {
                 || wanted.expireAlgorithm() != now.expireAlgorithm()
                 || wanted.expireBaseMillis() != now.expireBaseMillis()
                 || wanted.expireBuckets() != now.expireBuckets() || wanted.hashSeed() != now.hashSeed()
-                || wanted.penalties().classes() != now.penalties().classes()) {
+                || wanted.penalties().classes() != now.penalties().classes()
+                || !Objects.equals(wanted.keySlots(), now.keySlots())) {
             throw new IllegalArgumentException(
                     "databases, shards, segment-size, segment-heads, penalty-classes and the expiry settings are fixed at start");
         }

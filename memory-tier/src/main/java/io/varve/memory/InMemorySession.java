@@ -6,7 +6,6 @@ import java.util.function.IntToLongFunction;
 import io.varve.memory.collection.CollectionTree;
 import io.varve.memory.collection.tree.TreeFiller;
 import io.varve.memory.eviction.PinnedKeys;
-import io.varve.memory.index.KeyHash;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
@@ -32,7 +31,6 @@ final class InMemorySession implements CacheSession {
 
     private final Shard[] shards;
     private final ShardRouter router;
-    private final KeyHash keyHash;
     private final Databases databases;
     private final ShardContext context;
     private final AccessRecording accesses;
@@ -57,7 +55,6 @@ final class InMemorySession implements CacheSession {
     InMemorySession(Shard[] shards, ShardRouter router, ShardContext context, long nowMillis) {
         this.shards = shards;
         this.router = router;
-        keyHash = context.keyHash;
         databases = context.databases;
         this.context = context;
         accesses = new AccessRecording(context);
@@ -128,8 +125,7 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public void bind(Key key, int database, long address, int length) {
-        long hash = keyHash.hash(address, length);
-        key.bind(address, length, hash, router.shard(hash), database);
+        router.bind(key, database, address, length);
     }
 
     @Override
@@ -578,11 +574,16 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
+    public long scanSlot(int database, int slot, long cursor, ItemVisitor visitor) {
+        return keyspaceScan.scanSlot(database, slot, cursor, nowMillis, visitor);
+    }
+
+    @Override
     public boolean random(int database, ItemVisitor visitor) {
         return keyspaceScan.random(database, nowMillis, visitor);
     }
 
     private Shard shardOf(Item item) {
-        return shards[router.shard(keyHash.hash(item.keyAddress(), item.keyLength()))];
+        return shards[router.shard(item.keyAddress(), item.keyLength())];
     }
 }

@@ -4,6 +4,7 @@ import java.util.SplittableRandom;
 
 import io.varve.memory.index.Index;
 import io.varve.memory.item.Item;
+import io.varve.memory.item.KeySlots;
 import io.varve.memory.shard.Shard;
 
 /**
@@ -61,6 +62,33 @@ final class KeyspaceScan {
                 return 0;
             }
         } while (visits[0] < count && bucketsLeft > 0);
+        return at;
+    }
+
+    /** See {@link CacheSession#scanSlot}. */
+    long scanSlot(int database, int slot, long cursor, long nowMillis, ItemVisitor visitor) {
+        KeySlots slots = router.slots();
+        if (slots == null) {
+            throw new IllegalStateException("keys have no slots");
+        }
+        Shard shard = shards[router.shardOfSlot(slot)];
+        long at = cursor;
+        shard.lock();
+        try {
+            for (int i = 0; i < BUCKETS_PER_HOLD; i++) {
+                at = shard.keyspace().scan(database, at, nowMillis, location -> {
+                    shard.keyspace().bind(location, visited);
+                    if (slots.slot(visited.keyAddress(), visited.keyLength()) == slot) {
+                        visitor.visit(visited);
+                    }
+                });
+                if (at == 0) {
+                    break;
+                }
+            }
+        } finally {
+            shard.unlock();
+        }
         return at;
     }
 

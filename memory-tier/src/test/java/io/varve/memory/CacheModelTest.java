@@ -15,6 +15,7 @@ import io.varve.memory.expiry.ExpireAlgorithm;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Change;
 import io.varve.memory.item.Item;
+import io.varve.memory.item.KeySlots;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.locality.partition.PenaltyRanges;
 import io.varve.memory.offheap.Memory;
@@ -60,6 +61,14 @@ final class CacheModelTest {
             "WHEEL, ALLKEYS_PENALTY, 12", "BUCKET, ALLKEYS_PENALTY, 13", "WHEEL, ALLKEYS_HYPERBOLIC, 15"})
     void behavesLikeAMap(ExpireAlgorithm algorithm, EvictionPolicy policy, long seed) {
         run(config(algorithm, policy, seed), new Regions(), OPERATIONS);
+    }
+
+    /** Keys are in the shard of their slot, which is not that of their hash. */
+    @ParameterizedTest
+    @CsvSource({"WHEEL, NOEVICTION, 41", "WHEEL, ALLKEYS_LRU, 42", "WHEEL, ALLKEYS_PENALTY, 45"})
+    void withSlots_behavesLikeAMap(ExpireAlgorithm algorithm, EvictionPolicy policy, long seed) {
+        KeySlots slots = (address, length) -> Memory.getByte(address + length - 1) & 0xFF;
+        run(config(algorithm, policy, seed).withKeySlots(slots), new Regions(), OPERATIONS);
     }
 
     /** The system has memory and has none, in turns of random length. */

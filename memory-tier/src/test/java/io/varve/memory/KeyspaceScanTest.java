@@ -7,6 +7,8 @@ import java.util.Set;
 
 import io.varve.memory.config.CacheConfig;
 import io.varve.memory.item.Item;
+import io.varve.memory.item.Key;
+import io.varve.memory.item.KeySlots;
 import io.varve.memory.offheap.Memory;
 import io.varve.memory.testing.CacheFixture;
 import io.varve.memory.testing.ManualTicker;
@@ -17,6 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static io.varve.memory.testing.CacheFixture.bytes;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Tests scans over all shards, and random keys of them. Confined to the test's thread. */
 class KeyspaceScanTest {
@@ -152,6 +155,49 @@ class KeyspaceScanTest {
             ticker.advanceMillis(2000);
             assertThat(fixture.cache.size(0)).as("unreclaimed").isEqualTo(100);
             assertThat(random(fixture, 0)).isEmpty();
+        }
+    }
+
+    // --- slots
+
+    private static List<String> scanSlot(CacheFixture fixture, int database, int slot) {
+        List<String> visited = new ArrayList<>();
+        fixture.now();
+        long cursor = 0;
+        do {
+            cursor = fixture.session.scanSlot(database, slot, cursor, item -> visited.add(name(item)));
+        } while (cursor != 0);
+        return visited;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 4, 64})
+    void scanSlot_visitsEachKeyOfTheSlotOnce(int shards) {
+        int slots = 10;
+        KeySlots byLastDigit = (address, length) -> Memory.getByte(address + length - 1) - '0';
+        try (CacheFixture fixture = new CacheFixture(Cache.open(CacheConfig.defaults(8 << 20).withShards(shards)
+                .withSegmentSizeBytes(4096).withTicker(ticker).withKeySlots(byLastDigit)))) {
+            Set<String> names = fill(fixture, 0, KEYS, Item.NEVER);
+            fill(fixture, 1, 5, Item.NEVER);
+            for (int slot = 0; slot < slots; slot++) {
+                String end = Integer.toString(slot);
+                assertThat(scanSlot(fixture, 0, slot)).hasSize(KEYS / slots).containsExactlyInAnyOrderElementsOf(
+                        names.stream().filter(name -> name.endsWith(end)).toList());
+            }
+            assertThat(scanAll(fixture, 0, 10)).containsExactlyInAnyOrderElementsOf(names);
+            Key key = new Key();
+            fixture.session.scan(0, 0, KEYS, item -> {
+                fixture.session.bind(key, 0, item.keyAddress(), item.keyLength());
+                assertThat(key.slot()).isEqualTo(byLastDigit.slot(item.keyAddress(), item.keyLength()));
+                assertThat(key.shard()).isEqualTo(key.slot() % shards);
+            });
+        }
+    }
+
+    @Test
+    void scanSlot_withoutSlots_isRefused() {
+        try (CacheFixture fixture = open(4)) {
+            assertThatThrownBy(() -> scanSlot(fixture, 0, 1)).isInstanceOf(IllegalStateException.class);
         }
     }
 }

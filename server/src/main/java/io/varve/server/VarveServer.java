@@ -13,6 +13,7 @@ import io.varve.server.admin.LogLevel;
 import io.varve.server.admin.http.MetricsServer;
 import io.varve.server.admin.metrics.Health;
 import io.varve.server.admin.metrics.Metrics;
+import io.varve.server.clustering.ClusterState;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.registry.CommandFamilies;
@@ -121,6 +122,7 @@ public final class VarveServer implements AutoCloseable {
             metrics = startMetrics(server, health);
             network = NetworkServer.start(server, table);
             port.set(config.bool("tls-replication") ? network.tlsPort() : network.port());
+            announce(server, network);
             health.listening();
             Recovery.run(server, table);
             server.load().end();
@@ -151,6 +153,15 @@ public final class VarveServer implements AutoCloseable {
         if (!primary.isEmpty()) {
             String[] hostAndPort = primary.split(" ", -1);
             server.role().follow(hostAndPort[0], Integer.parseInt(hostAndPort[1]));
+        }
+    }
+
+    /** Tells the cluster's other members and clients where this member listens. */
+    private static void announce(ServerState server, NetworkServer network) {
+        ClusterState cluster = server.cluster();
+        if (cluster != null) {
+            cluster.listening(server.config().text("bind"),
+                    network.port() == 0 ? network.tlsPort() : network.port());
         }
     }
 
@@ -216,6 +227,11 @@ public final class VarveServer implements AutoCloseable {
     /** The listening port for TLS; 0 if there is none. */
     public int tlsPort() {
         return network.tlsPort();
+    }
+
+    /** The member of a cluster that this server is; null if it is none. */
+    public @Nullable ClusterState cluster() {
+        return server.cluster();
     }
 
     /** Waits until a client has sent SHUTDOWN. */

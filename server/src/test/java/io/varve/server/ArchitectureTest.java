@@ -22,7 +22,7 @@ final class ArchitectureTest {
     private static final String COMMAND = ROOT + ".command";
     /** The families of commands, and which others each may know. */
     private static final Map<String, Set<String>> FAMILIES = Map.ofEntries(Map.entry("acl", Set.of("pubsub")),
-            Map.entry("bitmap", Set.of("string")), Map.entry("connection", Set.of()),
+            Map.entry("bitmap", Set.of("string")), Map.entry("cluster", Set.of()), Map.entry("connection", Set.of()),
             Map.entry("dump", Set.of("hash", "key", "list", "set", "sortedset")),
             Map.entry("geo", Set.of("sortedset")), Map.entry("hash", Set.of()), Map.entry("hyperloglog", Set.of()),
             Map.entry("introspection", Set.of("hash", "persistence", "set", "sortedset")),
@@ -111,6 +111,13 @@ final class ArchitectureTest {
     void replicas_dependNeitherOnCommandsNorChannels() {
         for (String other : List.of("acl", "admin", "blocking", "command", "keys", "net", "pubsub", "resp")) {
             forbid("replication", other);
+        }
+    }
+
+    @Test
+    void membersOfACluster_dependOnSettingsOnly() {
+        for (String other : List.of("acl", "admin", "blocking", "command", "net", "persistence", "pubsub", "resp")) {
+            forbid("clustering", other);
         }
     }
 
@@ -246,7 +253,7 @@ final class ArchitectureTest {
     void packages_areListed() {
         Set<String> packages = new TreeSet<>(List.of(ROOT));
         for (String name : List.of("admin", "admin.http", "admin.latency", "admin.metrics", "acl", "blocking",
-                "check", "command", "config", "events", "following", "geo",
+                "check", "clustering", "command", "config", "events", "following", "geo",
                 "keys", "log", "net", "persistence", "pubsub", "rdb", "recovery", "replication", "resp", "system",
                 "tls",
                 "tracking", "training")) {
@@ -254,7 +261,8 @@ final class ArchitectureTest {
         }
         packages.addAll(List.of(packages(FAMILIES.keySet())));
         packages.addAll(List.of(packages(
-                Set.of("access", "batch", "blocking", "dispatch", "flash", "registry", "session", "spec", "text",
+                Set.of("access", "batch", "blocking", "dispatch", "flash", "redirect", "registry", "session", "spec",
+                        "text",
                         "value"))));
         classes().that().resideInAPackage(ROOT + "..").should().resideInAnyPackage(packages.toArray(String[]::new))
                 .check(CLASSES);

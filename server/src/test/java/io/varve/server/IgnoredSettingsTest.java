@@ -94,7 +94,7 @@ class IgnoredSettingsTest {
                         "hz", "20",
                         "tls-client-key-file-pass", "tell-nobody")).isEqualTo("+OK\r\n");
             }
-            assertThat(client.command("CONFIG", "SET", "cluster-announce-ip", "a\r\nb" + "c".repeat(1000)))
+            assertThat(client.command("CONFIG", "SET", "cluster-announce-hostname", "a\r\nb" + "c".repeat(1000)))
                     .isEqualTo("+OK\r\n");
         }
         assertThat(logged()).hasSize(2);
@@ -103,7 +103,7 @@ class IgnoredSettingsTest {
                         "tls-client-key-file-pass (hidden)")
                 .doesNotContain("rdb-save-incremental-fsync", "hz");
         assertThat(logged().getLast())
-                .isEqualTo("Settings without effect in Varve: cluster-announce-ip a??b" + "c".repeat(96) + "...");
+                .isEqualTo("Settings without effect in Varve: cluster-announce-hostname a??b" + "c".repeat(96) + "...");
     }
 
     /** It needs flash below and classes of penalty. */
@@ -136,8 +136,8 @@ class IgnoredSettingsTest {
 
     @Test
     void aServerThatIsEmbeddedRefusesWhatWouldChangeWhatDataMeansToo() {
-        assertThatThrownBy(() -> servers.start(CONFIG.with("cluster-enabled", "yes").with("import-mode", "yes")))
+        assertThatThrownBy(() -> servers.start(CONFIG.with("daemonize", "yes").with("import-mode", "yes")))
                 .isInstanceOf(ConfigException.class).hasMessageContaining("import-mode yes: expected")
-                .hasMessageContaining("cluster-enabled yes: expected no");
+                .hasMessageContaining("daemonize yes: expected no");
     }
 }

@@ -2,6 +2,7 @@ package io.varve.memory.config;
 
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.expiry.ExpireAlgorithm;
+import io.varve.memory.item.KeySlots;
 import io.varve.memory.item.Ticker;
 import io.varve.memory.locality.demand.DemandSettings;
 import io.varve.memory.segment.CleanerPolicy;
@@ -30,12 +31,13 @@ import org.jspecify.annotations.Nullable;
  * @param penalties whether the cost of misses is measured
  * @param demand how the demand for each penalty class is watched, if penalties are tracked and there is a secondary
  *     tier; null disables it
+ * @param keySlots assigns a key to a slot, whose keys are in one shard; null: the hash of a key decides its shard
  */
 public record CacheConfig(long maxMemoryBytes, int databases, int shards, int segmentSizeBytes, int maxOpenSegments,
         EvictionPolicy evictionPolicy, int evictionSamples, CleanerPolicy cleanerPolicy,
         ExpireAlgorithm expireAlgorithm, int expireBaseMillis, int expireBuckets, int expireCycleMillis,
         boolean activeExpire, long hashSeed, Ticker ticker, CurveSettings curves,
-        PenaltySettings penalties, @Nullable DemandSettings demand) {
+        PenaltySettings penalties, @Nullable DemandSettings demand, @Nullable KeySlots keySlots) {
     private static final java.security.SecureRandom SEEDS = new java.security.SecureRandom();
 
     /** The defaults of a server, with the given limit. */
@@ -146,6 +148,10 @@ public record CacheConfig(long maxMemoryBytes, int databases, int shards, int se
         return toBuilder().demand(value).build();
     }
 
+    public CacheConfig withKeySlots(@Nullable KeySlots value) {
+        return toBuilder().keySlots(value).build();
+    }
+
     /** Whether accesses are recorded: either for the curve, or because memory is partitioned by curves. */
     public boolean recordsAccesses() {
         return curves.recorded() || evictionPolicy == EvictionPolicy.ALLKEYS_PENALTY;
@@ -178,6 +184,7 @@ public record CacheConfig(long maxMemoryBytes, int databases, int shards, int se
         private CurveSettings curves = CurveSettings.OFF;
         private PenaltySettings penalties = PenaltySettings.OFF;
         private @Nullable DemandSettings demand;
+        private @Nullable KeySlots keySlots;
 
         private Builder(long maxMemoryBytes) {
             this.maxMemoryBytes = maxMemoryBytes;
@@ -202,6 +209,7 @@ public record CacheConfig(long maxMemoryBytes, int databases, int shards, int se
             curves = config.curves;
             penalties = config.penalties;
             demand = config.demand;
+            keySlots = config.keySlots;
         }
 
         public Builder maxMemoryBytes(long value) {
@@ -294,11 +302,16 @@ public record CacheConfig(long maxMemoryBytes, int databases, int shards, int se
             return this;
         }
 
+        public Builder keySlots(@Nullable KeySlots value) {
+            keySlots = value;
+            return this;
+        }
+
         /** @throws IllegalArgumentException if a value is out of its range */
         public CacheConfig build() {
             return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, maxOpenSegments, evictionPolicy,
                     evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis, expireBuckets, expireCycleMillis,
-                    activeExpire, hashSeed, ticker, curves, penalties, demand);
+                    activeExpire, hashSeed, ticker, curves, penalties, demand, keySlots);
         }
     }
 }

@@ -12,6 +12,7 @@ public final class Key {
     private long hash;
     private int shard;
     private int database;
+    private int slot;
 
     /** Called by the cache session, which alone knows hash and shard. */
     public void bind(long address, int length, long hash, int shard, int database) {
@@ -38,6 +39,16 @@ public final class Key {
 
     public int shard() {
         return shard;
+    }
+
+    /** Called by the cache session, if keys have slots, and by what copies a key. */
+    public void slot(int value) {
+        slot = value;
+    }
+
+    /** The slot; 0 if keys have none ({@link KeySlots}). */
+    public int slot() {
+        return slot;
     }
 
     /** The logical database, as SELECT names it. */

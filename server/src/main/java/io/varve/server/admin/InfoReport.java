@@ -103,7 +103,8 @@ public final class InfoReport {
             case "errorstats" -> errorStats(out);
             case "unknowncommands" -> unknownCommands(out);
             case "latencystats" -> latencyStats(out);
-            case "cluster" -> out.head("Cluster").field("cluster_enabled", 0);
+            case "cluster" -> out.head("Cluster").field("cluster_enabled",
+                    source.config().bool("cluster-enabled") ? 1 : 0);
             case "keyspace" -> keyspace(out, stats, source.flash());
             case "varve" -> {
                 varve(out, stats, expired);
@@ -123,7 +124,8 @@ public final class InfoReport {
         long uptime = source.uptimeSeconds();
         out.head("Server").field("redis_version", source.redisVersion()).field("server_name", "varve")
                 .field("varve_version", source.varveVersion()).field("redis_git_sha1", "00000000")
-                .field("redis_git_dirty", 0).field("redis_build_id", "0").field("redis_mode", "standalone")
+                .field("redis_git_dirty", 0).field("redis_build_id", "0")
+                .field("redis_mode", source.config().bool("cluster-enabled") ? "cluster" : "standalone")
                 .field("os", System.getProperty("os.name") + " " + System.getProperty("os.version") + " "
                         + System.getProperty("os.arch"))
                 .field("arch_bits", 64).field("monotonic_clock", "System.nanoTime")

@@ -2,6 +2,7 @@ package io.varve.server.blocking;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Predicate;
 
 import io.varve.memory.Cache;
 import io.varve.memory.item.Change;
@@ -137,6 +138,15 @@ public final class BlockedKeys implements ChangeListener {
         remove(blocked);
         blocked.end(why);
         blocked.wake();
+    }
+
+    /** Has the clients of all matching keys run their commands again. */
+    public synchronized void rerun(Predicate<HeapKey> keys) {
+        for (KeyQueue queue : queues.values()) {
+            if (keys.test(queue.key())) {
+                queue.clients().forEach(BlockedKeys::requestRerun);
+            }
+        }
     }
 
     /** Number of awaited keys. */

@@ -16,6 +16,8 @@ import io.varve.server.acl.AccessControl;
 import io.varve.server.admin.LogLevel;
 import io.varve.server.blocking.BlockedClient;
 import io.varve.server.blocking.BlockedKeys;
+import io.varve.server.clustering.ClusterOptions;
+import io.varve.server.clustering.ClusterState;
 import io.varve.server.command.session.Client;
 import io.varve.server.command.session.Clients;
 import io.varve.server.command.text.GlobPattern;
@@ -59,6 +61,7 @@ public final class ServerState implements AutoCloseable {
     private final AccessGuard accessGuard = new AccessGuard(this);
     private final List<ConfigListener> configListeners = new CopyOnWriteArrayList<>();
     private final Consumer<String> shutdown;
+    private final @Nullable ClusterState cluster;
     private volatile ServerConfig config;
     private volatile boolean activeExpire = true;
     private volatile CommandTable commands = CommandTable.builder().build();
@@ -99,6 +102,11 @@ public final class ServerState implements AutoCloseable {
         telemetry = new Telemetry(cache, flash, ticker, this::config, this::access, lifecycle, notifications,
                 log, load, replicas);
         log.timings().listener(this::tookLong);
+        ClusterState member = ClusterState.open(config);
+        cluster = member;
+        if (member != null) {
+            onConfig((changed, _) -> () -> member.options(ClusterOptions.of(changed)));
+        }
     }
 
     private void tookLong(String event, long nanos) {
@@ -116,6 +124,11 @@ public final class ServerState implements AutoCloseable {
     /** The flash tier; null if there is none. */
     public @Nullable FlashTier flash() {
         return flash;
+    }
+
+    /** The member of a cluster that this server is; null if it is none. */
+    public @Nullable ClusterState cluster() {
+        return cluster;
     }
 
     /** The machine's clock, also while {@link io.varve.server.persistence.ReplayClock} stops the cache's. */
@@ -304,6 +317,9 @@ public final class ServerState implements AutoCloseable {
     public void close() {
         replicas.close();
         changes.close();
+        if (cluster != null) {
+            cluster.close();
+        }
     }
 
     /** See {@link #logLifecycle()}. */

@@ -21,6 +21,7 @@ import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.expiry.ExpireAlgorithm;
 import io.varve.memory.locality.demand.DemandSettings;
 import io.varve.memory.segment.CleanerPolicy;
+import io.varve.server.keys.KeyHashSlots;
 import org.jspecify.annotations.Nullable;
 
 /** The values of all settings. Immutable; {@link #with} creates a changed copy. */
@@ -205,6 +206,10 @@ public final class ServerConfig {
             }
         }
         checkDirectory(problems);
+        if (bool("cluster-enabled") && flashDirectory().isPresent()) {
+            problems.add(new SettingProblem("flash-dir", text("flash-dir"),
+                    "expected none with cluster-enabled yes: the flash tier cannot list the keys of a hash slot"));
+        }
         if (text("bind").isEmpty() && text("unixsocket").isEmpty()) {
             problems.add(new SettingProblem("bind", "\"\"",
                     "no client could connect: set an address or a unixsocket"));
@@ -394,7 +399,9 @@ public final class ServerConfig {
 
     /** The configuration of the memory tier. @throws IllegalArgumentException if it is invalid */
     public CacheConfig cacheConfig() {
-        return CacheConfig.defaults(maxMemoryBytes).withDatabases(intNumber("databases"))
+        // As in Redis, a member of a cluster has one database, whatever the setting says.
+        int databases = bool("cluster-enabled") ? 1 : intNumber("databases");
+        return CacheConfig.defaults(maxMemoryBytes).withDatabases(databases)
                 .withShards(intNumber("shards")).withSegmentSizeBytes(intNumber("segment-size"))
                 .withMaxOpenSegments(intNumber("segment-heads"))
                 .withEvictionPolicy(EvictionPolicy.ofRedisName(text("maxmemory-policy")).orElseThrow())
@@ -406,7 +413,7 @@ public final class ServerConfig {
                 .withCurves(new CurveSettings(bool("mrc-tracking"), number("mrc-window")))
                 .withPenalties(new PenaltySettings(bool("penalty-tracking"), intNumber("penalty-classes"),
                         intNumber("penalty-floor")))
-                .withDemand(demand());
+                .withDemand(demand()).withKeySlots(bool("cluster-enabled") ? KeyHashSlots.INSTANCE : null);
     }
 
     /** Null if demand is not monitored; the numbers must be consistent regardless. */

@@ -39,6 +39,7 @@ public final class Settings {
         snapshots();
         log();
         replication();
+        cluster();
         ours();
         flash();
         observation();
@@ -129,6 +130,18 @@ public final class Settings {
 
     private static void oldName(String name, String alias, String value, long minimum) {
         add(new Setting(name, Kind.INTEGER, value, minimum, Integer.MAX_VALUE, List.of(), CHANGEABLE, alias));
+    }
+
+    /** The member of a cluster. */
+    private static void cluster() {
+        bool("cluster-enabled", "no", FIXED);
+        text("cluster-controllers", "", FIXED);
+        text("cluster-config-file", "nodes.conf", FIXED);
+        bool("cluster-require-full-coverage", "yes", CHANGEABLE);
+        bool("cluster-allow-reads-when-down", "no", CHANGEABLE);
+        bool("cluster-allow-pubsubshard-when-down", "yes", CHANGEABLE);
+        text("cluster-announce-ip", "", CHANGEABLE);
+        integer("cluster-announce-port", "0", 0, 65535, CHANGEABLE);
     }
 
     /** Access control. */

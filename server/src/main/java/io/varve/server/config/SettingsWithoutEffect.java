@@ -18,7 +18,6 @@ import io.varve.server.config.Setting.Trait;
 final class SettingsWithoutEffect {
     private static final String LINES = """
             daemonize bool no fixed
-            cluster-enabled bool no fixed
             import-mode bool no
 
             activedefrag bool no
@@ -27,11 +26,8 @@ final class SettingsWithoutEffect {
             aof-disable-auto-gc bool no hidden
             aof-rewrite-incremental-fsync bool yes
             aof-use-rdb-preamble bool yes
-            cluster-allow-pubsubshard-when-down bool yes
-            cluster-allow-reads-when-down bool no
             cluster-allow-replica-migration bool yes
             cluster-replica-no-failover|cluster-slave-no-failover bool no
-            cluster-require-full-coverage bool yes
             cluster-slot-stats-enabled bool no
             crash-log-enabled bool no
             crash-memcheck-enabled bool no
@@ -88,8 +84,6 @@ final class SettingsWithoutEffect {
             cluster-announce-client-ipv6 text ""
             cluster-announce-hostname text ""
             cluster-announce-human-nodename text ""
-            cluster-announce-ip text ""
-            cluster-config-file text nodes.conf fixed
             debug-context text "" hidden
             hash-seed text "" fixed hidden
             ignore-warnings text ""
@@ -121,7 +115,6 @@ final class SettingsWithoutEffect {
             cluster-announce-bus-port number 0 0 65535
             cluster-announce-client-port number 0 0 65535
             cluster-announce-client-tls-port number 0 0 65535
-            cluster-announce-port number 0 0 65535
             cluster-announce-tls-port number 0 0 65535
             cluster-blacklist-ttl number 60 0 max
             cluster-databases number 1 1 2147483647 fixed

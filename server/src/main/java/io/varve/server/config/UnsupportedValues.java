@@ -25,10 +25,6 @@ final class UnsupportedValues {
             case "appendfilename", "appenddirname" -> isFileName(value)
                     ? null
                     : "expected a name in the folder dir, without a path";
-            case "cluster-enabled" -> value.equals(NO)
-                    ? null
-                    : "expected no: Varve has no cluster mode; partition keys in the clients, or use one larger"
-                            + " server";
             case "daemonize" -> value.equals(NO) || isSupervised(supervised)
                     ? null
                     : "expected no: the server stays in the foreground; start it with systemd (Type=notify,"

@@ -131,6 +131,17 @@ public final class Channels {
         return delivered;
     }
 
+    /** Ends all subscriptions to the matching shard channels; the event loops of their clients tell them. */
+    public void endShardChannels(Predicate<Name> ended) {
+        for (Subscribers subscribers : shardChannels.values()) {
+            if (ended.test(subscribers.name())) {
+                for (Subscriber subscriber : subscribers.members()) {
+                    subscriber.deliver(new EndedSubscription(subscribers));
+                }
+            }
+        }
+    }
+
     /** Whether there is any subscription to a channel or to a pattern of channels. */
     public boolean hasSubscribers() {
         return !channels.isEmpty() || !patterns.isEmpty();

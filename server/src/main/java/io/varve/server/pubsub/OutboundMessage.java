@@ -13,6 +13,11 @@ public interface OutboundMessage {
     /** @throws io.varve.server.resp.NoBufferException if there is no memory for it: a part may have been written */
     void writeTo(ReplyWriter reply);
 
+    /** As {@link #writeTo(ReplyWriter)}, for a message that depends on the client. Its event loop calls it. */
+    default void writeTo(ReplyWriter reply, Subscriptions client) {
+        writeTo(reply);
+    }
+
     /** Ends this delivery, successful or not. */
     void delivered();
 }

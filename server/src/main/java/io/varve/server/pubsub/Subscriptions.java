@@ -297,10 +297,10 @@ public final class Subscriptions {
         return of(to.scope()).containsKey(to.name());
     }
 
-    private static void write(OutboundMessage message, ReplyWriter reply) {
+    private void write(OutboundMessage message, ReplyWriter reply) {
         long mark = reply.mark();
         try {
-            message.writeTo(reply);
+            message.writeTo(reply, this);
         } catch (NoBufferException none) {
             reply.rollback(mark);
             throw none;

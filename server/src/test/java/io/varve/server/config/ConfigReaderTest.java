@@ -137,8 +137,7 @@ class ConfigReaderTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"appendfilename a/b|appendfilename b", "dbfilename a/b|dbfilename b",
-            "daemonize yes|daemonize no", "cluster-enabled yes|cluster-enabled no",
-            "import-mode yes|import-mode no"})
+            "daemonize yes|daemonize no", "import-mode yes|import-mode no"})
     void unsupportedSemanticsAreRefused_unlessOverridden(String bad, String good)
             throws IOException {
         String name = Objects.requireNonNull(Settings.find(bad.substring(0, bad.indexOf(' ')))).name();

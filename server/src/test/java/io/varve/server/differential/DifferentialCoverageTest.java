@@ -68,6 +68,7 @@ class DifferentialCoverageTest {
                     "sync"),
             elsewhere("younger than the reference", "replication.ReplicationProtocolTest", "waitaof"),
             elsewhere("has no log there", "command.persistence.LogCommandsTest", "bgrewriteaof"),
+            elsewhere("has another server", "cluster.RedirectsDifferentialTest", "migrate", "restore-asking"),
             elsewhere("not in the reference", "command.varve.CurveCommandsTest", "varve.mrc"),
             elsewhere("not in the reference", "command.varve.PenaltyCommandsTest", "varve.class|default",
                     "varve.class|help", "varve.class|list", "varve.class|set"),

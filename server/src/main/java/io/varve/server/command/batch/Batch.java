@@ -124,7 +124,8 @@ public final class Batch implements RequestSink {
         for (int i = firstKey; i < keyTotal; i++) {
             Key key = keys[i];
             rest.keyArguments[rest.keyTotal] = keyArguments[i];
-            rest.keys[rest.keyTotal++].bind(key.address(), key.length(), key.hash(), key.shard(), key.database());
+            rest.keys[rest.keyTotal].bind(key.address(), key.length(), key.hash(), key.shard(), key.database());
+            rest.keys[rest.keyTotal++].slot(key.slot());
         }
         moveRuns(firstArgument, rest);
         rest.flashLookups = flashLookups.from(firstKey, keyTotal);

@@ -98,6 +98,11 @@ public final class ConnectionCommands {
     }
 
     private void select(CommandContext context) {
+        if (server.cluster() != null && context.isLong(1) && (int) context.longValue() == context.longValue()
+                && context.longValue() != 0) {
+            context.reply().error("ERR SELECT is not allowed in cluster mode");
+            return;
+        }
         int database = context.requireDatabase(1);
         if (database >= 0) {
             context.client().database(database);
@@ -204,7 +209,7 @@ public final class ConnectionCommands {
         replyHello(context.reply(), client);
     }
 
-    private static void replyHello(ReplyWriter reply, Client client) {
+    private void replyHello(ReplyWriter reply, Client client) {
         reply.map(7);
         reply.bulkAscii("server");
         reply.bulkAscii("redis");
@@ -215,7 +220,7 @@ public final class ConnectionCommands {
         reply.bulkAscii("id");
         reply.integer(client.id());
         reply.bulkAscii("mode");
-        reply.bulkAscii("standalone");
+        reply.bulkAscii(server.cluster() == null ? "standalone" : "cluster");
         reply.bulkAscii("role");
         reply.bulkAscii("master");
         reply.bulkAscii("modules");
@@ -246,6 +251,8 @@ public final class ConnectionCommands {
         client.replyMode(Client.ReplyMode.ON);
         client.noEvict(false);
         client.noTouch(false);
+        client.asking(false);
+        client.readsFromReplica(false);
         client.writesInto(CacheSession.AUTOMATIC);
         client.logout(server.access().defaultAccount());
         context.session().touching(true);

@@ -4,6 +4,7 @@ import io.varve.memory.CacheSession;
 import io.varve.server.command.Errors;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.batch.Batch;
+import io.varve.server.command.redirect.SlotCheck;
 import io.varve.server.command.session.Client;
 import io.varve.server.command.session.Transaction;
 import io.varve.server.command.spec.CommandFlag;
@@ -29,6 +30,8 @@ final class CommandGate {
     private final OomGuard oomGuard;
     private final MonitorFeed monitors;
     private final boolean hasFlash;
+    /** Null if the server is no member of a cluster. */
+    private final @Nullable SlotCheck slots;
     /** Whether memory for all writes of the run was available at its start. */
     private boolean roomy;
     /** The error for all writes while a disk cannot be written or replicas are missing; null if there is none. */
@@ -36,7 +39,9 @@ final class CommandGate {
     /** Whether keyspace events are published as messages. */
     private boolean publishesEvents;
 
-    CommandGate(ServerState server, CacheSession session, OomGuard oomGuard, MonitorFeed monitors) {
+    CommandGate(ServerState server, CacheSession session, OomGuard oomGuard, MonitorFeed monitors,
+            @Nullable SlotCheck slots) {
+        this.slots = slots;
         this.server = server;
         this.session = session;
         this.oomGuard = oomGuard;
@@ -85,7 +90,7 @@ final class CommandGate {
      * next batch.
      */
     boolean isOrdinary(Client client) {
-        return !isRefusedForLoad(client) && !isRefusedForAge(client) && client.authenticated()
+        return slots == null && !isRefusedForLoad(client) && !isRefusedForAge(client) && client.authenticated()
                 && client.user().isUnrestricted()
                 && client.transaction() == null
                 && client.waitState().blockedClient() == null
@@ -145,6 +150,9 @@ final class CommandGate {
         String denied = client.user().isUnrestricted()
                 ? null
                 : server.accessGuard().refusal(client, batch, command, spec);
+        if (denied == null && slots != null) {
+            denied = slots.refusal(batch, command, spec, client, TransactionRunner.executed(spec, client));
+        }
         if (denied == null && isRefusedForLoad(client) && !mayRunDuringLoad(spec)) {
             denied = Errors.LOADING;
         }

@@ -14,6 +14,7 @@ import io.varve.server.command.batch.KeyPrefetcher;
 import io.varve.server.command.blocking.BlockedClientServer;
 import io.varve.server.command.flash.FlashKeyFetcher;
 import io.varve.server.command.flash.KeyNotResidentException;
+import io.varve.server.command.redirect.SlotCheck;
 import io.varve.server.command.session.Client;
 import io.varve.server.command.session.ParkedCommand;
 import io.varve.server.command.session.Transaction;
@@ -53,6 +54,8 @@ final class CommandRunner {
     private final CommandTimes times;
     private final OomGuard oomGuard;
     private final BlockedClientServer blockedClients;
+    /** Null if the server is no member of a cluster. */
+    private final @Nullable SlotCheck slots;
     private final ShardSet shards;
     /** The wait of the client after its last command; null if it does not wait. */
     private @Nullable ParkedCommand parked;
@@ -62,7 +65,8 @@ final class CommandRunner {
 
     CommandRunner(ServerState server, CommandTable table, CommandContext context,
             @Nullable FlashKeyFetcher keyFetcher, ShardWaiters shardWaiters, CommandTimes times, OomGuard oomGuard,
-            BlockedClientServer blockedClients) {
+            BlockedClientServer blockedClients, @Nullable SlotCheck slots) {
+        this.slots = slots;
         this.server = server;
         changes = server.changes();
         this.table = table;
@@ -285,6 +289,11 @@ final class CommandRunner {
                 || !session.confirmOptimisticRead()) {
             return false;
         }
+        if (slots != null && !slots.isCurrent()) {
+            // The key may be another member's by now.
+            session.endOptimisticRead();
+            return false;
+        }
         try {
             handler.run(context);
             return true;
@@ -307,6 +316,13 @@ final class CommandRunner {
 
     /** @param serves whether it may make keys of blocked clients ready */
     private void runInMemory(Batch batch, int command, Handler handler, boolean serves) {
+        if (slots != null) {
+            String refusal = slots.refusalUnderLocks(batch, command, context.spec(), context.client(), null);
+            if (refusal != null) {
+                context.reply().error(refusal);
+                return;
+            }
+        }
         int first = batch.firstKey(command);
         int keys = batch.keyCount(command);
         if (keyFetcher != null) {

@@ -17,6 +17,7 @@ import io.varve.server.command.batch.KeyPrefetcher;
 import io.varve.server.command.blocking.BlockedClientServer;
 import io.varve.server.command.blocking.Blocking;
 import io.varve.server.command.flash.FlashKeyFetcher;
+import io.varve.server.command.redirect.SlotCheck;
 import io.varve.server.command.session.BlockingDeadline;
 import io.varve.server.command.session.Client;
 import io.varve.server.command.session.CrossProtocolGuard;
@@ -42,6 +43,8 @@ public final class Dispatcher implements AutoCloseable {
     private final ServerState server;
     private final CacheSession session;
     private final boolean hasFlash;
+    /** Null if the server is no member of a cluster. */
+    private final @Nullable SlotCheck slots;
     private final TransactionRunner transactions;
     private final BlockedClientServer blockedClients;
     private final ChangeRecorder recorder;
@@ -72,6 +75,7 @@ public final class Dispatcher implements AutoCloseable {
                 ? null
                 : new FlashKeyFetcher(server.flash(), session, server.argumentMemory());
         hasFlash = keyFetcher != null;
+        slots = server.cluster() == null ? null : new SlotCheck(server.cluster(), session);
         counters = server.telemetry().newLoop(table.all().size());
         times = new CommandTimes(server, counters);
         monitors = new MonitorFeed(server);
@@ -82,10 +86,11 @@ public final class Dispatcher implements AutoCloseable {
         recorder = new ChangeRecorder(server.changes(), session);
         blockedClients = new BlockedClientServer(server, session, keyFetcher, counters, recorder);
         transactions = new TransactionRunner(server, table, session, keyFetcher, counters, times, monitors, oomGuard,
-                shardWaiters, blockedClients, recorder);
+                shardWaiters, blockedClients, recorder, slots);
         context = new CommandContext(cache, session, server, keyFetcher, transactions, counters, recorder);
-        gate = new CommandGate(server, session, oomGuard, monitors);
-        runner = new CommandRunner(server, table, context, keyFetcher, shardWaiters, times, oomGuard, blockedClients);
+        gate = new CommandGate(server, session, oomGuard, monitors, slots);
+        runner = new CommandRunner(server, table, context, keyFetcher, shardWaiters, times, oomGuard, blockedClients,
+                slots);
         prefetcher = new KeyPrefetcher(table, session, server.argumentMemory(), () -> server.config().touchAhead());
     }
 
@@ -199,6 +204,9 @@ public final class Dispatcher implements AutoCloseable {
             times.skip();
             return false;
         }
+        if (slots != null && client.isAsking() && client.transaction() == null && !spec.name().equals("asking")) {
+            client.asking(false);
+        }
         Tracker tracker = runner.tracker();
         if (tracker != null) {
             TrackedReads.commandEnded(client, tracker, spec);
@@ -300,7 +308,7 @@ public final class Dispatcher implements AutoCloseable {
         if (outcome.isWaiting()) {
             return outcome;
         }
-        client.waitState().blockingDeadline(null);
+        client.waitState().commandAnswered();
         if (monitored && !outcome.hasRun()) {
             monitors.publishRefused(batch, command, spec, client);
         }

@@ -5,6 +5,7 @@ import java.util.Locale;
 
 import io.varve.server.command.ServerState;
 import io.varve.server.command.batch.Batch;
+import io.varve.server.command.redirect.SlotCheck;
 import io.varve.server.command.session.Client;
 import io.varve.server.command.session.Transaction;
 import io.varve.server.command.spec.CommandSpec;
@@ -89,7 +90,7 @@ final class Refusal {
         }
         if (spec != null && spec.fullName().equals("exec")) {
             client.endTransaction();
-            reply.error(TransactionRunner.abortedBecause(error));
+            reply.error(SlotCheck.isRedirection(error) ? error : TransactionRunner.abortedBecause(error));
         } else {
             reply.error(error);
         }

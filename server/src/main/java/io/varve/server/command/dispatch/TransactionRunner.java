@@ -16,6 +16,7 @@ import io.varve.server.command.batch.KeyPrefetcher;
 import io.varve.server.command.blocking.BlockedClientServer;
 import io.varve.server.command.flash.FlashKeyFetcher;
 import io.varve.server.command.flash.KeyNotResidentException;
+import io.varve.server.command.redirect.SlotCheck;
 import io.varve.server.command.session.Client;
 import io.varve.server.command.session.Transaction;
 import io.varve.server.command.session.TransactionMemory;
@@ -62,11 +63,14 @@ final class TransactionRunner implements Transactions {
     private final ShardWaiters shardWaiters;
     private final BlockedClientServer blockedClients;
     private final ChangeRecorder recorder;
+    /** Null if the server is no member of a cluster. */
+    private final @Nullable SlotCheck slots;
 
     TransactionRunner(ServerState server, CommandTable table, CacheSession session,
             @Nullable FlashKeyFetcher keyFetcher, LoopCounters counters, CommandTimes times, MonitorFeed monitors,
             OomGuard oomGuard, ShardWaiters shardWaiters, BlockedClientServer blockedClients,
-            ChangeRecorder recorder) {
+            ChangeRecorder recorder, @Nullable SlotCheck slots) {
+        this.slots = slots;
         this.recorder = recorder;
         this.monitors = monitors;
         this.shardWaiters = shardWaiters;
@@ -166,7 +170,12 @@ final class TransactionRunner implements Transactions {
 
     /** @param serves whether it may make keys of blocked clients ready, which see all its changes at once */
     private void runUnderLocks(CommandContext exec, Transaction queued, boolean isLast, boolean serves) {
-        if (exec.client().watch().isBroken(session.now())) {
+        String refusal = slots == null
+                ? null
+                : slots.refusalUnderLocks(queued.batch(), 0, exec.spec(), exec.client(), queued);
+        if (refusal != null) {
+            exec.reply().error(refusal);
+        } else if (exec.client().watch().isBroken(session.now())) {
             exec.reply().nilArray();
         } else if (serves) {
             blockedClients.run(exec, () -> runCommands(exec, queued, isLast));

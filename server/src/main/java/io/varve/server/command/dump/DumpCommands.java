@@ -13,11 +13,12 @@ import io.varve.server.persistence.RecordedCommand;
 import io.varve.server.rdb.CorruptPayloadException;
 import io.varve.server.rdb.PayloadReader;
 
+import static io.varve.server.command.spec.CommandFlag.ASKING;
 import static io.varve.server.command.spec.CommandFlag.DENYOOM;
 import static io.varve.server.command.spec.CommandFlag.READONLY;
 import static io.varve.server.command.spec.CommandFlag.WRITE;
 
-/** DUMP and RESTORE: values as bytes, in Redis's RDB format. Immutable: static handlers. */
+/** DUMP, RESTORE and MIGRATE: values as bytes, in Redis's RDB format. Immutable: static handlers. */
 public final class DumpCommands {
     private static final int MAX_FREQUENCY = 255;
 
@@ -34,6 +35,12 @@ public final class DumpCommands {
                 .access("OW update").flags(WRITE, DENYOOM).categories("@dangerous")
                 .complexity("O(N) where N is the size of the value, O(N*log(N)) for a sorted set")
                 .handler(DumpCommands::restore));
+        table.add(KeyCommands
+                .keys("restore-asking", -4, "3.0.0", "Creates a key in a hash slot that moves to this member").key(1)
+                .access("OW update").flags(WRITE, DENYOOM, ASKING).categories("@dangerous")
+                .complexity("O(N) where N is the size of the value, O(N*log(N)) for a sorted set")
+                .handler(DumpCommands::restore));
+        MigrateCommand.addTo(table);
     }
 
     private static void dump(CommandContext context) {

@@ -1,12 +1,16 @@
 package io.varve.server.command.dump;
 
+import java.lang.foreign.MemorySegment;
+
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.item.ValueRun;
+import io.varve.memory.offheap.Memory;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandScratch;
+import io.varve.server.command.HeapReservation;
 import io.varve.server.command.value.WorkMemory;
 import io.varve.server.rdb.PayloadWriter;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +46,30 @@ final class DumpWriter {
 
     /** Replies the payload of a found item. */
     void reply(CommandContext command, Key key, Item item) {
+        int length = encode(command, key, item);
+        ValueRun run = memory.run();
+        if (run == null || length <= COPIED_BYTES) {
+            command.reply().bulk(memory.address(), length);
+        } else {
+            command.reply().bigBulk(run, memory.address(), length);
+        }
+    }
+
+    /** The payload of a found item on the heap; null if the reservation is refused. */
+    byte @Nullable [] bytes(CommandContext command, Key key, Item item, HeapReservation reservation) {
+        int length = encode(command, key, item);
+        return reservation.tryReserve(length) ? Memory.toArray(memory.address(), length) : null;
+    }
+
+    /** Whether a found item has this payload. */
+    boolean matches(CommandContext command, Key key, Item item, byte[] payload) {
+        int length = encode(command, key, item);
+        return length == payload.length
+                && MemorySegment.ofArray(payload).mismatch(Memory.all().asSlice(memory.address(), length)) < 0;
+    }
+
+    /** Writes the payload of a found item into the memory of this writer. @return its length */
+    private int encode(CommandContext command, Key key, Item item) {
         context = command;
         try {
             write(command, key, item);
@@ -49,13 +77,7 @@ final class DumpWriter {
             // The retry starts from the beginning, so it needs all memory that this attempt has used.
             throw full.inAll(full.bytes() + memory.heldBytes());
         }
-        int length = writer.end();
-        ValueRun run = memory.run();
-        if (run == null || length <= COPIED_BYTES) {
-            command.reply().bulk(memory.address(), length);
-        } else {
-            command.reply().bigBulk(run, memory.address(), length);
-        }
+        return writer.end();
     }
 
     private void write(CommandContext command, Key key, Item item) {

@@ -132,7 +132,12 @@ public final class KeyCommands {
             if (context.argumentIs(i, "REPLACE")) {
                 replace = true;
             } else if (context.argumentIs(i, "DB") && i + 1 < context.argumentCount()) {
-                database = context.requireDatabase(++i);
+                i++;
+                if (isOtherDatabaseOfCluster(context, i)) {
+                    context.reply().error("ERR Copying to another database is not allowed in cluster mode");
+                    return;
+                }
+                database = context.requireDatabase(i);
                 if (database < 0) {
                     return;
                 }
@@ -163,7 +168,17 @@ public final class KeyCommands {
         context.reply().integer(1);
     }
 
+    /** Whether a member of a cluster would have the database that an argument names, outside the cluster. */
+    private static boolean isOtherDatabaseOfCluster(CommandContext context, int argument) {
+        return context.server().cluster() != null && context.isLong(argument) && context.longValue() > 0
+                && context.longValue() < context.server().config().number("databases");
+    }
+
     private static void move(CommandContext context) {
+        if (context.server().cluster() != null) {
+            context.reply().error("ERR MOVE is not allowed in cluster mode");
+            return;
+        }
         int database = context.requireDatabase(2);
         if (database < 0) {
             return;

@@ -5,9 +5,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.List;
 
+import io.varve.cluster.map.HashSlot;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.acl.User;
+import io.varve.server.clustering.ClusterView;
 import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
@@ -18,6 +20,7 @@ import io.varve.server.command.spec.Arguments;
 import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.command.spec.KeyUse;
 import io.varve.server.command.text.GlobPattern;
+import io.varve.server.keys.KeyHashSlots;
 import io.varve.server.pubsub.Channels;
 import io.varve.server.pubsub.Content;
 import io.varve.server.pubsub.Name;
@@ -102,7 +105,7 @@ public final class PubSubCommands {
 
     // --- subscribe
 
-    private static void subscribe(CommandContext context, SubscriptionType scope) {
+    private void subscribe(CommandContext context, SubscriptionType scope) {
         if (scope == SubscriptionType.SHARD_CHANNEL && context.isInTransaction()) {
             context.reply().error("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client");
             return;
@@ -121,6 +124,17 @@ public final class PubSubCommands {
         // twice: then they permit the names again, but messages of the time between may be waiting.
         if (context.client().user() != before || ListenedChannels.areNamedBeyond(context, scope)) {
             context.client().closeAfterReply();
+        }
+        if (scope == SubscriptionType.SHARD_CHANNEL && context.server().cluster() != null) {
+            endIfElsewhere(context, context.server().cluster().view());
+        }
+    }
+
+    /** Ends subscriptions to shard channels that another member has got since the command was checked. */
+    private void endIfElsewhere(CommandContext context, ClusterView view) {
+        int slot = KeyHashSlots.INSTANCE.slot(context.argumentAddress(1), context.argumentLength(1));
+        if (!view.holds(slot) && !view.isOpen(slot)) {
+            channels.endShardChannels(channel -> HashSlot.of(channel.bytes()) == slot);
         }
     }
 

@@ -4,6 +4,7 @@ import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.acl.AclCommands;
 import io.varve.server.command.bitmap.BitmapCommands;
+import io.varve.server.command.cluster.ClusterCommands;
 import io.varve.server.command.connection.ClientCommands;
 import io.varve.server.command.connection.ConnectionCommands;
 import io.varve.server.command.dump.DumpCommands;
@@ -66,6 +67,7 @@ public final class CommandFamilies {
         new ObjectCommands(server).register(table);
         new MemoryCommands(server).register(table);
         new DiagnosticCommands(server).register(table);
+        ClusterCommands.addTo(table, server);
         CurveCommands.addTo(table);
         PenaltyCommands.addTo(table);
         CommandTable complete = table.build(server.config().renames());

@@ -77,7 +77,6 @@ public final class ServerCommands {
         shutdown(table);
         ReplicationCommands.addTo(table);
         RoleCommands.addTo(table);
-        ClusterCommands.addTo(table);
         ScriptingCommands.addTo(table);
     }
 
@@ -169,6 +168,10 @@ public final class ServerCommands {
     }
 
     private void swapDb(CommandContext context) {
+        if (server.cluster() != null) {
+            context.reply().error("ERR SWAPDB is not allowed in cluster mode");
+            return;
+        }
         if (!context.isLong(1) || context.longValue() != (int) context.longValue()) {
             context.reply().error("ERR invalid first DB index");
             return;

@@ -40,6 +40,8 @@ public final class Client {
     private volatile boolean killed;
     private volatile boolean noEvict;
     private boolean noTouch;
+    private boolean asking;
+    private volatile boolean readsFromReplica;
     /** Written by the event loop that runs its commands, or that serves it while it waits. */
     private long repliesAfter;
     private int writesInto = CacheSession.AUTOMATIC;
@@ -214,6 +216,26 @@ public final class Client {
 
     public void noTouch(boolean value) {
         noTouch = value;
+    }
+
+    /** Whether its next command may use a slot that is moving to this member (ASKING). */
+    public boolean isAsking() {
+        return asking;
+    }
+
+    /** See {@link #isAsking()}. */
+    public void asking(boolean value) {
+        asking = value;
+    }
+
+    /** Whether a replica serves its reads (READONLY). */
+    public boolean readsFromReplica() {
+        return readsFromReplica;
+    }
+
+    /** See {@link #readsFromReplica()}. */
+    public void readsFromReplica(boolean value) {
+        readsFromReplica = value;
     }
 
     /** The penalty class of its writes, or {@link CacheSession#AUTOMATIC} (VARVE.CLASS DEFAULT). */

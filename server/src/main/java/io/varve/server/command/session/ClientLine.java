@@ -56,6 +56,7 @@ public final class ClientLine {
         String flags = (client.isMonitor() ? "O" : "") + (client.isReplica() ? "S" : "")
                 + (client.isListening() ? "P" : "")
                 + (client.queuedCommands() >= 0 ? "x" : "")
+                + (client.readsFromReplica() ? "r" : "")
                 + (client.waitState().waiting() ? "b" : "") + trackingFlags(client.tracker())
                 + (client.connection().isUnixSocket() ? "U" : "")
                 + (client.noEvict() ? "e" : "") + (client.noTouch() ? "T" : "");

@@ -1,6 +1,7 @@
 package io.varve.server.command.session;
 
 import io.varve.server.blocking.BlockedClient;
+import io.varve.server.clustering.KeyTransfer;
 import io.varve.server.resp.ServedReply;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +15,34 @@ public final class ClientWaits {
     private volatile long waitingArgumentBytes;
     private @Nullable ServedReply servedReply;
     private @Nullable BlockingDeadline blockingDeadline;
+    private @Nullable KeyTransfer transfer;
+    private int transfers;
     private long waitsToPublishSinceMillis;
+
+    /** Sets what its MIGRATE waits for. */
+    public void transfer(KeyTransfer value) {
+        transfer = value;
+        transfers++;
+    }
+
+    /** Removes and returns the transfer that its MIGRATE waited for; null if none has begun. */
+    public @Nullable KeyTransfer takeTransfer() {
+        KeyTransfer taken = transfer;
+        transfer = null;
+        return taken;
+    }
+
+    /** The transfers of its MIGRATE. */
+    public int transfers() {
+        return transfers;
+    }
+
+    /** Forgets what belongs to a command that has been answered. */
+    public void commandAnswered() {
+        blockingDeadline = null;
+        transfer = null;
+        transfers = 0;
+    }
 
     /** Whether CLIENT LIST and INFO show it as waiting for a parked command. */
     public boolean waiting() {

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** The parsed arguments of a SORT. Confined to one command. */
 final class SortRequest {
     private static final int FIRST_OPTION = 2;
+    private static final String NOT_IN_CLUSTER = " option of SORT denied in Cluster mode.";
     private static final String NOT_ALLOWED = " option of SORT denied due to insufficient ACL permissions.";
 
     private final boolean mayStore;
@@ -122,6 +123,9 @@ final class SortRequest {
         if (!SortLookup.isPattern(context, argument)) {
             // As in Redis, a later BY does not change that.
             unsorted = true;
+        } else if (context.server().cluster() != null) {
+            context.reply().error("ERR BY" + NOT_IN_CLUSTER);
+            return false;
         } else if (!context.mayReadAllKeys()) {
             context.reply().error("ERR BY" + NOT_ALLOWED);
             return false;
@@ -130,6 +134,10 @@ final class SortRequest {
     }
 
     private boolean readGet(CommandContext context, int argument) {
+        if (context.server().cluster() != null) {
+            context.reply().error("ERR GET" + NOT_IN_CLUSTER);
+            return false;
+        }
         if (!context.mayReadAllKeys()) {
             context.reply().error("ERR GET" + NOT_ALLOWED);
             return false;

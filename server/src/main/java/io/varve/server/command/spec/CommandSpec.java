@@ -93,7 +93,8 @@ public final class CommandSpec {
         plain = runnable && parent == null && subcommandArray.length == 0
                 && (write || flags.contains(CommandFlag.READONLY) || has(CommandTrait.USES_NOTHING))
                 && !flags.contains(CommandFlag.BLOCKING)
-                && !has(CommandTrait.DEBUG_ONLY) && !has(CommandTrait.PUBLISHES) && !has(CommandTrait.RUNS_IN_MULTI);
+                && !has(CommandTrait.DEBUG_ONLY) && !has(CommandTrait.PUBLISHES) && !has(CommandTrait.RUNS_IN_MULTI)
+                && !has(CommandTrait.TRANSFERS_KEYS);
         otherKeys = builder.otherKeys;
         clockArguments = has(CommandTrait.SHARES_CLOCK) ? Integer.MAX_VALUE : clockArguments();
         readsOptimistically = has(CommandTrait.READS_OPTIMISTICALLY);

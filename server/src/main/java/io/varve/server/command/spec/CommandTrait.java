@@ -28,6 +28,8 @@ public enum CommandTrait {
     PUSHES,
     /** Publishes messages, and waits while too many are undelivered. */
     PUBLISHES,
+    /** Sends its keys to another server, for which its client waits. */
+    TRANSFERS_KEYS,
     /** Runs only if {@code enable-debug-command} allows it. */
     DEBUG_ONLY,
     /** Names no key, and brings other values to keys. Without flash it runs under the locks of all shards. */

@@ -126,6 +126,17 @@ public abstract class SpecBuilder<B extends SpecBuilder<B>> {
     }
 
     /**
+     * Declares the keys that follow a keyword up to the last argument; a {@link #keyFinder} has to find them.
+     *
+     * @param from the first argument that may be the keyword; negative: the last one, from the end
+     * @param use how the keys are used, see {@link #access}
+     */
+    public B keysBehind(String word, int from, String use) {
+        behindWords.add(new KeyUse(from, -1, 1, false, word, List.of(use.split(" "))));
+        return self();
+    }
+
+    /**
      * Declares keys that have no fixed position: those of BY and GET of SORT, or one after a keyword that may be
      * anywhere.
      *

@@ -1,11 +1,14 @@
 package io.varve.server.command.dispatch;
 
 import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import com.sun.management.ThreadMXBean;
 import io.varve.server.command.CommandHarness;
+import io.varve.server.config.ServerConfig;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -55,8 +58,24 @@ class CommandAllocationTest {
             "HPEXPIRE wide 9 GT FIELDS 1 f5;HPERSIST wide FIELDS 1 f5", "HPTTL wide FIELDS 1 f1",
             "HSET h n v;HEXPIRE h 0 FIELDS 1 n", "HSET wide n v;HEXPIRE wide 0 FIELDS 1 n", "HRANDFIELD wide"})
     void aWarmCommandAllocatesNothing(String commands) {
-        try (CommandHarness server = new CommandHarness()) {
-            server.run("MSET s value n 1");
+        assertAllocatesNothing(new CommandHarness(), commands);
+    }
+
+    /** A member of a cluster checks the slot of each key. */
+    @ParameterizedTest
+    @ValueSource(strings = {"GET s", "SET s value", "MGET s {s}n missing{s}", "MSET s a {s}n 1", "INCR n", "HGET h f",
+            "LMOVE r r LEFT RIGHT", "EXISTS s {s}", "PING"})
+    void aWarmCommandOfAMemberAllocatesNothing(String commands, @TempDir Path folder) {
+        CommandHarness member = new CommandHarness(ServerConfig.defaults().with("maxmemory", "64mb")
+                .with("shards", "4").with("cluster-enabled", "yes").with("dir", folder.toString()));
+        member.run("CLUSTER ADDSLOTSRANGE 0 16383");
+        assertAllocatesNothing(member, commands);
+    }
+
+    private void assertAllocatesNothing(CommandHarness opened, String commands) {
+        try (CommandHarness server = opened) {
+            server.run("SET s value");
+            server.run("SET n 1");
             server.run("HSET h f value g other");
             server.run("SADD t 1 2 3");
             server.run("SADD u a b c");

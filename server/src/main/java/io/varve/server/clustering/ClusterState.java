@@ -1,0 +1,271 @@
+package io.varve.server.clustering;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+
+import io.varve.cluster.map.HashSlot;
+import io.varve.cluster.map.Member;
+import io.varve.cluster.map.SlotMap;
+import io.varve.server.config.ConfigException;
+import io.varve.server.config.ServerConfig;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The holder of the {@link ClusterView} of this server. Changes are guarded by its own monitor; any thread reads the
+ * view, which is replaced as a whole.
+ *
+ * <p>A controller, if there is one, {@linkplain #install installs} each new map and renews the lease. Without
+ * controllers, the CLUSTER commands {@linkplain #change change} this member's own view, as in Redis Cluster, but no
+ * other member hears of it.
+ */
+public final class ClusterState implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ClusterState.class);
+
+    private final NodesFile file;
+    private final boolean controlled;
+    private String listeningHost;
+    private int listeningPort;
+    private @Nullable ClusterListener listener;
+    private volatile ClusterView view;
+
+    private ClusterState(NodesFile file, boolean controlled, ClusterView view) {
+        this.file = file;
+        this.controlled = controlled;
+        this.view = view;
+        listeningHost = view.me().host();
+        listeningPort = view.me().port();
+    }
+
+    /**
+     * Opens the state of a member, and draws its ID if it has none yet. With {@code cluster-controllers}, the member
+     * serves nothing until it has a lease.
+     *
+     * @return null if the server is no member of a cluster
+     * @throws ConfigException if the file cannot be read or written, or another server uses it
+     */
+    public static @Nullable ClusterState open(ServerConfig config) {
+        if (!config.bool("cluster-enabled")) {
+            return null;
+        }
+        boolean controlled = !config.text("cluster-controllers").isEmpty();
+        String name = config.text("cluster-config-file");
+        NodesFile file = new NodesFile(Path.of(config.text("dir")).resolve(name));
+        try {
+            return new ClusterState(file, controlled, file.open(ClusterOptions.of(config), !controlled));
+        } catch (IOException failed) {
+            throw ConfigException.about("cluster-config-file", "cluster-config-file " + name + ": " + failed);
+        }
+    }
+
+    public ClusterView view() {
+        return view;
+    }
+
+    /** Whether controllers own the map, so that commands cannot change it. */
+    public boolean isControlled() {
+        return controlled;
+    }
+
+    /** Sets what follows the changes. */
+    public synchronized void listener(ClusterListener value) {
+        listener = value;
+    }
+
+    /**
+     * Sets where this server listens.
+     *
+     * @param bind the setting: the first address is announced, unless it stands for all
+     */
+    public synchronized void listening(String bind, int port) {
+        String first = bind.strip().split("\\s+")[0];
+        String host = first.startsWith("-") ? first.substring(1) : first;
+        boolean known = !host.isEmpty() && !host.equals("*") && !host.equals("::") && !host.equals("0.0.0.0");
+        listeningHost = NodesText.hostOf(known ? host : "");
+        listeningPort = port;
+        announce(view.options());
+    }
+
+    /** Applies changed settings. */
+    public synchronized void options(ClusterOptions options) {
+        announce(options);
+    }
+
+    private void announce(ClusterOptions options) {
+        ClusterView now = view.withOptions(options);
+        if (!controlled) {
+            Member me = now.me();
+            String host = options.announcedHost().isEmpty() ? listeningHost : options.announcedHost();
+            int port = options.announcedPort() == 0 ? listeningPort : options.announcedPort();
+            LocalView local = new LocalView(now);
+            local.member(new Member(me.id(), host, port, me.weight(), me.primaryId()));
+            now = local.build();
+        }
+        set(now);
+    }
+
+    /**
+     * Replaces the map, unless a newer one is there. When it returns, no command runs that began under an older one.
+     * The calling thread holds no shard.
+     *
+     * @param leased whether this member may serve
+     */
+    public void install(SlotMap map, boolean leased) {
+        synchronized (this) {
+            if (map.epoch() < view.map().epoch()) {
+                return;
+            }
+            set(ClusterView.of(view.me(), map, leased, view.options()));
+        }
+        awaitOlderCommands();
+    }
+
+    /** Grants or ends the lease of this member. When it returns, no command runs that began before. */
+    public void lease(boolean leased) {
+        synchronized (this) {
+            if (view.isLeased() == leased) {
+                return;
+            }
+            set(view.withLease(leased));
+        }
+        awaitOlderCommands();
+    }
+
+    /** Waits until no command runs that began under an older view. The calling thread holds no shard. */
+    public void awaitOlderCommands() {
+        ClusterListener told;
+        synchronized (this) {
+            told = listener;
+        }
+        if (told != null) {
+            told.awaitOlderCommands();
+        }
+    }
+
+    /** Changes this member's own view. */
+    public synchronized void change(LocalChange change) {
+        LocalView local = new LocalView(view);
+        change.apply(local);
+        set(local.build());
+    }
+
+    /**
+     * Saves the view again.
+     *
+     * @throws IOException if the file cannot be written
+     */
+    public synchronized void save() throws IOException {
+        file.write(view);
+    }
+
+    private void set(ClusterView now) {
+        ClusterView before = view;
+        view = now;
+        try {
+            file.write(now);
+        } catch (IOException failed) {
+            LOG.error("{} cannot be written: after a restart this member may know an older cluster", file, failed);
+        }
+        if (listener != null) {
+            listener.changed(before, now);
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            file.close();
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    /** A change of a member's own view. */
+    @FunctionalInterface
+    public interface LocalChange {
+        void apply(LocalView local);
+    }
+
+    /** A view under change. Confined to one thread. */
+    public static final class LocalView {
+        private final ClusterView from;
+        private final SlotMap.Builder map;
+        private final Map<Integer, Member> migrating;
+        private final Map<Integer, Member> importing;
+        private Member me;
+        private long epoch;
+
+        private LocalView(ClusterView from) {
+            this.from = from;
+            me = from.me();
+            epoch = from.map().epoch();
+            map = from.map().toBuilder();
+            // The migrations of this member are kept beside the map, because a member may import a slot from any other.
+            from.map().migrations().keySet().forEach(slot -> map.target(slot, null));
+            map.member(me);
+            migrating = new HashMap<>(from.migrating());
+            importing = new HashMap<>(from.importing());
+        }
+
+        /** Adds a member, or replaces the one with its ID. */
+        public void member(Member member) {
+            map.member(member);
+            if (member.id().equals(me.id())) {
+                me = member;
+            }
+        }
+
+        /** Gives a slot to a primary; null: to no one. */
+        public void owner(int slot, @Nullable String id) {
+            map.owner(slot, id);
+        }
+
+        /** Gives a slot to this member, which no longer imports it. */
+        public void own(int slot) {
+            map.owner(slot, me.id());
+            importing.remove(slot);
+        }
+
+        /** Begins to move a slot to another member; null: no longer. */
+        public void migrate(int slot, @Nullable Member target) {
+            put(migrating, slot, target);
+        }
+
+        /** Begins to receive a slot from another member; null: no longer. */
+        public void importFrom(int slot, @Nullable Member source) {
+            put(importing, slot, source);
+        }
+
+        private static void put(Map<Integer, Member> moves, int slot, @Nullable Member other) {
+            if (other == null) {
+                moves.remove(slot);
+            } else {
+                moves.put(slot, other);
+            }
+        }
+
+        public void epoch(long value) {
+            epoch = value;
+        }
+
+        /** Forgets all other members and all slots. */
+        public void reset(String id) {
+            for (int slot = 0; slot < HashSlot.COUNT; slot++) {
+                map.owner(slot, null);
+            }
+            from.members().forEach(member -> map.remove(member.id()));
+            migrating.clear();
+            importing.clear();
+            me = new Member(id, me.host(), me.port(), me.weight(), null);
+            map.member(me);
+        }
+
+        private ClusterView build() {
+            return new ClusterView(me, map.build(epoch), migrating, importing, from.isLeased(), from.options());
+        }
+    }
+}

@@ -1,0 +1,242 @@
+package io.varve.server.command.redirect;
+
+import java.util.Objects;
+
+import io.varve.cluster.map.Member;
+import io.varve.memory.CacheSession;
+import io.varve.memory.item.Item;
+import io.varve.memory.item.Key;
+import io.varve.memory.offheap.Memory;
+import io.varve.server.clustering.ClusterState;
+import io.varve.server.clustering.ClusterView;
+import io.varve.server.clustering.NodesText;
+import io.varve.server.command.batch.Batch;
+import io.varve.server.command.session.Client;
+import io.varve.server.command.session.Transaction;
+import io.varve.server.command.spec.CommandFlag;
+import io.varve.server.command.spec.CommandSpec;
+import io.varve.server.keys.KeyHashSlots;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides as Redis Cluster does whether this member serves a command. Confined to its event loop.
+ *
+ * <p>A command is checked before it runs or is queued. If the view has changed since then, or its slot is moving, it is
+ * checked again under the locks of its keys: until it has run, neither its keys nor the view can change for it
+ * ({@link io.varve.server.clustering.ClusterListener#awaitOlderCommands}).
+ */
+public final class SlotCheck {
+    private static final String CROSS_SLOT = "CROSSSLOT Keys in request don't hash to the same slot";
+    private static final String TRY_AGAIN = "TRYAGAIN Multiple keys request during rehashing of slot";
+    private static final String DOWN = "CLUSTERDOWN The cluster is down";
+    private static final String DOWN_FOR_WRITES = "CLUSTERDOWN The cluster is down and only accepts read commands";
+    private static final String NOT_SERVED = "CLUSTERDOWN Hash slot not served";
+    private static final int NONE = -1;
+
+    private final ClusterState cluster;
+    private final CacheSession session;
+    private final Item item = new Item();
+    /** The first key, apart from the batch, which may bind another key in the same place. */
+    private final Key firstKey = new Key();
+    private ClusterView view;
+    /** The slot of the command that is checked, and its first key or channel. */
+    private int slot;
+    private long firstAddress;
+    private int firstLength;
+    private boolean isImporting;
+    private boolean isMigrating;
+    private boolean hasSeveralKeys;
+    private boolean hasChannels;
+    private int existing;
+    private int missing;
+
+    public SlotCheck(ClusterState cluster, CacheSession session) {
+        this.cluster = cluster;
+        this.session = session;
+        view = cluster.view();
+    }
+
+    /** Whether an error sends the client elsewhere, so that EXEC replies it as it is. */
+    public static boolean isRedirection(String error) {
+        return error.startsWith("MOVED ") || error.startsWith("ASK ") || error.startsWith("CLUSTERDOWN ")
+                || error.equals(CROSS_SLOT) || error.equals(TRY_AGAIN);
+    }
+
+    /**
+     * The error for a command that this member does not serve; null if it serves it.
+     *
+     * @param executed the transaction that the command runs; null if it is not EXEC
+     */
+    public @Nullable String refusal(Batch batch, int command, CommandSpec spec, Client client,
+            @Nullable Transaction executed) {
+        return check(batch, command, spec, client, executed, false);
+    }
+
+    /**
+     * As {@link #refusal}, for the command that was checked last. The shards of its keys are locked.
+     */
+    public @Nullable String refusalUnderLocks(Batch batch, int command, CommandSpec spec, Client client,
+            @Nullable Transaction executed) {
+        return isCurrent() ? null : check(batch, command, spec, client, executed, true);
+    }
+
+    /** Whether the result of the last check still holds without one under locks. */
+    public boolean isCurrent() {
+        return cluster.view() == view && !isImporting && !isMigrating;
+    }
+
+    private @Nullable String check(Batch batch, int command, CommandSpec spec, Client client,
+            @Nullable Transaction executed, boolean locked) {
+        view = cluster.view();
+        slot = NONE;
+        isImporting = false;
+        isMigrating = false;
+        hasSeveralKeys = false;
+        hasChannels = false;
+        if (client.connection().isReplay()) {
+            return null;
+        }
+        String error = executed == null ? addKeys(batch, command, spec) : addKeys(executed.batch());
+        if (error != null || slot == NONE) {
+            return error;
+        }
+        boolean writes = spec.isWrite() || executed != null && executed.writes();
+        boolean isChannel = hasChannels && executed == null;
+        if (!view.isHealthy()) {
+            error = refusalWhenDown(writes, isChannel);
+            if (error != null) {
+                return error;
+            }
+        }
+        return redirection(batch, command, spec, client, executed, locked);
+    }
+
+    private @Nullable String refusalWhenDown(boolean writes, boolean isChannel) {
+        if (isChannel) {
+            return view.options().shardChannelsWhenDown() ? null : DOWN;
+        }
+        if (!view.options().readsWhenDown()) {
+            return DOWN;
+        }
+        return writes ? DOWN_FOR_WRITES : null;
+    }
+
+    private @Nullable String redirection(Batch batch, int command, CommandSpec spec, Client client,
+            @Nullable Transaction executed, boolean locked) {
+        boolean isChannel = hasChannels && executed == null;
+        if ((isMigrating || isImporting) && spec.name().equals("migrate")) {
+            return null;
+        }
+        if (isMigrating && !isChannel) {
+            countKeys(batch, command, executed, locked);
+            if (missing > 0) {
+                return existing > 0 ? TRY_AGAIN : to("ASK ", Objects.requireNonNull(view.migrating().get(slot)));
+            }
+        }
+        if (isImporting && (client.isAsking() || spec.has(CommandFlag.ASKING))) {
+            if (hasSeveralKeys && !isChannel) {
+                countKeys(batch, command, executed, locked);
+                return missing > 0 ? TRY_AGAIN : null;
+            }
+            return null;
+        }
+        Member owner = Objects.requireNonNull(view.owner(slot));
+        if (view.isMe(owner)) {
+            return null;
+        }
+        boolean writes = spec.isWrite() || executed != null && executed.writes();
+        boolean isServedByReplica = isChannel || client.readsFromReplica() && !writes;
+        return isServedByReplica && view.holds(slot) ? null : to("MOVED ", owner);
+    }
+
+    private String to(String kind, Member member) {
+        return kind + slot + ' ' + NodesText.host(member) + ':' + member.port();
+    }
+
+    // --- keys
+
+    private @Nullable String addKeys(Batch queued) {
+        String error = null;
+        for (int i = 0; i < queued.commandCount() && error == null; i++) {
+            error = addKeys(queued, i, Objects.requireNonNull(queued.spec(i)));
+        }
+        return error;
+    }
+
+    /** @return the error, if one key decides: its slot is another's or no one's */
+    private @Nullable String addKeys(Batch batch, int command, CommandSpec spec) {
+        String error = null;
+        int first = batch.firstKey(command);
+        for (int i = first; i < first + batch.keyCount(command) && error == null; i++) {
+            Key key = batch.key(i);
+            error = add(key.slot(), key.address(), key.length());
+        }
+        if (spec.firstKey() > 0 && !spec.namesKeys()) {
+            error = error == null ? addChannels(batch, command, spec) : error;
+        }
+        return error;
+    }
+
+    private @Nullable String addChannels(Batch batch, int command, CommandSpec spec) {
+        hasChannels = true;
+        int count = batch.argumentCount(command);
+        int last = spec.lastKey() < 0 ? count + spec.lastKey() : spec.lastKey();
+        String error = null;
+        for (int i = spec.firstKey(); i <= last && error == null; i += spec.keyStep()) {
+            int argument = batch.firstArgument(command) + i;
+            error = add(KeyHashSlots.INSTANCE.slot(batch.address(argument), batch.length(argument)),
+                    batch.address(argument), batch.length(argument));
+        }
+        return error;
+    }
+
+    private @Nullable String add(int next, long address, int length) {
+        if (slot == NONE) {
+            slot = next;
+            firstAddress = address;
+            firstLength = length;
+            Member owner = view.owner(next);
+            if (owner == null) {
+                return NOT_SERVED;
+            }
+            isMigrating = !view.migrating().isEmpty() && view.isMe(owner) && view.migrating().containsKey(next);
+            isImporting = !isMigrating && !view.importing().isEmpty() && view.importing().containsKey(next);
+            return null;
+        }
+        if (next != slot) {
+            return CROSS_SLOT;
+        }
+        hasSeveralKeys |= isImporting
+                && (length != firstLength || !Memory.equal(address, firstAddress, length));
+        return null;
+    }
+
+    /** Counts which keys exist. All are in one shard, because all are in one slot. */
+    private void countKeys(Batch batch, int command, @Nullable Transaction executed, boolean locked) {
+        existing = 0;
+        missing = 0;
+        Batch named = executed == null ? batch : executed.batch();
+        int first = executed == null ? batch.firstKey(command) : 0;
+        int count = executed == null ? batch.keyCount(command) : named.keyTotal();
+        if (count == 0) {
+            return;
+        }
+        session.bind(firstKey, 0, firstAddress, firstLength);
+        if (!locked) {
+            session.lock(firstKey);
+        }
+        try {
+            for (int i = first; i < first + count; i++) {
+                if (session.peek(named.key(i), item)) {
+                    existing++;
+                } else {
+                    missing++;
+                }
+            }
+        } finally {
+            if (!locked) {
+                session.unlock(firstKey);
+            }
+        }
+    }
+}
