@@ -15,6 +15,8 @@ import io.varve.cluster.protocol.HeartbeatReply;
 import io.varve.cluster.protocol.Query;
 import io.varve.cluster.protocol.QueryCodec;
 import org.apache.ratis.client.RaftClient;
+import org.apache.ratis.client.retry.RequestTypeDependentRetryPolicy;
+import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto.TypeCase;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.exceptions.StateMachineException;
@@ -47,9 +49,16 @@ public final class ControllerClient implements AutoCloseable {
     public ControllerClient(List<ControllerAddress> controllers, long deadlineMillis) {
         this.deadlineMillis = deadlineMillis;
         addresses = controllers.stream().map(ControllerAddress::address).collect(Collectors.joining(", "));
-        client = client(controllers, REQUEST_TIMEOUT_MILLIS, RetryPolicies.retryUpToMaximumCountWithFixedSleep(
-                Math.toIntExact(Math.max(1, deadlineMillis / PAUSE_MILLIS)), ControllerGroup.millis(PAUSE_MILLIS)));
+        client = client(controllers, Math.min(REQUEST_TIMEOUT_MILLIS, deadlineMillis), untilDeadline(deadlineMillis));
         heartbeats = client(controllers, HEARTBEAT_TIMEOUT_MILLIS, RetryPolicies.noRetry());
+    }
+
+    private static RetryPolicy untilDeadline(long deadlineMillis) {
+        RetryPolicy retries = RetryPolicies.retryForeverWithSleep(ControllerGroup.millis(PAUSE_MILLIS));
+        return RequestTypeDependentRetryPolicy.newBuilder().setRetryPolicy(TypeCase.WRITE, retries)
+                .setTimeout(TypeCase.WRITE, ControllerGroup.millis(deadlineMillis))
+                .setRetryPolicy(TypeCase.READ, retries)
+                .setTimeout(TypeCase.READ, ControllerGroup.millis(deadlineMillis)).build();
     }
 
     private static RaftClient client(List<ControllerAddress> controllers, long timeoutMillis, RetryPolicy retries) {

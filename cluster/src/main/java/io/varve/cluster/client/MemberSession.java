@@ -124,6 +124,10 @@ public final class MemberSession implements AutoCloseable {
         } catch (ControllersUnavailableException unavailable) {
             LOG.debug("{}: {}", self.address(), unavailable.getMessage(), unavailable);
             return FAILED_PAUSE_MILLIS;
+        } catch (RuntimeException failed) {
+            // Without this thread the member would lose its lease for good.
+            LOG.error("{}: a heartbeat failed", self.address(), failed);
+            return FAILED_PAUSE_MILLIS;
         }
         return switch (reply.status()) {
             case RETRY -> FAILED_PAUSE_MILLIS;

@@ -26,6 +26,7 @@ import org.apache.ratis.rpc.CallId;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.storage.RaftStorage;
+import org.apache.ratis.util.ExitUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,6 +37,13 @@ import org.slf4j.LoggerFactory;
  */
 public final class Controller implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Controller.class);
+
+    static {
+        // Ratis would end the JVM if its port is taken, and sets a handler that ends it for any uncaught exception.
+        Thread.UncaughtExceptionHandler handler = Thread.getDefaultUncaughtExceptionHandler();
+        ExitUtils.disableSystemExit();
+        Thread.setDefaultUncaughtExceptionHandler(handler);
+    }
 
     private final ControllerConfig config;
     private final LeaseTable leases;
@@ -85,6 +93,9 @@ public final class Controller implements AutoCloseable {
             controller.server.start();
             controller.monitor.start();
             return controller;
+        } catch (ExitUtils.ExitException refused) {
+            controller.close();
+            throw new IOException(refused.getMessage(), refused.getCause());
         } catch (IOException | RuntimeException failed) {
             controller.close();
             throw failed;
@@ -180,6 +191,9 @@ public final class Controller implements AutoCloseable {
                 SlotMap map = stateMachine.state().map();
                 Member member = map.member(id);
                 long term = leadingTerm();
+                if (term == LeadershipCheck.NOT_CONFIRMED) {
+                    throw new IOException("controller " + config.id() + " does not lead");
+                }
                 leases.begin(term);
                 if (member != null && map.replicas(member).isEmpty() && !map.slots(member).isEmpty()
                         && member.kind() == Member.Kind.VARVE && !leases.fenceIfExpired(id, term)) {

@@ -86,7 +86,8 @@ final class FailoverMonitor implements AutoCloseable {
     private void propose(LeaseTable.Failover failover) {
         LOG.warn("The lease of {} has ended: promoting {} in term {}", failover.primaryId(), failover.replicaId(),
                 failover.term());
-        proposals.apply(new Command.Promote(failover.replicaId(), failover.primaryId(), failover.term()))
+        CompletableFuture<ChangeResult> _ = proposals
+                .apply(new Command.Promote(failover.replicaId(), failover.primaryId(), failover.term()))
                 .whenComplete((result, failed) -> {
                     if (failed != null) {
                         // The outcome is unknown: the primary stays fenced, and the next look proposes again.

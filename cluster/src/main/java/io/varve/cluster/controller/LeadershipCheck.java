@@ -55,7 +55,7 @@ final class LeadershipCheck {
         long term = leadingTerm.getAsLong();
         // Dependents of the round run before the next one begins.
         CompletableFuture<Long> outcome = new CompletableFuture<>();
-        outcome.thenAccept(confirmed -> {
+        CompletableFuture<Void> _ = outcome.thenAccept(confirmed -> {
             round.complete(confirmed >= 0 && leadingTerm.getAsLong() == confirmed ? confirmed : NOT_CONFIRMED);
             next();
         });
@@ -67,7 +67,7 @@ final class LeadershipCheck {
             return;
         }
         for (Supplier<CompletableFuture<Long>> peer : peers) {
-            peer.get().whenComplete((answer, failed) -> {
+            CompletableFuture<Long> _ = peer.get().whenComplete((answer, failed) -> {
                 if (failed == null && answer == term && needed.decrementAndGet() == 0) {
                     outcome.complete(term);
                 }

@@ -76,7 +76,7 @@ final class LeaseTable {
 
     /** Begins a term of this leader, if it has not begun. */
     synchronized void begin(long newTerm) {
-        if (newTerm != term) {
+        if (newTerm > term) {
             term = newTerm;
             beginNanos = clock.getAsLong();
             entries.clear();
@@ -129,7 +129,7 @@ final class LeaseTable {
             entry.grantedGeneration = entry.generation;
             entry.leaseEndNanos = Math.max(entry.leaseEndNanos, receivedNanos + times.fullLeaseNanos());
         }
-        return new HeartbeatReply(HeartbeatReply.Status.MEMBER, lease, nextMillis(state, member, lease), term,
+        return new HeartbeatReply(HeartbeatReply.Status.MEMBER, lease, nextMillis(member, lease), term,
                 receivedNanos, heartbeat.epoch() == state.map().epoch() ? null : state.map());
     }
 
@@ -158,7 +158,7 @@ final class LeaseTable {
                 .allMatch(entry -> isAlive(entry, clock.getAsLong()) && entry.offset < 0);
     }
 
-    private long nextMillis(ClusterState state, Member member, long lease) {
+    private long nextMillis(Member member, long lease) {
         String primary = member.primaryId();
         boolean isAwaited = lease == 0;
         if (primary != null) {

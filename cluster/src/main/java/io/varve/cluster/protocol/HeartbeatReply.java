@@ -17,12 +17,23 @@ public record HeartbeatReply(Status status, long leaseMillis, long nextMillis, l
     /** How the leader knows the member. */
     public enum Status {
         /** It is a member. */
-        MEMBER,
+        MEMBER(1),
         /** It is not, or not any more. */
-        UNKNOWN,
+        UNKNOWN(2),
         /** A later process has registered with its ID. */
-        REPLACED,
+        REPLACED(3),
         /** The controller cannot tell now: it may not lead any more. */
-        RETRY
+        RETRY(4);
+
+        private final int code;
+
+        Status(int code) {
+            this.code = code;
+        }
+
+        /** Its number in a message. */
+        int code() {
+            return code;
+        }
     }
 }

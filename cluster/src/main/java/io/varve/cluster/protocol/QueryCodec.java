@@ -1,6 +1,7 @@
 package io.varve.cluster.protocol;
 
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,7 +51,7 @@ public final class QueryCodec {
 
     public static byte[] encode(HeartbeatReply reply) {
         return MessageCodec.encode(out -> {
-            out.writeByte(reply.status().ordinal());
+            out.writeByte(reply.status().code());
             out.writeLong(reply.leaseMillis());
             out.writeLong(reply.nextMillis());
             out.writeLong(reply.term());
@@ -66,12 +67,12 @@ public final class QueryCodec {
     /** @throws IOException if the bytes are no reply to a heartbeat */
     public static HeartbeatReply decodeHeartbeatReply(byte[] bytes) throws IOException {
         return MessageCodec.decode(bytes, in -> {
-            int status = in.readUnsignedByte();
-            if (status >= HeartbeatReply.Status.values().length) {
-                throw new IOException("there is no status " + status);
-            }
-            return new HeartbeatReply(HeartbeatReply.Status.values()[status], in.readLong(), in.readLong(),
-                    in.readLong(), in.readLong(), in.readBoolean() ? SlotMapCodec.read(in) : null);
+            int code = in.readUnsignedByte();
+            HeartbeatReply.Status status = Arrays.stream(HeartbeatReply.Status.values())
+                    .filter(one -> one.code() == code).findFirst()
+                    .orElseThrow(() -> new IOException("there is no status " + code));
+            return new HeartbeatReply(status, in.readLong(), in.readLong(), in.readLong(), in.readLong(),
+                    in.readBoolean() ? SlotMapCodec.read(in) : null);
         });
     }
 

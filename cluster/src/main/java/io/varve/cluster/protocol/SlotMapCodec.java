@@ -53,7 +53,7 @@ public final class SlotMapCodec {
     }
 
     private static boolean sameId(@Nullable Member one, @Nullable Member other) {
-        return one == null || other == null ? one == other : one.id().equals(other.id());
+        return one == null ? other == null : other != null && one.id().equals(other.id());
     }
 
     /** @throws IOException if the bytes are no map */
@@ -82,6 +82,9 @@ public final class SlotMapCodec {
         int migrations = in.readInt();
         for (int i = 0; i < migrations; i++) {
             int migrating = in.readUnsignedShort();
+            if (migrating >= HashSlot.COUNT) {
+                throw new IOException("there is no slot " + migrating);
+            }
             builder.target(migrating, member(members, in.readInt()).id());
         }
         try {
@@ -105,7 +108,7 @@ public final class SlotMapCodec {
         out.writeDouble(member.weight());
         String primary = member.primaryId();
         out.writeUTF(primary == null ? "" : primary);
-        out.writeByte(member.kind().ordinal());
+        out.writeBoolean(member.kind() == Member.Kind.PLAIN);
     }
 
     static Member readMember(DataInputStream in) throws IOException {
@@ -116,8 +119,8 @@ public final class SlotMapCodec {
         String primary = in.readUTF();
         try {
             return new Member(id, host, port, weight, primary.isEmpty() ? null : primary,
-                    Member.Kind.values()[in.readUnsignedByte()]);
-        } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException invalid) {
+                    in.readBoolean() ? Member.Kind.PLAIN : Member.Kind.VARVE);
+        } catch (IllegalArgumentException invalid) {
             throw new IOException("no valid member", invalid);
         }
     }

@@ -14,10 +14,11 @@ import io.varve.cluster.map.SlotMap;
 import io.varve.cluster.map.SlotRange;
 import io.varve.cluster.protocol.Command;
 import io.varve.cluster.protocol.CommandCodec;
+import io.varve.cluster.testing.TestMembers;
 import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 
-import static io.varve.cluster.controller.TestMembers.id;
+import static io.varve.cluster.testing.TestMembers.id;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -35,12 +36,12 @@ final class ClusterStateModelTest {
 
     @Test
     void randomCommands_keepTheInvariants_andReplayFromASnapshot() throws IOException {
-        int commands = TestBudget.ofInt("varve.cluster.commands", 4_000, 200_000);
+        int commands = TestBudget.ofInt("varve.cluster.commands", 1_500, 100_000);
         ClusterState live = ClusterState.EMPTY;
         ClusterState replayed = ClusterState.EMPTY;
         Map<Class<?>, Integer> accepted = new HashMap<>();
         for (int index = 1; index <= commands; index++) {
-            long term = 1 + index / 100;
+            long term = 1 + index / 100L;
             Command command = next(live, term);
             byte[] bytes = CommandCodec.encode(command);
             assertThat(CommandCodec.decode(bytes)).isEqualTo(command);

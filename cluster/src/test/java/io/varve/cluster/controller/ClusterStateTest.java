@@ -11,9 +11,9 @@ import io.varve.cluster.protocol.ChangeResult;
 import io.varve.cluster.protocol.Command;
 import org.junit.jupiter.api.Test;
 
-import static io.varve.cluster.controller.TestMembers.id;
-import static io.varve.cluster.controller.TestMembers.primary;
-import static io.varve.cluster.controller.TestMembers.replica;
+import static io.varve.cluster.testing.TestMembers.id;
+import static io.varve.cluster.testing.TestMembers.primary;
+import static io.varve.cluster.testing.TestMembers.replica;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Each command on small clusters. Confined to the test's thread. */

@@ -81,7 +81,7 @@ final class LeadershipCheckTest {
         answer(1, TERM);
         assertThat(second).isCompletedWithValue(TERM);
         assertThat(third).isCompletedWithValue(TERM);
-        check.confirm();
+        assertThat(check.confirm()).isNotDone();
         assertThat(questions.get(0)).hasSize(3);
     }
 

@@ -11,12 +11,13 @@ import io.varve.cluster.map.SlotRange;
 import io.varve.cluster.protocol.Command;
 import io.varve.cluster.protocol.HeartbeatReply;
 import io.varve.cluster.protocol.Query;
+import io.varve.cluster.testing.TestMembers;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import static io.varve.cluster.controller.TestMembers.id;
-import static io.varve.cluster.controller.TestMembers.primary;
-import static io.varve.cluster.controller.TestMembers.replica;
+import static io.varve.cluster.testing.TestMembers.id;
+import static io.varve.cluster.testing.TestMembers.primary;
+import static io.varve.cluster.testing.TestMembers.replica;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Leases and fail-overs by a clock that the test moves. Confined to the test's thread. */
@@ -82,6 +83,11 @@ final class LeaseTest {
 
     @Test
     void deadPrimary_isReplacedByTheMostAdvancedReplica() {
+        failOver();
+    }
+
+    /** Member 1 is silent until a fail-over to member 3 is due. */
+    private void failOver() {
         settle();
         pass(FULL - 1);
         beat(2, 70);
@@ -113,7 +119,7 @@ final class LeaseTest {
 
     @Test
     void fencedPrimary_receivesNoLease_untilTheOutcomeIsKnown() {
-        deadPrimary_isReplacedByTheMostAdvancedReplica();
+        failOver();
         assertThat(beat(1, 50).leaseMillis()).isZero();
         assertThat(table.due(TERM)).as("the outcome is unknown").hasSize(1);
         apply(new Command.Promote(id(3), id(1), TERM));
@@ -126,7 +132,7 @@ final class LeaseTest {
 
     @Test
     void fencedPrimary_whosePromotionWasRefused_goesOn() {
-        deadPrimary_isReplacedByTheMostAdvancedReplica();
+        failOver();
         assertThat(beat(1, 50).leaseMillis()).isZero();
         table.unfence(id(1));
         assertThat(beat(1, 50).leaseMillis()).isEqualTo(1_000);

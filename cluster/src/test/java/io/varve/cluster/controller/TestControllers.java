@@ -2,16 +2,14 @@ package io.varve.cluster.controller;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 
 import io.varve.cluster.protocol.ControllerAddress;
+import io.varve.cluster.testing.FreePorts;
 
 /** Controllers of a test in this process. Confined to the test's thread. */
 final class TestControllers implements AutoCloseable {
@@ -24,25 +22,7 @@ final class TestControllers implements AutoCloseable {
 
     TestControllers(Path directory, int count) throws IOException {
         this.directory = directory;
-        addresses = freeAddresses(count);
-    }
-
-    /** Addresses with ports that were free just now. */
-    static List<ControllerAddress> freeAddresses(int count) throws IOException {
-        List<ServerSocket> sockets = new ArrayList<>();
-        List<ControllerAddress> addresses = new ArrayList<>();
-        try {
-            for (int i = 1; i <= count; i++) {
-                ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                sockets.add(socket);
-                addresses.add(new ControllerAddress("c" + i, "127.0.0.1", socket.getLocalPort()));
-            }
-        } finally {
-            for (ServerSocket socket : sockets) {
-                socket.close();
-            }
-        }
-        return addresses;
+        addresses = FreePorts.controllers(count);
     }
 
     List<ControllerAddress> addresses() {
@@ -65,9 +45,12 @@ final class TestControllers implements AutoCloseable {
         }
     }
 
+    /** Starts those that do not run. */
     void startAll() {
         for (int number = 1; number <= addresses.size(); number++) {
-            start(number);
+            if (!running.containsKey(number)) {
+                start(number);
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-package io.varve.cluster.controller;
+package io.varve.cluster.testing;
 
 import java.io.IOException;
 import java.util.List;
@@ -12,42 +12,42 @@ import io.varve.cluster.map.SlotMap;
 import io.varve.cluster.protocol.ControllerAddress;
 
 /** A member without a server. The test's thread sets its offset; the session's thread reads it. */
-final class TestMember implements MemberState, AutoCloseable {
+public final class TestMember implements MemberState, AutoCloseable {
     private final String id;
     private final MemberSession session;
     private final Queue<SlotMap> maps = new ConcurrentLinkedQueue<>();
     private final Queue<String> problems = new ConcurrentLinkedQueue<>();
     private volatile long offset;
 
-    TestMember(List<ControllerAddress> controllers, Member self, long offset) {
+    public TestMember(List<ControllerAddress> controllers, Member self, long offset) {
         id = self.id();
         this.offset = offset;
         session = MemberSession.start(controllers, self, this);
     }
 
-    String id() {
+    public String id() {
         return id;
     }
 
-    MemberSession session() {
+    public MemberSession session() {
         return session;
     }
 
-    void setOffset(long newOffset) {
+    public void setOffset(long newOffset) {
         offset = newOffset;
     }
 
     /** Whether it would accept writes: it is a primary, as it knows, and has a lease. */
-    boolean acceptsWrites() {
+    public boolean acceptsWrites() {
         Member self = session.map().member(id);
         return self != null && self.isPrimary() && session.hasLease();
     }
 
-    Queue<SlotMap> maps() {
+    public Queue<SlotMap> maps() {
         return maps;
     }
 
-    Queue<String> problems() {
+    public Queue<String> problems() {
         return problems;
     }
 
@@ -69,6 +69,11 @@ final class TestMember implements MemberState, AutoCloseable {
     @Override
     public void refused(String reason) {
         problems.add(reason);
+    }
+
+    /** Ends its heartbeats without a word, as the death of its process does. */
+    public void die() throws IOException {
+        session.close();
     }
 
     @Override
