@@ -115,12 +115,15 @@ public final class ControllerMain implements Callable<Integer> {
         }
     }
 
+    /** The message of the innermost cause that has one. */
     private static String rootMessage(Throwable failed) {
-        Throwable root = failed;
-        while (root.getCause() != null) {
-            root = root.getCause();
+        String message = failed.toString();
+        for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
+            if (cause.getMessage() != null) {
+                message = cause.getMessage();
+            }
         }
-        return root.getMessage() == null ? root.toString() : root.getMessage();
+        return message;
     }
 
     private ControllerConfig config() {

@@ -3,6 +3,7 @@ package io.varve.cluster.controller;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Supplier;
@@ -93,7 +94,7 @@ public final class Controller implements AutoCloseable {
             controller.server.start();
             controller.monitor.start();
             return controller;
-        } catch (ExitUtils.ExitException refused) {
+        } catch (ExitUtils.ExitException | CompletionException refused) {
             controller.close();
             throw new IOException(refused.getMessage(), refused.getCause());
         } catch (IOException | RuntimeException failed) {

@@ -7,7 +7,12 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
+import io.varve.cluster.controller.Controller;
+import io.varve.cluster.controller.ControllerConfig;
+import io.varve.cluster.protocol.ControllerAddress;
+import io.varve.cluster.testing.FreePorts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -68,6 +73,19 @@ final class ControllerMainTest {
         }
         assertThat(err.toString().lines()).singleElement().asString().contains("cannot start on 127.0.0.1:")
                 .contains("in use");
+    }
+
+    @Test
+    void directoryInUse_isToldInOneLine() throws IOException {
+        List<ControllerAddress> ports = FreePorts.controllers(2);
+        Path data = directory.resolve("data");
+        ControllerAddress first = ports.getFirst();
+        try (Controller _ = Controller.start(new ControllerConfig(first.id(), data, List.of(first)))) {
+            assertThat(run("--port", Integer.toString(ports.getLast().port()), "--dir", data.toString())).isEqualTo(1);
+        }
+        assertThat(err.toString().lines()).singleElement().asString()
+                .startsWith("varve: the controller cannot start on")
+                .contains("already locked");
     }
 
     @Test
