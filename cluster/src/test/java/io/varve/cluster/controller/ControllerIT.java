@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -26,6 +27,7 @@ import io.varve.cluster.protocol.ChangeResult;
 import io.varve.cluster.protocol.ClusterView;
 import io.varve.cluster.protocol.Command;
 import io.varve.cluster.testing.TestMember;
+import io.varve.testing.TestBudget;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -222,6 +224,38 @@ final class ControllerIT {
             await().atMost(Duration.ofMillis(DEADLINE_MILLIS)).ignoreException(RefusedException.class)
                     .until(() -> client.change(new Command.Remove(id(51), true)).accepted());
             assertThat(client.view().map().member(id(51))).isNull();
+        }
+    }
+
+    /** In every third round the leading controller is lost too. */
+    @Test
+    void failovers_followEachOther() throws Exception {
+        int rounds = TestBudget.ofInt("varve.cluster.failovers", 2, 30);
+        TestMember serving = new TestMember(controllers.addresses(), primary(71), 1);
+        TestMember other = new TestMember(controllers.addresses(), replica(72, 71), -1);
+        try {
+            awaitWrites(serving);
+            client.change(new Command.AssignSlots(slots(70), id(71)));
+            for (int round = 1; round <= rounds; round++) {
+                TestMember successor = other;
+                successor.setOffset(round);
+                await().atMost(Duration.ofMillis(DEADLINE_MILLIS)).until(() -> successor.session().hasLease());
+                if (round % 3 == 0) {
+                    controllers.stop(leader());
+                }
+                long lease = serving.session().leaseUntilNanos();
+                serving.die();
+                awaitWrites(successor);
+                assertThat(System.nanoTime() - lease).as("the old lease had ended").isPositive();
+                assertThat(successor.session().map().slots(
+                        Objects.requireNonNull(successor.session().map().member(successor.id())))).isEqualTo(slots(70));
+                controllers.startAll();
+                other = new TestMember(controllers.addresses(), primary(serving.id().equals(id(71)) ? 71 : 72), -1);
+                serving = successor;
+            }
+        } finally {
+            serving.close();
+            other.close();
         }
     }
 
