@@ -17,9 +17,9 @@ import org.slf4j.LoggerFactory;
 /**
  * A member's registration and heartbeats, on a thread of their own. That thread writes; any thread reads.
  *
- * <p>A lease begins when the heartbeat was sent, on this machine's clock. The controllers count theirs from its receipt,
- * so that they see its end later. {@link System#nanoTime} stands still while a machine is suspended: whoever suspends
- * a primary must not resume it after its lease has ended.
+ * <p>A lease begins when the heartbeat was sent, on this machine's clock. The controllers count it from the receipt, so
+ * that they see its end later. {@link System#nanoTime} stands still while a machine is suspended: do not resume a
+ * suspended primary.
  */
 public final class MemberSession implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(MemberSession.class);

@@ -26,8 +26,8 @@ public final class ControllerGroup {
             UUID.nameUUIDFromBytes("varve-controllers".getBytes(StandardCharsets.US_ASCII)));
 
     /**
-     * Logs of the gRPC inside Ratis, which bypass SLF4J: it reports each lost connection with a stack. Held here, because
-     * the JDK forgets the level of a logger that nobody holds.
+     * Logs of the gRPC inside Ratis, which bypass SLF4J: it reports each lost connection with a stack. It is held here,
+     * because the JDK forgets the level of a logger that nobody holds.
      */
     private static final Logger GRPC_LOG = Logger.getLogger("org.apache.ratis.thirdparty.io");
 

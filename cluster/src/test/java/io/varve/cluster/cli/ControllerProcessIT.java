@@ -43,7 +43,8 @@ import static io.varve.cluster.testing.TestMembers.primary;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Three controllers in processes of their own, which are killed, stopped, or have no room. Confined to the test's thread.
+ * Three controllers in processes of their own, which are killed, stopped, or have no room. Confined to the test's
+ * thread.
  *
  * <p>All tests share the controllers: each one has a member of its own.
  */

@@ -22,8 +22,8 @@ import static io.varve.cluster.testing.TestMembers.id;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Random commands. After each one the state keeps its invariants; a snapshot and the commands after it lead to the state
- * of the live one. Confined to the test's thread.
+ * Random commands. After each one the state keeps its invariants; a snapshot and the commands after it lead to the
+ * state of the live one. Confined to the test's thread.
  */
 final class ClusterStateModelTest {
     private static final int MEMBERS = 8;
