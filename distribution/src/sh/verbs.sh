@@ -12,6 +12,9 @@ Usage: $program VERB [ARGUMENTS]
                                      whether it is damaged
   check-log DIR [--repair]           read an append-only log in the same way; --repair writes a copy to DIR.repaired
                                      that ends before the damage
+  controller [FILE] --port N --dir DIR [--peers ID@HOST:PORT,...]
+                                     start a controller: one, three or five of them run a cluster (controller --help)
+  cluster create|add|remove|status   operate a cluster through its controllers (cluster --help)
   run [EXPERIMENT] [OPTIONS]         run an experiment; without a name the default one, about a minute (run --help)
   experiments                        list the experiments, what each asks and how long each takes
   simulate [TRACE] [OPTIONS]         replacement policies on a trace, or on YCSB's requests (simulate --help)
@@ -107,12 +110,26 @@ check_files() { # check-rdb|check-log ARGUMENTS...
     java_exec server io.varve.server.check.FileCheck "$@"
 }
 
-known_verbs="serve, check-rdb, check-log, run, experiments, simulate, mrc, ycsb, jmh, help, version"
+# Runs a controller, or a command that speaks to the controllers. Both have a small heap: the state is some kilobytes.
+control_plane() { # controller|cluster ARGUMENTS...
+    case $1 in
+        controller) main=io.varve.cluster.cli.ControllerMain ;;
+        cluster) main=io.varve.cluster.cli.ClusterMain ;;
+    esac
+    shift
+    VARVE_JAVA_OPTS="-Xmx128m -XX:+UseSerialGC -XX:-UsePerfData -XX:+ExitOnOutOfMemoryError \
+--sun-misc-unsafe-memory-access=allow -Dlogback.configurationFile=io/varve/cluster/logback-controller.xml -Xlog:disable \
+-Xlog:all=error:stderr ${VARVE_JAVA_OPTS:-}"
+    java_exec experiments "$main" "$@"
+}
+
+known_verbs="serve, check-rdb, check-log, run, experiments, simulate, mrc, ycsb, jmh, controller, cluster, help, version"
 
 # Runs a verb other than serve and version.
 run_verb() { # VERB ARGUMENTS...
     case $1 in
         check-rdb | check-log) check_files "$@" ;;
+        controller | cluster) control_plane "$@" ;;
         run | experiments | simulate | mrc) experiments "$@" ;;
         ycsb | jmh) "$@" ;;
     esac

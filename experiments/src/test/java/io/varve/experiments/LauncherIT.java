@@ -48,7 +48,8 @@ final class LauncherIT {
     void helpListsTheVerbsOfThisVersionAlone() throws IOException, InterruptedException {
         Answer help = run(Map.of(), "help");
         assertThat(help.status()).isZero();
-        assertThat(help.text()).contains("serve", "check-rdb", "check-log", "run", "experiments", "simulate", "mrc",
+        assertThat(help.text()).contains("serve", "check-rdb", "check-log", "controller", "cluster", "run",
+                "experiments", "simulate", "mrc",
                 "ycsb", "jmh", "version");
     }
 

@@ -12,8 +12,17 @@ import org.jspecify.annotations.Nullable;
  * @param port from 1 to 65535
  * @param weight share of the slots in relation to other members; positive
  * @param primaryId the member that it replicates; null: it is a primary
+ * @param kind who keeps its lease
  */
-public record Member(String id, String host, int port, double weight, @Nullable String primaryId) {
+public record Member(String id, String host, int port, double weight, @Nullable String primaryId, Kind kind) {
+    /** The kinds of servers. */
+    public enum Kind {
+        /** Sends heartbeats and refuses writes without a lease. */
+        VARVE,
+        /** A redis-server or Valkey that knows no cluster. The controller pings it and never promotes in its place. */
+        PLAIN
+    }
+
     private static final Pattern ID = Pattern.compile("[0-9a-f]{40}");
     private static final int MAX_PORT = 65_535;
 
@@ -33,8 +42,28 @@ public record Member(String id, String host, int port, double weight, @Nullable 
         }
     }
 
+    /** A member of kind {@link Kind#VARVE}. */
+    public Member(String id, String host, int port, double weight, @Nullable String primaryId) {
+        this(id, host, port, weight, primaryId, Kind.VARVE);
+    }
+
     public boolean isPrimary() {
         return primaryId == null;
+    }
+
+    /** This member as a replica of another one; null: as a primary. */
+    public Member withPrimary(@Nullable String newPrimaryId) {
+        return new Member(id, host, port, weight, newPrimaryId, kind);
+    }
+
+    /** This member with another weight. */
+    public Member withWeight(double newWeight) {
+        return new Member(id, host, port, newWeight, primaryId, kind);
+    }
+
+    /** This member at another address. */
+    public Member withAddress(String newHost, int newPort) {
+        return new Member(id, newHost, newPort, weight, primaryId, kind);
     }
 
     /** @return HOST:PORT */

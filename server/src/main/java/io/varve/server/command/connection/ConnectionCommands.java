@@ -222,7 +222,7 @@ public final class ConnectionCommands {
         reply.bulkAscii("mode");
         reply.bulkAscii(server.cluster() == null ? "standalone" : "cluster");
         reply.bulkAscii("role");
-        reply.bulkAscii("master");
+        reply.bulkAscii(server.role().isReplica() ? "replica" : "master");
         reply.bulkAscii("modules");
         reply.array(0);
     }

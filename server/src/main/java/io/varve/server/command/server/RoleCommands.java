@@ -70,7 +70,9 @@ final class RoleCommands {
     }
 
     private static void replicaOf(CommandContext context) {
-        if (context.client().isReplica()) {
+        if (context.server().cluster() != null) {
+            context.reply().error("ERR REPLICAOF not allowed in cluster mode.");
+        } else if (context.client().isReplica()) {
             context.reply().error("ERR Command is not valid when client is a replica.");
         } else if (!context.server().role().failoverState().equals(ReplicaRole.NO_FAILOVER)) {
             context.reply().error("ERR REPLICAOF not allowed while failing over.");
