@@ -3,6 +3,7 @@ package io.varve.memory;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.varve.memory.config.CacheConfig;
 import io.varve.memory.item.Ticker;
@@ -14,18 +15,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Tests what a replica's cache does with items that have expired: nothing, and only one thread finds them. */
 class FollowedCacheTest {
-    /** A clock that only the test advances. Confined to the test's thread. */
+    /** A clock that only the test advances. Thread-safe. */
     private static final class StandingTicker implements Ticker {
-        private volatile long millis = 1_750_000_000_000L;
+        private final AtomicLong millis = new AtomicLong(1_750_000_000_000L);
 
         @Override
         public long wallMillis() {
-            return millis;
+            return millis.get();
         }
 
         @Override
         public long nanoTime() {
-            return TimeUnit.MILLISECONDS.toNanos(millis);
+            return TimeUnit.MILLISECONDS.toNanos(millis.get());
+        }
+
+        void pass(long elapsedMillis) {
+            millis.addAndGet(elapsedMillis);
         }
     }
 
@@ -44,10 +49,10 @@ class FollowedCacheTest {
                 Cache.open(CacheConfig.defaults(8L << 20).withShards(2).withTicker(ticker)))) {
             fixture.cache.follow(Thread.currentThread());
             for (int i = 0; i < 1000; i++) {
-                fixture.set(0, bytes("key" + i), new byte[100], ticker.millis + 10);
+                fixture.set(0, bytes("key" + i), new byte[100], ticker.wallMillis() + 10);
             }
-            ticker.millis += 100_000;
-            fixture.session.now(ticker.millis);
+            ticker.pass(100_000);
+            fixture.session.now(ticker.wallMillis());
             fixture.cache.maintain();
             assertThat(fixture.cache.size(0)).isEqualTo(1000);
             assertThat(fixture.get(0, bytes("key1"))).hasSize(100);
@@ -58,7 +63,7 @@ class FollowedCacheTest {
             assertThat(fixture.cache.checkIntegrity()).isEmpty();
             fixture.cache.follow(null);
             assertThat(fixture.get(0, bytes("key2"))).isNull();
-            ticker.millis += 1000;
+            ticker.pass(1000);
             fixture.cache.maintain();
             assertThat(fixture.cache.size(0)).isZero();
         }
@@ -75,11 +80,11 @@ class FollowedCacheTest {
                     boolean isRewritten = i % 2 == 0;
                     if (round == 0 || isRewritten) {
                         fixture.set(0, bytes("key" + i), new byte[1000 + round],
-                                isRewritten ? -1 : ticker.millis + 10);
+                                isRewritten ? -1 : ticker.wallMillis() + 10);
                     }
                 }
-                ticker.millis += 1000;
-                fixture.session.now(ticker.millis);
+                ticker.pass(1000);
+                fixture.session.now(ticker.wallMillis());
                 fixture.cache.maintain();
             }
             assertThat(fixture.cache.stats().segmentsCleaned()).isPositive();
