@@ -178,6 +178,8 @@ public final class ClientConnection extends ChannelInboundHandlerAdapter impleme
     private void endOfInput() {
         String error = input.error();
         if (error != null) {
+            // First: the reply below wakes the client, which must not come here again.
+            isClosing = true;
             replyErrorOfBytes("ERR " + error);
             closeAfterReplies();
         } else if (isInputEnded) {

@@ -119,7 +119,7 @@ final class ClientSubscriptions {
         PendingReply pending = client.expect();
         names(kind).put(name, to);
         client.profile().listening(true);
-        Confirmations missing = new Confirmations(kind, "subscribe", name, to.size(), pending);
+        Confirmations missing = new Confirmations(kind, "subscribe", name, count(kind), to.size(), pending);
         to.forEach(lane -> lane.send(kind.prefix + "subscribe", name, missing));
     }
 
@@ -138,7 +138,7 @@ final class ClientSubscriptions {
             return;
         }
         PendingReply pending = client.expect();
-        Confirmations missing = new Confirmations(kind, "unsubscribe", name, from.size(), pending);
+        Confirmations missing = new Confirmations(kind, "unsubscribe", name, count(kind), from.size(), pending);
         from.forEach(lane -> lane.send(kind.prefix + "unsubscribe", name, missing));
     }
 
@@ -151,13 +151,17 @@ final class ClientSubscriptions {
     }
 
     private void confirm(Kind kind, String verb, @Nullable ByteBuf name) {
-        client.send(confirmation(kind, verb, name));
+        client.send(confirmation(kind, verb, name, count(kind)));
     }
 
-    private ByteBuf confirmation(Kind kind, String verb, @Nullable ByteBuf name) {
-        long count = kind == Kind.SHARD_CHANNEL
+    /** The number of subscriptions that a confirmation contains. */
+    private long count(Kind kind) {
+        return kind == Kind.SHARD_CHANNEL
                 ? names(kind).size()
                 : names(Kind.CHANNEL).size() + names(Kind.PATTERN).size();
+    }
+
+    private ByteBuf confirmation(Kind kind, String verb, @Nullable ByteBuf name, long count) {
         boolean isListening = names(Kind.CHANNEL).size() + names(Kind.PATTERN).size()
                 + names(Kind.SHARD_CHANNEL).size() > 0;
         client.profile().listening(isListening);
@@ -204,13 +208,16 @@ final class ClientSubscriptions {
         private final Kind kind;
         private final String verb;
         private final ByteBuf name;
+        private final long count;
         private final PendingReply pending;
         private int missing;
 
-        Confirmations(Kind kind, String verb, ByteBuf name, int missing, PendingReply pending) {
+        /** @param count the number of subscriptions after this one has begun or ended */
+        Confirmations(Kind kind, String verb, ByteBuf name, long count, int missing, PendingReply pending) {
             this.kind = kind;
             this.verb = verb;
             this.name = name;
+            this.count = count;
             this.missing = missing;
             this.pending = pending;
         }
@@ -218,7 +225,7 @@ final class ClientSubscriptions {
         void arrived() {
             missing--;
             if (missing == 0) {
-                pending.accept(confirmation(kind, verb, name));
+                pending.accept(confirmation(kind, verb, name, count));
             }
         }
 

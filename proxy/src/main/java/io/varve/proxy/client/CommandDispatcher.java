@@ -106,7 +106,7 @@ final class CommandDispatcher {
     }
 
     private void refuse(@Nullable CommandSpec spec, String error) {
-        if (spec != null && spec.fullName().equals("exec") && transaction.isOpen()) {
+        if (spec != null && spec.fullName().equals("exec")) {
             transaction.abort(error);
         } else {
             transaction.fail();

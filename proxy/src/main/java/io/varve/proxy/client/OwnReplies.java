@@ -20,7 +20,17 @@ final class OwnReplies {
     /** A reply in a buffer of its own. */
     ByteBuf of(int protocol, Consumer<ReplyWriter> content) {
         writer.protocol(protocol);
-        content.accept(writer);
+        long begin = writer.mark();
+        boolean isWritten = false;
+        try {
+            content.accept(writer);
+            isWritten = true;
+        } finally {
+            if (!isWritten) {
+                // What another reply would begin with otherwise.
+                writer.rollback(begin);
+            }
+        }
         ByteBuf reply = allocator.directBuffer(Math.toIntExact(writer.pendingBytes()));
         writer.take(piece -> {
             reply.writeBytes(piece);
