@@ -12,7 +12,8 @@ import io.varve.proxy.map.BlockingConnection;
 import io.varve.proxy.resp.Reply;
 import io.varve.proxy.testing.RedisMember;
 import io.varve.proxy.testing.TestProxy;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
@@ -26,16 +27,21 @@ class ProxyClusterIT {
     private static final String SLOT = Integer.toString(HashSlot.of("moving"));
     private static final int COUNTERS = 20;
 
-    private TestProxy proxy;
+    private static TestProxy proxy;
 
-    @BeforeEach
-    void start() throws IOException, InterruptedException {
+    @BeforeAll
+    static void start() throws IOException, InterruptedException {
         proxy = TestProxy.overCluster(3);
     }
 
-    @AfterEach
-    void stop() {
+    @AfterAll
+    static void stop() {
         proxy.close();
+    }
+
+    @BeforeEach
+    void empty() throws IOException {
+        proxy.call("FLUSHALL");
     }
 
     @Test
@@ -153,13 +159,13 @@ class ProxyClusterIT {
 
     @Test
     void aLostPrimaryWithoutReplica_refusesItsSlotsOnly() throws Exception {
-        for (int i = 0; i < 50; i++) {
-            assertThat(proxy.call("SET", "key" + i, "v").text()).isEqualTo("OK");
-        }
-        proxy.members().getFirst().kill();
         int refused = 0;
         int served = 0;
-        try (BlockingConnection client = proxy.connect()) {
+        try (TestProxy failing = TestProxy.overCluster(3); BlockingConnection client = failing.connect()) {
+            for (int i = 0; i < 50; i++) {
+                assertThat(client.call("SET", "key" + i, "v").text()).isEqualTo("OK");
+            }
+            failing.members().getFirst().kill();
             for (int i = 0; i < 50; i++) {
                 client.send("GET", "key" + i);
             }

@@ -68,7 +68,8 @@ class ProxyFaultsIT {
     @Test
     void aWriteInFlightAtALostConnection_fails_andAReadIsRepeated() throws Exception {
         try (TestProxy proxy = TestProxy.overServers(1, "--member-reply-timeout-ms", "60000");
-                BlockingConnection reader = proxy.connect(); BlockingConnection writer = proxy.connect()) {
+                BlockingConnection reader = proxy.connect();
+                BlockingConnection writer = proxy.connect()) {
             RedisMember member = proxy.members().getFirst();
             reader.call("SET", "key", "value");
             writer.call("SET", "number", "1");
@@ -151,7 +152,8 @@ class ProxyFaultsIT {
         String value = "v".repeat(1 << 20);
         int requests = 100;
         try (TestProxy proxy = TestProxy.overServers(1, "--max-pipeline", "8");
-                BlockingConnection slow = proxy.connect(); BlockingConnection client = proxy.connect()) {
+                BlockingConnection slow = proxy.connect();
+                BlockingConnection client = proxy.connect()) {
             proxy.call("SET", "large", value);
             for (int i = 0; i < requests; i++) {
                 slow.send("GET", "large");

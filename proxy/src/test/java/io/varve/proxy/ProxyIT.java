@@ -302,8 +302,10 @@ class ProxyIT {
         proxy.call("SET", "hot", "value");
         RedisMember owner = owner("hot");
         long before = proxy.info("merged_reads");
-        try (BlockingConnection first = proxy.connect(); BlockingConnection second = proxy.connect();
-                BlockingConnection third = proxy.connect(); BlockingConnection fourth = proxy.connect()) {
+        try (BlockingConnection first = proxy.connect();
+                BlockingConnection second = proxy.connect();
+                BlockingConnection third = proxy.connect();
+                BlockingConnection fourth = proxy.connect()) {
             owner.freeze();
             for (BlockingConnection client : List.of(first, second, third, fourth)) {
                 client.send("GET", "hot");

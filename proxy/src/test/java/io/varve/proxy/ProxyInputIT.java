@@ -1,6 +1,8 @@
 package io.varve.proxy;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Random;
@@ -39,7 +41,7 @@ class ProxyInputIT {
 
     /** All that a server sends until it closes the connection. */
     private static String answer(int port, String input) throws IOException {
-        try (java.net.Socket socket = new java.net.Socket("127.0.0.1", port)) {
+        try (java.net.Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             socket.setSoTimeout(TIMEOUT_MILLIS);
             socket.getOutputStream().write(input.getBytes(StandardCharsets.ISO_8859_1));
             return new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);

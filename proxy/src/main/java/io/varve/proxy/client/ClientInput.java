@@ -63,7 +63,7 @@ final class ClientInput {
             if (held.writableBytes() < received.readableBytes() || held.refCnt() > 1) {
                 long needed = Math.max(decoder.neededBytes(), total);
                 ByteBuf larger = allocator
-                        .directBuffer((int) Math.clamp(Math.max(needed, 2L * total), MIN_BYTES, maxBytes));
+                        .directBuffer(Math.clamp(Math.max(needed, 2L * total), MIN_BYTES, maxBytes));
                 larger.writeBytes(held, held.readerIndex(), held.readableBytes());
                 held.release();
                 bytes = larger;

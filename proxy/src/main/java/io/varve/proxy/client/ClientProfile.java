@@ -82,7 +82,9 @@ final class ClientProfile {
     /** Its line of CLIENT LIST. */
     String line() {
         long age = java.util.concurrent.TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - connectedNanos);
-        return "id=" + id + " addr=" + address + " laddr=" + localAddress + " name=" + name + " age=" + age + " db=0 cmd="
-                + lastCommand + " user=default lib-name=" + library + " lib-ver=" + libraryVersion + " resp=" + protocol;
+        return "id=" + id + " addr=" + address + " laddr=" + localAddress + " name=" + name + " age=" + age
+                + " db=0 cmd="
+                + lastCommand + " user=default lib-name=" + library + " lib-ver=" + libraryVersion + " resp="
+                + protocol;
     }
 }

@@ -43,7 +43,8 @@ final class ClusterSlots {
         }
     }
 
-    private static Member member(Reply node, String id, Endpoint reporter, @org.jspecify.annotations.Nullable String primary) {
+    private static Member member(Reply node, String id, Endpoint reporter,
+            @org.jspecify.annotations.Nullable String primary) {
         String host = node.elements().get(0).textOrEmpty();
         // A node that does not know its own address reports an empty host or, in Redis 7, a question mark.
         boolean isUnknown = host.isEmpty() || host.equals("?");

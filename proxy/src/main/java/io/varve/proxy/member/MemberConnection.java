@@ -48,6 +48,8 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
     private @Nullable Consumer<ByteBuf> frames;
     private int handshakeReplies;
     private boolean isReady;
+    /** Whether a connection that ends before it is ready says that the member is ill. */
+    private boolean isFault = true;
     private boolean isClosed;
     private boolean isFlushDue;
     private String why = "the member closed the connection";
@@ -98,6 +100,8 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
                 boolean mayRecover = text.startsWith("LOADING") || text.startsWith("BUSY")
                         || text.startsWith("MASTERDOWN");
                 if (!mayRecover) {
+                    // A server without RESP3 is well: only its RESP3 clients cannot be served.
+                    isFault = !text.startsWith("ERR unknown command") && !text.startsWith("NOPROTO");
                     close("the member refused the handshake: " + text);
                     return;
                 }
@@ -284,6 +288,6 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
         }
         List<MemberCall> calls = List.copyOf(inFlight);
         inFlight.clear();
-        lane.closed(isReady, calls, failure, why);
+        lane.closed(isReady, isFault && !isReady || !calls.isEmpty(), calls, failure, why);
     }
 }

@@ -210,9 +210,9 @@ public final class MemberLane {
         }
     }
 
-    void closed(boolean wasReady, List<MemberCall> calls, MemberFailure failure, String why) {
+    /** @param isFailure whether the member has failed */
+    void closed(boolean wasReady, boolean isFailure, List<MemberCall> calls, MemberFailure failure, String why) {
         connection = null;
-        boolean isFailure = !wasReady || !calls.isEmpty();
         if (isFailure && !isBroken) {
             health.failed(System.nanoTime(), why);
             LOG.debug("Connection to {}: {}; {} calls in flight", endpoint, why, calls.size());

@@ -83,7 +83,8 @@ public final class SharedReads {
 
         @Override
         public void accept(ByteBuf reply) {
-            @Nullable SharedRead current = inFlight.get(request);
+            @Nullable
+            SharedRead current = inFlight.get(request);
             if (current == this) {
                 inFlight.remove(request);
             }

@@ -25,6 +25,8 @@ public final class OutgoingBytes {
     }
 
     /** Adds a piece and takes it over. */
+    // A void promise passes a failure to the pipeline, whose handler closes the channel.
+    @SuppressWarnings("FutureReturnValueIgnored")
     public void add(ByteBuf piece) {
         int length = piece.readableBytes();
         unflushedBytes += length;
@@ -61,6 +63,8 @@ public final class OutgoingBytes {
         target.writeBytes(piece, piece.readerIndex(), length);
     }
 
+    // As in add.
+    @SuppressWarnings("FutureReturnValueIgnored")
     private void writeChunk() {
         ByteBuf written = chunk;
         if (written != null) {

@@ -92,16 +92,14 @@ public final class RoutedCall implements MemberCall.Outcome {
             }
             return;
         }
-        ByteBuf sent = request;
-        int replies = leading;
-        if (isAsking) {
-            isAsking = false;
-            sent = Asking.before(request);
-            replies++;
-        }
+        boolean asks = isAsking;
+        ByteBuf sent = asks ? Asking.before(request) : request;
+        isAsking = false;
         redirected = null;
         router.members().shared(to, origin.protocol(), origin.id())
-                .submit(new MemberCall(sent, replies, true, sent == request ? this : new Asked(sent)));
+                .submit(asks
+                        ? new MemberCall(sent, leading + 1, true, new Asked(sent))
+                        : new MemberCall(sent, leading, true, this));
     }
 
     /** Releases the request with ASKING after its outcome. Confined to the event loop. */

@@ -58,7 +58,8 @@ public final class RedisMember implements AutoCloseable {
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
         assertThat(creation.waitFor(1, TimeUnit.MINUTES)).isTrue();
         for (RedisMember member : started) {
-            await().atMost(START).until(() -> member.call("CLUSTER", "INFO").textOrEmpty().contains("cluster_state:ok"));
+            await().atMost(START)
+                    .until(() -> member.call("CLUSTER", "INFO").textOrEmpty().contains("cluster_state:ok"));
         }
         return started;
     }
