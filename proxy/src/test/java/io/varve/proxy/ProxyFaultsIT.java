@@ -43,7 +43,7 @@ class ProxyFaultsIT {
             RedisMember member = proxy.members().getFirst();
             List<String> lost = fill(proxy, member);
             member.kill();
-            await().atMost(20, TimeUnit.SECONDS).until(() -> {
+            await().atMost(60, TimeUnit.SECONDS).until(() -> {
                 client.call("GET", lost.getFirst());
                 return health(proxy, member).contains("state=ejected");
             });
@@ -58,10 +58,10 @@ class ProxyFaultsIT {
             assertThat(client.call("MGET", lost.getFirst(), "key0", "key1", "key2", "key3", "key4").isError()).isTrue();
             assertThat(client.call("DBSIZE").isError()).isTrue();
             member.restart();
-            await().atMost(20, TimeUnit.SECONDS)
+            await().atMost(60, TimeUnit.SECONDS)
                     .until(() -> !client.call("SET", lost.getFirst(), "again").isError());
             assertThat(client.call("GET", lost.getFirst()).text()).isEqualTo("again");
-            await().atMost(20, TimeUnit.SECONDS).until(() -> health(proxy, member).contains("state=up"));
+            await().atMost(60, TimeUnit.SECONDS).until(() -> health(proxy, member).contains("state=up"));
         }
     }
 
@@ -90,8 +90,8 @@ class ProxyFaultsIT {
 
     @Test
     void aFrozenMember_timesOut_andDelaysNoOther() throws Exception {
-        try (TestProxy proxy = TestProxy.overServers(3, "--member-reply-timeout-ms", "300",
-                "--member-connect-timeout-ms", "300"); BlockingConnection client = proxy.connect()) {
+        try (TestProxy proxy = TestProxy.overServers(3, "--member-reply-timeout-ms", "2000",
+                "--member-connect-timeout-ms", "2000"); BlockingConnection client = proxy.connect()) {
             RedisMember member = proxy.members().getFirst();
             List<String> stuck = fill(proxy, member);
             member.freeze();
@@ -103,14 +103,14 @@ class ProxyFaultsIT {
                     }
                 }
                 assertThat(waiting.read().isError()).isTrue();
-                await().atMost(20, TimeUnit.SECONDS).until(() -> {
+                await().atMost(60, TimeUnit.SECONDS).until(() -> {
                     waiting.call("GET", stuck.getFirst());
                     return health(proxy, member).contains("state=ejected");
                 });
                 assertThat(health(proxy, member)).doesNotContain("timeouts=0");
             }
             member.thaw();
-            await().atMost(20, TimeUnit.SECONDS).until(() -> !client.call("GET", stuck.getFirst()).isError());
+            await().atMost(60, TimeUnit.SECONDS).until(() -> !client.call("GET", stuck.getFirst()).isError());
         }
     }
 
@@ -136,7 +136,7 @@ class ProxyFaultsIT {
             });
             // The sender is held by TCP once all buffers are full: of the proxy, and of both sockets.
             AtomicInteger last = new AtomicInteger(-1);
-            await().pollInterval(500, TimeUnit.MILLISECONDS).atMost(20, TimeUnit.SECONDS)
+            await().pollInterval(500, TimeUnit.MILLISECONDS).atMost(60, TimeUnit.SECONDS)
                     .until(() -> last.getAndSet(sent.get()) == sent.get());
             assertThat(sent.get()).isLessThan(requests / 2);
             member.thaw();
@@ -177,7 +177,7 @@ class ProxyFaultsIT {
             for (int i = 0; i < 200; i++) {
                 slow.send("GET", "large");
             }
-            await().atMost(20, TimeUnit.SECONDS).until(() -> proxy.info("slow_clients_disconnected") == 1);
+            await().atMost(60, TimeUnit.SECONDS).until(() -> proxy.info("slow_clients_disconnected") == 1);
             assertThat(proxy.call("GET", "none").text()).isNull();
         }
     }

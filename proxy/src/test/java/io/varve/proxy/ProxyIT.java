@@ -35,7 +35,7 @@ class ProxyIT {
 
     @BeforeAll
     static void start() throws IOException {
-        proxy = TestProxy.overServers(3);
+        proxy = TestProxy.overServers(3, "--member-reply-timeout-ms", "60000");
     }
 
     @AfterAll
@@ -312,7 +312,7 @@ class ProxyIT {
                 client.send("GET", "hot");
             }
             // With two event loops at least six of the eight reads join one of the others.
-            await().atMost(4, TimeUnit.SECONDS).until(() -> proxy.info("merged_reads") >= before + 6);
+            await().atMost(20, TimeUnit.SECONDS).until(() -> proxy.info("merged_reads") >= before + 6);
             owner.thaw();
             for (BlockingConnection client : List.of(first, second, third, fourth)) {
                 assertThat(client.read().text()).isEqualTo("value");
@@ -331,7 +331,7 @@ class ProxyIT {
             owner.freeze();
             long before = proxy.info("total_commands_processed");
             reader.send("GET", "own");
-            await().atMost(4, TimeUnit.SECONDS).until(() -> proxy.info("total_commands_processed") > before + 1);
+            await().atMost(20, TimeUnit.SECONDS).until(() -> proxy.info("total_commands_processed") > before + 1);
             writer.send("SET", "own", "new");
             writer.send("GET", "own");
             owner.thaw();

@@ -54,6 +54,7 @@ public record Redirection(Kind kind, @Nullable Endpoint to) {
     }
 
     private static @Nullable Endpoint endpoint(String address, Endpoint from) {
-        return Endpoint.parse(address.startsWith(":") ? from.host() + address : address);
+        boolean hasNoHost = address.lastIndexOf(':') == 0;
+        return Endpoint.parse(hasNoHost ? from.host() + address : address);
     }
 }
