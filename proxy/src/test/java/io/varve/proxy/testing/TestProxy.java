@@ -43,8 +43,13 @@ public final class TestProxy implements AutoCloseable {
 
     /** A proxy over these members, which it closes. */
     public static TestProxy over(List<RedisMember> members, String... options) throws IOException {
-        List<String> arguments = new ArrayList<>(List.of("--port", "0", "--io-threads", "2", "--members",
-                members.stream().map(RedisMember::address).collect(Collectors.joining(","))));
+        return at(members.stream().map(RedisMember::address).collect(Collectors.joining(",")), members, options);
+    }
+
+    /** A proxy over members at these addresses; it closes the members. */
+    public static TestProxy at(String addresses, List<RedisMember> members, String... options) throws IOException {
+        List<String> arguments = new ArrayList<>(
+                List.of("--port", "0", "--io-threads", "2", "--members", addresses));
         arguments.addAll(Arrays.asList(options));
         TestProxy proxy = new TestProxy(ProxyServer.start(ProxySettings.read(arguments)), members);
         try (BlockingConnection connection = proxy.connect()) {
