@@ -17,7 +17,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Sends random commands to one server and to the proxy over three: the replies are equal. Confined to the test's thread.
+ * Sends random commands to one server and to the proxy over three: the replies are equal. Confined to the test's
+ * thread.
  *
  * <p>Between MULTI and EXEC only keys of one slot are drawn, because the proxy refuses others there.
  */

@@ -13,8 +13,8 @@ import io.varve.proxy.route.RouteErrors;
 import io.varve.proxy.route.RoutedCall;
 
 /**
- * Commands about all keys: each member with slots gets them, and one reply is made of the members'. Confined to an event
- * loop.
+ * Commands about all keys: each member with slots gets them, and one reply is made of the members'. Confined to an
+ * event loop.
  *
  * <p>SCAN goes to one member after the other. Its cursor is the member's cursor times the number of members, plus the
  * member's number in the order of the IDs. So a scan is complete only if the members stay the same.

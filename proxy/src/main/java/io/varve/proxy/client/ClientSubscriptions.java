@@ -19,12 +19,12 @@ import io.varve.server.command.spec.CommandSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The channels and patterns that a client has subscribed to, each on lanes of the client's own. Confined to the client's
- * event loop.
+ * The channels and patterns that a client has subscribed to, each on lanes of the client's own. Confined to the
+ * client's event loop.
  *
- * <p>A channel is subscribed at the member of its slot, where PUBLISH through the proxy sends its messages. A pattern is
- * subscribed at each plain member, and at one member of a cluster, which passes messages on by itself. The proxy writes
- * the confirmations, because it knows the client's total.
+ * <p>A channel is subscribed at the member of its slot, where PUBLISH through the proxy sends its messages. A pattern
+ * is subscribed at each plain member, and at one member of a cluster, which passes messages on by itself. The proxy
+ * writes the confirmations, because it knows the client's total.
  *
  * <p>If a lane breaks, messages may be lost, so the client is disconnected, as by a server that ends.
  */

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks the members of a cluster for their map with CLUSTER SLOTS: periodically, and after redirections. One thread asks;
- * any thread may request it. Guarded by {@code this}.
+ * Asks the members of a cluster for their map with CLUSTER SLOTS: periodically, and after redirections. One thread
+ * asks; any thread may request it. Guarded by {@code this}.
  *
  * <p>If members may be plain servers, the first member that answers decides. If it knows no cluster, the map is that of
  * {@link StaticMapSource} from then on.

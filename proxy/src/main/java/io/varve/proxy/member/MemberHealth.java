@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What the proxy's own traffic says about a member: latency, failures, and whether it is ejected. Thread-safe: all event
- * loops share it.
+ * What the proxy's own traffic says about a member: latency, failures, and whether it is ejected. Thread-safe: all
+ * event loops share it.
  *
  * <pre>
  *        failure            3rd failure in a row

@@ -21,7 +21,7 @@ public record Redirection(Kind kind, @Nullable Endpoint to) {
         MOVED,
         /** The other member may have the key, while the slot moves. */
         ASK,
-        /** The same member may serve it after a pause: TRYAGAIN, CLUSTERDOWN. */
+        /** It may be served there after a pause: TRYAGAIN, CLUSTERDOWN. */
         LATER
     }
 

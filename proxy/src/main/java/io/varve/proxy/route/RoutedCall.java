@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A request on its way to the member of its slot, with its attempts. Confined to an event loop.
  *
- * <p>It follows MOVED and ASK, and repeats after TRYAGAIN and CLUSTERDOWN, a bounded number of times: such a request has
- * not run. After the loss of its connection a read is repeated once; a write may have run, so its client gets an error.
- * A request that was not sent is repeated only in a cluster, where another member may take the slot over.
+ * <p>It follows MOVED and ASK, and repeats after TRYAGAIN and CLUSTERDOWN, a bounded number of times: such a request
+ * has not run. After the loss of its connection a read is repeated once; a write may have run, so its client gets an
+ * error. A request that was not sent is repeated only in a cluster, where another member may take the slot over.
  */
 public final class RoutedCall implements MemberCall.Outcome {
     /** Maximum number of redirections and pauses. */
