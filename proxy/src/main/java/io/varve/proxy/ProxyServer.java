@@ -31,7 +31,7 @@ import io.varve.proxy.map.SlotTable;
 import io.varve.proxy.map.StaticMapSource;
 import io.varve.proxy.member.LoopMembers;
 import io.varve.proxy.route.Router;
-import io.varve.server.command.registry.CommandCatalog;
+import io.varve.server.CommandCatalog;
 import io.varve.server.net.TcpListeners;
 import io.varve.server.net.Transport;
 import org.slf4j.Logger;

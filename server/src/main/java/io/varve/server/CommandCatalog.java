@@ -1,8 +1,9 @@
-package io.varve.server.command.registry;
+package io.varve.server;
 
 import io.varve.memory.Cache;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerState;
+import io.varve.server.command.registry.CommandFamilies;
 import io.varve.server.config.ServerConfig;
 
 /**
