@@ -1,6 +1,7 @@
 package io.varve.proxy.testing;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -9,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import io.varve.proxy.map.BlockingConnection;
 import io.varve.proxy.map.Endpoint;
@@ -137,8 +139,17 @@ public final class RedisMember implements AutoCloseable {
         awaitReady();
     }
 
+    /** Kills the process and removes its files. */
     @Override
     public void close() {
-        process.destroyForcibly();
+        process.destroyForcibly().onExit().join();
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+            Files.delete(folder);
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
     }
 }
