@@ -8,6 +8,7 @@ Usage: $program VERB [ARGUMENTS]
 
   serve [FILE] [--NAME VALUE]...     start the server (FILE is in redis.conf syntax; every setting is also an option:
                                      serve --help lists them)
+  proxy [FILE] [--NAME VALUE]...     start the proxy of a cluster or of several servers (proxy --help lists its settings)
   check-rdb FILE                     read a snapshot or another RDB file completely, without a server: what it has, and
                                      whether it is damaged
   check-log DIR [--repair]           read an append-only log in the same way; --repair writes a copy to DIR.repaired
@@ -103,6 +104,13 @@ jmh() {
     java_exec jmh io.varve.jmh.Benchmarks "$@"
 }
 
+# The proxy keeps no data: its memory is the buffers of clients and members.
+proxy() { # ARGUMENTS...
+    VARVE_JAVA_OPTS="-Xms16m -Xmx256m -XX:MaxDirectMemorySize=512m -XX:+UseSerialGC -XX:+ExitOnOutOfMemoryError \
+-XX:-UsePerfData -Dio.netty.leakDetection.level=disabled -Xlog:disable -Xlog:all=error:stderr ${VARVE_JAVA_OPTS:-}"
+    java_exec proxy io.varve.proxy.Main "$@"
+}
+
 # Checks files of data. A small heap suffices: the files are mapped.
 check_files() { # check-rdb|check-log ARGUMENTS...
     VARVE_JAVA_OPTS="-Xmx128m -XX:+UseSerialGC -XX:-UsePerfData -Xlog:disable \
@@ -123,11 +131,15 @@ control_plane() { # controller|cluster ARGUMENTS...
     java_exec experiments "$main" "$@"
 }
 
-known_verbs="serve, check-rdb, check-log, run, experiments, simulate, mrc, ycsb, jmh, controller, cluster, help, version"
+known_verbs="serve, proxy, check-rdb, check-log, run, experiments, simulate, mrc, ycsb, jmh, controller, cluster, help, version"
 
 # Runs a verb other than serve and version.
 run_verb() { # VERB ARGUMENTS...
     case $1 in
+        proxy)
+            shift
+            proxy "$@"
+            ;;
         check-rdb | check-log) check_files "$@" ;;
         controller | cluster) control_plane "$@" ;;
         run | experiments | simulate | mrc) experiments "$@" ;;

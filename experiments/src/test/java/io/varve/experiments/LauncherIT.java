@@ -48,7 +48,7 @@ final class LauncherIT {
     void helpListsTheVerbsOfThisVersionAlone() throws IOException, InterruptedException {
         Answer help = run(Map.of(), "help");
         assertThat(help.status()).isZero();
-        assertThat(help.text()).contains("serve", "check-rdb", "check-log", "controller", "cluster", "run",
+        assertThat(help.text()).contains("serve", "proxy", "check-rdb", "check-log", "controller", "cluster", "run",
                 "experiments", "simulate", "mrc",
                 "ycsb", "jmh", "version");
     }
@@ -74,7 +74,7 @@ final class LauncherIT {
     void unknownVerb_isStatus2() throws IOException, InterruptedException {
         Answer unknown = run(Map.of(), "frobnicate");
         assertThat(unknown.status()).isEqualTo(2);
-        assertThat(unknown.text()).contains("'frobnicate'").contains("serve, check-rdb, check-log, run");
+        assertThat(unknown.text()).contains("'frobnicate'").contains("serve, proxy, check-rdb, check-log, run");
     }
 
     @ParameterizedTest
@@ -127,7 +127,7 @@ final class LauncherIT {
     private Path unbuilt() throws IOException {
         Path home = Files.createDirectories(folder.resolve("new house"));
         Files.createDirectories(home.resolve("workloads/experiments"));
-        for (String module : List.of("memory-tier", "flash-tier", "cluster", "server", "ycsb-bindings",
+        for (String module : List.of("memory-tier", "flash-tier", "cluster", "server", "proxy", "ycsb-bindings",
                 "ycsb-bindings/flash",
                 "experiments")) {
             Files.createDirectories(home.resolve(module).resolve("src/main"));
@@ -139,7 +139,7 @@ final class LauncherIT {
                         #!/bin/sh
                         echo called >>builds
                         while [ ! -e go ]; do sleep 0.05; done
-                        for module in memory-tier flash-tier cluster server ycsb-bindings ycsb-bindings/flash experiments; do mkdir -p $module/target/classes; done
+                        for module in memory-tier flash-tier cluster server proxy ycsb-bindings ycsb-bindings/flash experiments; do mkdir -p $module/target/classes; done
                         printf '%%s\n' '%s' >experiments/target/runtime.classpath
                         """
                         .formatted(System.getProperty("java.class.path")));

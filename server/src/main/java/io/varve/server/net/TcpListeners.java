@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * The listening sockets of one port, one for each address of {@code bind}. Guarded by {@code this}; no caller may be on
  * the event loop that accepts connections, since callers wait for it.
  */
-final class TcpListeners {
+public final class TcpListeners {
     private static final Logger LOG = LoggerFactory.getLogger(TcpListeners.class);
     /** The error number on Linux, the only system with transports whose exceptions have error numbers. */
     private static final int EADDRINUSE = 98;
@@ -36,7 +36,7 @@ final class TcpListeners {
     private int port;
 
     /** @param listening receives all open sockets */
-    TcpListeners(ServerBootstrap bootstrap, ChannelGroup listening) {
+    public TcpListeners(ServerBootstrap bootstrap, ChannelGroup listening) {
         this.bootstrap = bootstrap;
         this.listening = listening;
     }
@@ -58,7 +58,7 @@ final class TcpListeners {
     }
 
     /** The port, even while {@code bind} names no address; 0 if there is none. */
-    synchronized int port() {
+    public synchronized int port() {
         return port;
     }
 
@@ -68,7 +68,7 @@ final class TcpListeners {
      * @param wanted the port; 0 for a free one
      * @throws IOException if a required address cannot be bound; then no socket listens
      */
-    synchronized void listen(String bind, int wanted) throws IOException {
+    public synchronized void listen(String bind, int wanted) throws IOException {
         prepare(bind, wanted).apply();
     }
 

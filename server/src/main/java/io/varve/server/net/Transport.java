@@ -6,17 +6,21 @@ import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerDomainSocketChannel;
 import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.ServerSocketChannel;
+import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.channel.uring.IoUring;
 import io.netty.channel.uring.IoUringIoHandler;
 import io.netty.channel.uring.IoUringServerDomainSocketChannel;
 import io.netty.channel.uring.IoUringServerSocketChannel;
+import io.netty.channel.uring.IoUringSocketChannel;
 
-/** The system's interface for socket events: epoll, io_uring or NIO. Immutable. */
-enum Transport {
+/** The system's interface for socket events: epoll, io_uring or NIO. Immutable. The proxy uses it, too. */
+public enum Transport {
     /** Preferred: it exists on every Linux, and containers do not disable it as they often do io_uring. */
     EPOLL("epoll"), IO_URING("io_uring"), NIO("nio");
 
@@ -27,7 +31,7 @@ enum Transport {
     }
 
     /** The best available transport, or the requested one. */
-    static Choice choose(String wanted) {
+    public static Choice choose(String wanted) {
         for (Transport transport : values()) {
             boolean configured = wanted.equals(transport.settingName);
             if (!configured && !wanted.equals("auto")) {
@@ -44,9 +48,9 @@ enum Transport {
     }
 
     /** A transport and the reason for its choice. */
-    record Choice(Transport transport, String reason) {}
+    public record Choice(Transport transport, String reason) {}
 
-    String settingName() {
+    public String settingName() {
         return settingName;
     }
 
@@ -67,7 +71,7 @@ enum Transport {
         return cause == null ? "" : String.valueOf(cause.getMessage());
     }
 
-    IoHandlerFactory ioHandlers() {
+    public IoHandlerFactory ioHandlers() {
         return switch (this) {
             case EPOLL -> EpollIoHandler.newFactory();
             case IO_URING -> IoUringIoHandler.newFactory();
@@ -84,7 +88,16 @@ enum Transport {
         };
     }
 
-    Class<? extends ServerSocketChannel> serverChannel() {
+    /** The channel that connects to a server. */
+    public Class<? extends SocketChannel> clientChannel() {
+        return switch (this) {
+            case EPOLL -> EpollSocketChannel.class;
+            case IO_URING -> IoUringSocketChannel.class;
+            case NIO -> NioSocketChannel.class;
+        };
+    }
+
+    public Class<? extends ServerSocketChannel> serverChannel() {
         return switch (this) {
             case EPOLL -> EpollServerSocketChannel.class;
             case IO_URING -> IoUringServerSocketChannel.class;

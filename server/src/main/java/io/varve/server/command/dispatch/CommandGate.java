@@ -7,6 +7,7 @@ import io.varve.server.command.batch.Batch;
 import io.varve.server.command.redirect.SlotCheck;
 import io.varve.server.command.session.Client;
 import io.varve.server.command.session.Transaction;
+import io.varve.server.command.spec.CommandErrors;
 import io.varve.server.command.spec.CommandFlag;
 import io.varve.server.command.spec.CommandSpec;
 import io.varve.server.command.spec.CommandTrait;
@@ -166,7 +167,7 @@ final class CommandGate {
             return denied;
         }
         if (!spec.has(CommandTrait.ALLOWED_WHILE_SUBSCRIBED) && client.isListeningOnly()) {
-            return Refusal.notWhileListening(spec);
+            return CommandErrors.notWhileListening(spec);
         }
         return monitored && MonitorFeed.isKeptFrom(client, spec) ? MonitorFeed.NOT_FOR_MONITORS : null;
     }

@@ -1,13 +1,12 @@
 package io.varve.server.command.dispatch;
 
-import java.nio.charset.StandardCharsets;
-import java.util.Locale;
-
 import io.varve.server.command.ServerState;
 import io.varve.server.command.batch.Batch;
+import io.varve.server.command.batch.BatchArguments;
 import io.varve.server.command.redirect.SlotCheck;
 import io.varve.server.command.session.Client;
 import io.varve.server.command.session.Transaction;
+import io.varve.server.command.spec.CommandErrors;
 import io.varve.server.command.spec.CommandSpec;
 import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.resp.ReplyWriter;
@@ -15,10 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Error replies for commands that are not run. Immutable: static methods only. */
 final class Refusal {
-    static final String NO_AUTH = "NOAUTH Authentication required.";
+    static final String NO_AUTH = CommandErrors.NO_AUTH;
     static final String NOT_IN_TRANSACTION = "ERR Command not allowed inside a transaction";
-    private static final String NOT_WHILE_LISTENING = "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET "
-            + "are allowed in this context";
     private static final String DEBUG_REFUSED = "ERR DEBUG command not allowed. If the enable-debug-command option is"
             + " set to \"local\", you can run it from a local connection, otherwise you need to set this option in the"
             + " configuration file, and then restart the server.";
@@ -29,45 +26,26 @@ final class Refusal {
 
     /** The error for a command that cannot be run at all. */
     static String of(Batch batch, int command, @Nullable CommandSpec spec, boolean mayDebug) {
+        BatchArguments arguments = new BatchArguments(batch, command);
         if (spec == null) {
-            StringBuilder text = new StringBuilder("ERR unknown command '").append(text(batch, command, 0, 128))
-                    .append("', with args beginning with: ");
-            int left = 128;
-            for (int i = 1; i < batch.argumentCount(command) && left > 0; i++) {
-                String argument = text(batch, command, i, left);
-                text.append('\'').append(argument).append("' ");
-                left -= argument.length() + 3;
-            }
-            return text.toString();
+            return CommandErrors.unknown(arguments);
         }
         if (spec.has(CommandTrait.DEBUG_ONLY) && batch.argumentCount(command) > 1 && !mayDebug) {
             return DEBUG_REFUSED;
         }
         if (spec.hasSubcommands() && batch.argumentCount(command) > 1) {
-            return "ERR unknown subcommand '" + text(batch, command, 1, 128) + "'. Try "
-                    + spec.name().toUpperCase(Locale.ROOT) + " HELP.";
+            return CommandErrors.unknownSubcommand(spec, arguments);
         }
-        return "ERR wrong number of arguments for '" + spec.fullName() + "' command";
+        return CommandErrors.wrongCount(spec);
     }
 
     /** The unknown command or subcommand name; null if the command is refused for another reason. */
     static @Nullable String unknownName(Batch batch, int command, @Nullable CommandSpec spec) {
         if (spec == null) {
-            return text(batch, command, 0, NAME_BYTES);
+            return CommandErrors.text(new BatchArguments(batch, command), 0, NAME_BYTES);
         }
         boolean known = !spec.hasSubcommands() || batch.argumentCount(command) < 2;
-        return known ? null : spec.name() + "|" + text(batch, command, 1, NAME_BYTES);
-    }
-
-    private static String text(Batch batch, int command, int argument, int maxBytes) {
-        int length = batch.length(batch.firstArgument(command) + argument);
-        byte[] bytes = batch.argumentBytes(command, argument, Math.min(length, maxBytes));
-        return new String(bytes, StandardCharsets.UTF_8);
-    }
-
-    /** The error for a command that RESP2 subscriber mode does not allow. */
-    static String notWhileListening(CommandSpec spec) {
-        return "ERR Can't execute '" + spec.fullName() + NOT_WHILE_LISTENING;
+        return known ? null : spec.name() + "|" + CommandErrors.text(new BatchArguments(batch, command), 1, NAME_BYTES);
     }
 
     /** Whether {@code enable-debug-command} allows the client DEBUG. */

@@ -1,0 +1,59 @@
+package io.varve.proxy.map;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.varve.cluster.map.HashSlot;
+import io.varve.cluster.map.Member;
+import io.varve.cluster.map.SlotMap;
+import org.jspecify.annotations.Nullable;
+
+/** A slot map in the form in which requests are routed: the endpoint of each slot. Immutable. */
+public final class SlotTable {
+    /** No member, before the first map is known. */
+    public static final SlotTable EMPTY = new SlotTable(SlotMap.EMPTY, true);
+
+    private final SlotMap map;
+    private final boolean clustered;
+    private final @Nullable Endpoint[] bySlot = new Endpoint[HashSlot.COUNT];
+    private final List<Endpoint> primaries;
+
+    /** @param clustered whether the members know slots, and redirect what is not theirs */
+    public SlotTable(SlotMap map, boolean clustered) {
+        this.map = map;
+        this.clustered = clustered;
+        Map<Member, Endpoint> owners = new HashMap<>();
+        for (int slot = 0; slot < HashSlot.COUNT; slot++) {
+            Member owner = map.owner(slot);
+            if (owner != null) {
+                bySlot[slot] = owners.computeIfAbsent(owner, member -> new Endpoint(member.host(), member.port()));
+            }
+        }
+        // In an order that does not depend on who reports the map: SCAN's cursors contain an index of this list.
+        List<Member> ordered = new ArrayList<>(owners.keySet());
+        ordered.sort(Comparator.comparing(Member::id));
+        primaries = ordered.stream().map(owners::get).map(java.util.Objects::requireNonNull).toList();
+    }
+
+    public SlotMap map() {
+        return map;
+    }
+
+    /** Whether the members know slots, and redirect what is not theirs. */
+    public boolean isClustered() {
+        return clustered;
+    }
+
+    /** @return null if no member serves the slot */
+    public @Nullable Endpoint owner(int slot) {
+        return bySlot[slot];
+    }
+
+    /** The members that have slots, in the order of their IDs. */
+    public List<Endpoint> primaries() {
+        return primaries;
+    }
+}

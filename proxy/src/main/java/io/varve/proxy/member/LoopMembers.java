@@ -1,0 +1,164 @@
+package io.varve.proxy.member;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import io.varve.proxy.map.Endpoint;
+import org.jspecify.annotations.Nullable;
+
+/** The lanes of one event loop to all members. Confined to the event loop. */
+public final class LoopMembers {
+    /** Idle dedicated lanes that are kept for a member and protocol. */
+    private static final int MAX_IDLE = 16;
+
+    private final EventLoop loop;
+    private final Class<? extends Channel> channelType;
+    private final MemberSettings settings;
+    private final MemberHealths healths;
+    private final Map<Place, MemberLane[]> shared = new HashMap<>();
+    private final Map<Place, ArrayDeque<MemberLane>> idle = new HashMap<>();
+    private final Set<MemberLane> dedicated = new HashSet<>();
+
+    private record Place(Endpoint endpoint, int protocol) {}
+
+    public LoopMembers(EventLoop loop, Class<? extends Channel> channelType, MemberSettings settings,
+            MemberHealths healths) {
+        this.loop = loop;
+        this.channelType = channelType;
+        this.settings = settings;
+        this.healths = healths;
+    }
+
+    EventLoop loop() {
+        return loop;
+    }
+
+    Class<? extends Channel> channelType() {
+        return channelType;
+    }
+
+    MemberSettings settings() {
+        return settings;
+    }
+
+    MemberHealth health(Endpoint endpoint) {
+        return healths.of(endpoint);
+    }
+
+    /**
+     * The lane that a client shares with others.
+     *
+     * @param client number of the client: it always has the same lane to a member, which keeps its calls in order
+     */
+    public MemberLane shared(Endpoint endpoint, int protocol, long client) {
+        MemberLane[] lanes = shared.computeIfAbsent(new Place(endpoint, protocol), place -> {
+            MemberLane[] created = new MemberLane[settings.connections()];
+            for (int i = 0; i < created.length; i++) {
+                created[i] = new MemberLane(this, place.endpoint(), place.protocol(), false);
+            }
+            return created;
+        });
+        return lanes[(int) (client % lanes.length)];
+    }
+
+    /** A lane for one client, who gives it back or closes it; null if the limit is reached. */
+    public @Nullable MemberLane dedicate(Endpoint endpoint, int protocol) {
+        ArrayDeque<MemberLane> kept = idle.get(new Place(endpoint, protocol));
+        while (kept != null && !kept.isEmpty()) {
+            MemberLane lane = kept.removeLast();
+            if (lane.isClean()) {
+                return lane;
+            }
+            close(lane);
+        }
+        if (dedicated.size() >= settings.maxDedicated()) {
+            return null;
+        }
+        MemberLane lane = new MemberLane(this, endpoint, protocol, true);
+        dedicated.add(lane);
+        return lane;
+    }
+
+    /** Takes a dedicated lane back: keeps it for others if the member holds no state for the client. */
+    public void giveBack(MemberLane lane) {
+        lane.onBroken(null);
+        ArrayDeque<MemberLane> kept = idle.computeIfAbsent(new Place(lane.endpoint(), lane.protocol()),
+                _ -> new ArrayDeque<>());
+        if (lane.isClean() && kept.size() < MAX_IDLE) {
+            kept.add(lane);
+        } else {
+            close(lane);
+        }
+    }
+
+    /** Closes a dedicated lane. */
+    public void close(MemberLane lane) {
+        dedicated.remove(lane);
+        lane.close();
+    }
+
+    /** Number of dedicated lanes, idle ones included. */
+    public int dedicatedCount() {
+        return dedicated.size();
+    }
+
+    boolean isForgotten(MemberLane lane) {
+        return !shared.containsKey(new Place(lane.endpoint(), lane.protocol()));
+    }
+
+    /** Forgets members that are not in the map: their lanes close when they are idle. */
+    public void retain(Collection<Endpoint> endpoints) {
+        List<MemberLane[]> forgotten = new ArrayList<>();
+        shared.entrySet().removeIf(entry -> {
+            boolean leaves = !endpoints.contains(entry.getKey().endpoint());
+            if (leaves) {
+                forgotten.add(entry.getValue());
+            }
+            return leaves;
+        });
+        for (MemberLane[] lanes : forgotten) {
+            for (MemberLane lane : lanes) {
+                lane.answered();
+            }
+        }
+        idle.forEach((place, lanes) -> {
+            if (!endpoints.contains(place.endpoint())) {
+                lanes.forEach(this::close);
+                lanes.clear();
+            }
+        });
+    }
+
+    /** Applies time limits, and probes ejected members; called about ten times a second. */
+    public void check() {
+        long now = System.nanoTime();
+        for (MemberLane[] lanes : List.copyOf(shared.values())) {
+            for (MemberLane lane : lanes) {
+                lane.check(now);
+            }
+            if (lanes.length > 0 && health(lanes[0].endpoint()).tryProbe(now)) {
+                lanes[0].probe();
+            }
+        }
+        List.copyOf(dedicated).forEach(lane -> lane.check(now));
+        dedicated.removeIf(MemberLane::isBroken);
+    }
+
+    /** Closes all lanes. */
+    public void close() {
+        for (MemberLane[] lanes : List.copyOf(shared.values())) {
+            for (MemberLane lane : lanes) {
+                lane.close();
+            }
+        }
+        List.copyOf(dedicated).forEach(this::close);
+    }
+}

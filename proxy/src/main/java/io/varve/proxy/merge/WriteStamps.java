@@ -1,0 +1,83 @@
+package io.varve.proxy.merge;
+
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+import io.varve.memory.offheap.Memory;
+
+/**
+ * Says whether a write to a key has been in flight through this proxy in a period. Thread-safe: all event loops share
+ * it.
+ *
+ * <p>Each stripe of keys has one word: the number of writes in flight, and above it the number of writes begun. If the
+ * word is equal at two times and had no write in flight, no write was in flight in between. A write that names no key,
+ * such as FLUSHALL, counts in a word of its own, which every read compares.
+ *
+ * <pre>
+ *  63                     24 23            0
+ *  +------------------------+--------------+
+ *  | writes begun           | in flight    |
+ *  +------------------------+--------------+
+ * </pre>
+ */
+public final class WriteStamps {
+    private static final int STRIPES = 1 << 16;
+    private static final int IN_FLIGHT_BITS = 24;
+    private static final long IN_FLIGHT_MASK = (1L << IN_FLIGHT_BITS) - 1;
+    private static final long BEGUN = (1L << IN_FLIGHT_BITS) + 1;
+    private static final int PRIME = 0x01000193;
+
+    private final AtomicLongArray stripes = new AtomicLongArray(STRIPES);
+    private final AtomicLong everything = new AtomicLong();
+
+    /** The stripe of a key. */
+    public static int stripe(long address, int length) {
+        int hash = length;
+        for (int i = 0; i < length; i++) {
+            hash = (hash ^ Memory.getByte(address + i)) * PRIME;
+        }
+        return (hash ^ hash >>> 16) & STRIPES - 1;
+    }
+
+    /** A write to keys of these stripes begins: called before it is sent. Empty: it may write to any key. */
+    public Write begin(int[] keys) {
+        for (int key : keys) {
+            stripes.addAndGet(key, BEGUN);
+        }
+        if (keys.length == 0) {
+            everything.addAndGet(BEGUN);
+        }
+        return new Write(keys);
+    }
+
+    long stamp(int stripe) {
+        return stripes.get(stripe);
+    }
+
+    long stampOfEverything() {
+        return everything.get();
+    }
+
+    static boolean isQuiet(long stamp) {
+        return (stamp & IN_FLIGHT_MASK) == 0;
+    }
+
+    /** A write in flight. Confined to the event loop of its client. */
+    public final class Write {
+        private final int[] keys;
+
+        private Write(int[] keys) {
+            this.keys = keys;
+        }
+
+        /** The write has ended: called once, before its client gets the reply. */
+        public void end() {
+            for (int key : keys) {
+                stripes.decrementAndGet(key);
+            }
+            if (keys.length == 0) {
+                everything.decrementAndGet();
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package io.varve.proxy.route;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+import io.netty.channel.EventLoop;
+import io.varve.proxy.map.Endpoint;
+import io.varve.proxy.map.MapSource;
+import io.varve.proxy.map.SlotTable;
+import io.varve.proxy.member.LoopMembers;
+import org.jspecify.annotations.Nullable;
+
+/** The slot map of an event loop, and its lanes to the members. Confined to the event loop. */
+public final class Router {
+    private final EventLoop loop;
+    private final LoopMembers members;
+    private final MapSource source;
+    private final RouteStatistics statistics;
+    private SlotTable table = SlotTable.EMPTY;
+    private long version;
+
+    public Router(EventLoop loop, LoopMembers members, MapSource source, RouteStatistics statistics) {
+        this.loop = loop;
+        this.members = members;
+        this.source = source;
+        this.statistics = statistics;
+    }
+
+    /** Routes by another map from now on. */
+    public void table(SlotTable changed) {
+        table = changed;
+        version++;
+        List<Endpoint> known = new ArrayList<>();
+        changed.map().members().forEach(member -> known.add(new Endpoint(member.host(), member.port())));
+        members.retain(known);
+    }
+
+    public SlotTable table() {
+        return table;
+    }
+
+    /** Rises with each change of the map. */
+    public long version() {
+        return version;
+    }
+
+    public LoopMembers members() {
+        return members;
+    }
+
+    RouteStatistics statistics() {
+        return statistics;
+    }
+
+    /** Requests a newer map. */
+    public void refresh(@Nullable Endpoint from) {
+        source.refresh(from);
+    }
+
+    /** Any member that has slots; null if none is known. */
+    public @Nullable Endpoint any() {
+        List<Endpoint> primaries = table.primaries();
+        return primaries.isEmpty() ? null : primaries.get(ThreadLocalRandom.current().nextInt(primaries.size()));
+    }
+
+    // A task of a loop that ends is dropped with its connections.
+    @SuppressWarnings("FutureReturnValueIgnored")
+    void later(Runnable task, long millis) {
+        loop.schedule(task, millis, TimeUnit.MILLISECONDS);
+    }
+}
