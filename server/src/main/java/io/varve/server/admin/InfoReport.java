@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 import io.varve.flash.tier.FlashTier;
 import io.varve.flash.tier.FlashTierStats;

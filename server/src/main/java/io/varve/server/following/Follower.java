@@ -37,14 +37,25 @@ public final class Follower implements ReplicaRole {
     /** The pause after a failure that the next attempt will probably meet again. */
     private static final long LONG_RETRY_MILLIS = 10_000;
     private static final long ACKNOWLEDGE_MILLIS = 1000;
+    /** The pause while another snapshot is being saved. */
+    private static final long BUSY_MILLIS = 100;
     private static final String NO_HISTORY = "?";
 
-    /**
-     * A primary to follow.
-     *
-     * @param onHanded if it is a replica that has to become the primary first: runs when it has, or has refused
-     */
-    private record Target(String host, int port, @Nullable Runnable onHanded) {}
+    /** A primary to follow: each request has one of its own. Immutable. */
+    private static final class Target {
+        private final String host;
+        private final int port;
+        /**
+         * If it is a replica that has to become the primary first: runs when it has, or has refused. Null for others.
+         */
+        private final @Nullable Runnable onHanded;
+
+        Target(String host, int port, @Nullable Runnable onHanded) {
+            this.host = host;
+            this.port = port;
+            this.onHanded = onHanded;
+        }
+    }
 
     private final ServerState server;
     private final CommandTable table;
@@ -470,9 +481,9 @@ public final class Follower implements ReplicaRole {
         }
     }
 
-    private synchronized void pause() throws IOException {
+    private static void pause() throws IOException {
         try {
-            wait(RETRY_MILLIS / 10);
+            TimeUnit.MILLISECONDS.sleep(BUSY_MILLIS);
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             throw new IOException("the server is closing", interrupted);

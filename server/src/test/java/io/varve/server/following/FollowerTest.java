@@ -168,7 +168,6 @@ class FollowerTest {
         from.command("HPERSIST", "hash", "FIELDS", "1", "a");
         from.command("GETEX", "text", "PX", "500");
         from.command("SETEX", "short", "1", "value");
-        from.command("RESTORE", "restored", "500", new String(new byte[0]));
         await(from);
         assertThat(to.command("GET", "text")).isEqualTo("$-1\r\n");
         assertThat(to.command("EXISTS", "list", "short")).isEqualTo(":0\r\n");

@@ -1,6 +1,5 @@
 package io.varve.server.command.server;
 
-import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
@@ -22,7 +21,6 @@ import io.varve.server.resp.RequestHeapBudget;
 import org.jspecify.annotations.Nullable;
 
 import static io.varve.server.command.spec.CommandFlag.ADMIN;
-import static io.varve.server.command.spec.CommandFlag.FAST;
 import static io.varve.server.command.spec.CommandFlag.LOADING;
 import static io.varve.server.command.spec.CommandFlag.NOSCRIPT;
 import static io.varve.server.command.spec.CommandFlag.NO_ASYNC_LOADING;

@@ -148,7 +148,7 @@ final class RoleCommands {
                 if (!context.requireLong(i)) {
                     return;
                 }
-                port = (int) Math.clamp(context.longValue(), 0, MAX_PORT);
+                port = Math.clamp(context.longValue(), 0, MAX_PORT);
             } else if (context.argumentIs(i, "FORCE") && !force) {
                 force = true;
             } else {
