@@ -17,6 +17,7 @@ import io.varve.server.clustering.ClusterState;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.registry.CommandFamilies;
+import io.varve.server.config.ConfigException;
 import io.varve.server.config.IgnoredSettings;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.config.Settings;
@@ -115,6 +116,11 @@ public final class VarveServer implements AutoCloseable {
             CommandTable table = CommandFamilies.table(server);
             AtomicInteger port = new AtomicInteger();
             server.role(new Follower(server, table, port::get));
+            server.limitMemory();
+            if (server.role().isReplica() && tiers.flash() != null) {
+                throw new ConfigException("replicaof " + config.text("replicaof") + ": expected no flash-dir: the"
+                        + " primary decides which keys a replica has, and the flash tier drops keys by itself");
+            }
             // Before the network: no client may find a part of the data, and a second process must not take the place
             // of the one that has the log.
             Recovery.prepare(server);

@@ -28,6 +28,27 @@ public interface ChangeListener {
     }
 
     /**
+     * Reports that the expiry cycle is about to remove fields of a hash, of which others are left. Called under the
+     * lock of the key's shard. Some of the fields may be reported again.
+     *
+     * @param keyAddress the address of the key's bytes, valid during the call
+     */
+    default void fieldsExpire(int database, long keyAddress, int keyLength, Fields fields) {}
+
+    /** The names of fields. Valid only during the call that passes it. */
+    interface Fields {
+        int count();
+
+        void forEach(FieldVisitor visitor);
+    }
+
+    /** Receives the name of a field. */
+    @FunctionalInterface
+    interface FieldVisitor {
+        void visit(long address, int length);
+    }
+
+    /**
      * Reports a read of a missing key, if {@link #hearsMisses}. Called under its shard's lock, although nothing has
      * changed.
      *

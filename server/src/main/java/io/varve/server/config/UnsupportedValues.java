@@ -25,6 +25,9 @@ final class UnsupportedValues {
             case "appendfilename", "appenddirname" -> isFileName(value)
                     ? null
                     : "expected a name in the folder dir, without a path";
+            case "replica-read-only" -> value.equals("yes")
+                    ? null
+                    : "expected yes: a replica takes no writes; REPLICAOF NO ONE makes it a primary";
             case "daemonize" -> value.equals(NO) || isSupervised(supervised)
                     ? null
                     : "expected no: the server stays in the foreground; start it with systemd (Type=notify,"

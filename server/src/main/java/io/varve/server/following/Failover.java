@@ -37,6 +37,9 @@ final class Failover {
          * @param onEnd runs when the replica has agreed, or not; any thread
          */
         void handTo(String host, int port, Runnable onEnd);
+
+        /** Gives up what {@link #handTo} has begun, unless the replica has agreed. */
+        void cancel();
     }
 
     private enum State {
@@ -98,12 +101,17 @@ final class Failover {
     }
 
     /** @return false if there is nothing to end */
-    synchronized boolean abort() {
-        if (state == State.NONE) {
-            return false;
+    boolean abort() {
+        synchronized (this) {
+            if (state == State.NONE) {
+                return false;
+            }
+            aborted = true;
+            if (state == State.WAITING) {
+                return true;
+            }
         }
-        aborted = true;
-        notifyAll();
+        handing.cancel();
         return true;
     }
 

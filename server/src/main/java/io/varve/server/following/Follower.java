@@ -39,6 +39,8 @@ public final class Follower implements ReplicaRole {
     private static final long ACKNOWLEDGE_MILLIS = 1000;
     /** The pause while another snapshot is being saved. */
     private static final long BUSY_MILLIS = 100;
+    /** Never started: until this server follows, expired items exist for no thread. */
+    private static final Thread NO_THREAD = Thread.ofPlatform().unstarted(() -> {});
     private static final String NO_HISTORY = "?";
 
     /** A primary to follow: each request has one of its own. Immutable. */
@@ -68,6 +70,8 @@ public final class Follower implements ReplicaRole {
     private @Nullable Target target;
     /** The last one that has become the primary in the place of this server. Confined to its thread. */
     private @Nullable Target handedTo;
+    /** The last target: until this server takes writes again, reports name it. */
+    private volatile @Nullable Target shown;
     private boolean closing;
     private volatile boolean isReplica;
     private volatile @Nullable PrimaryConnection connection;
@@ -93,9 +97,22 @@ public final class Follower implements ReplicaRole {
         replicas = server.replicas();
         changes = server.changes();
         failover = new Failover(replicas, changes, server.ticker(),
-                (host, port, onEnd) -> follow(new Target(host, port, onEnd)));
-        // No client may write before it follows.
+                new Failover.Handing() {
+                    @Override
+                    public void handTo(String host, int port, Runnable onEnd) {
+                        follow(new Target(host, port, onEnd));
+                    }
+
+                    @Override
+                    public void cancel() {
+                        disconnect();
+                    }
+                });
+        // No client may write before it follows, and what it loads at the start is the primary's.
         isReplica = !server.config().text("replicaof").isEmpty();
+        if (isReplica) {
+            server.cache().follow(NO_THREAD);
+        }
     }
 
     /** A clock that does not jump when the machine's time is set. */
@@ -118,6 +135,7 @@ public final class Follower implements ReplicaRole {
             }
             overtaken = takeDone();
             target = next;
+            shown = next;
             isReplica = true;
             if (thread == null) {
                 downMillis = nowMillis();
@@ -163,10 +181,7 @@ public final class Follower implements ReplicaRole {
 
     @Override
     public @Nullable Status status() {
-        Target now;
-        synchronized (this) {
-            now = target;
-        }
+        Target now = shown;
         return now == null || !isReplica
                 ? null
                 : new Status(now.host, now.port, state, nowMillis() - receivedMillis, nowMillis() - downMillis,
@@ -212,12 +227,13 @@ public final class Follower implements ReplicaRole {
     private void acknowledge(PrimaryConnection to) throws IOException {
         acknowledgedMillis = nowMillis();
         AppendLog log = server.log();
+        // In this order: what is on disk by then is not behind the end of the stream.
+        long durable = log.durable();
+        long end = changes.offset();
         if (log.isOpen()) {
-            long behind = changes.offset() - log.durable();
-            long offset = replicas.offset();
-            to.acknowledge(offset, offset - Math.max(0, behind));
+            to.acknowledge(replicas.named(end), replicas.named(Math.min(durable, end)));
         } else {
-            to.acknowledge(replicas.offset());
+            to.acknowledge(replicas.named(end));
         }
     }
 
@@ -254,7 +270,7 @@ public final class Follower implements ReplicaRole {
                     attempt(now, runner);
                     now = awaitNext();
                 }
-            } while (!hasEnded());
+            } while (!hasEnded(runner));
         }
     }
 
@@ -262,7 +278,7 @@ public final class Follower implements ReplicaRole {
         retryMillis = RETRY_MILLIS;
         try {
             follow(primary, runner);
-        } catch (IOException | RuntimeException failed) {
+        } catch (IOException | RuntimeException | Error failed) {
             report(primary, failed);
             if (isHanding(primary)) {
                 takeBack(primary);
@@ -296,14 +312,14 @@ public final class Follower implements ReplicaRole {
         }
     }
 
-    private void report(Target primary, Exception failed) {
+    private void report(Target primary, Throwable failed) {
         if (wanted() != primary) {
             return;
         }
         String reason = FailureReason.of(failed);
         if (!reason.equals(failure)) {
             failure = reason;
-            if (failed instanceof RuntimeException) {
+            if (!(failed instanceof IOException)) {
                 LOG.error("The connection to the primary {}:{} is lost", primary.host, primary.port, failed);
             } else {
                 LOG.warn("The connection to the primary {}:{} is lost: {}", primary.host, primary.port, reason);
@@ -333,7 +349,7 @@ public final class Follower implements ReplicaRole {
     }
 
     /** Makes this server a primary, unless it has to follow again. */
-    private boolean hasEnded() {
+    private boolean hasEnded(StreamRunner runner) {
         List<Runnable> done;
         synchronized (this) {
             if (target != null) {
@@ -344,7 +360,8 @@ public final class Follower implements ReplicaRole {
                 thread = null;
                 return true;
             }
-            replicas.endFollowing();
+            boolean isWhole = !mustLoad && !changes.hasStrayed() && !runner.isInTransaction();
+            replicas.endFollowing(isWhole);
             server.cache().follow(null);
             isReplica = false;
             server.limitMemory();
@@ -353,6 +370,10 @@ public final class Follower implements ReplicaRole {
             done = takeDone();
             LOG.info("This server is a primary now, with the history {} from offset {}", replicas.id(),
                     replicas.offset());
+            if (!isWhole) {
+                // The log lacks changes that were made here.
+                LOG.info("The log is rewritten if there is one: {}", server.logLifecycle().rewrite());
+            }
         }
         done.forEach(Runnable::run);
         return true;
@@ -367,12 +388,12 @@ public final class Follower implements ReplicaRole {
     private void follow(Target primary, StreamRunner runner) throws IOException {
         state = State.CONNECTING;
         int timeoutMillis = (int) Math.min(Integer.MAX_VALUE, replicas.timeoutMillis());
-        try (PrimaryConnection open = new PrimaryConnection(primary.host, primary.port, server.config(),
-                timeoutMillis)) {
+        try (PrimaryConnection open = new PrimaryConnection()) {
             connection = open;
             if (wanted() != primary) {
                 return;
             }
+            open.connect(primary.host, primary.port, server.config(), timeoutMillis);
             open.introduce(server.config(), ownPort.getAsInt(), Version.REDIS);
             synchronize(open, primary, runner);
             state = State.CONNECTED;
@@ -422,6 +443,11 @@ public final class Follower implements ReplicaRole {
         }
     }
 
+    private void breakHistory() {
+        mustLoad = true;
+        replicas.breakHistory();
+    }
+
     // --- the snapshot
 
     private void load(PrimaryConnection open, Target primary, StreamRunner runner, String id, long offset)
@@ -438,7 +464,7 @@ public final class Follower implements ReplicaRole {
                 snapshotRead = bytes;
                 receivedMillis = nowMillis();
             });
-            mustLoad = true;
+            breakHistory();
             int database = loadFile(open, file);
             replicas.adopt(id, offset);
             runner.begin(database);
@@ -461,6 +487,7 @@ public final class Follower implements ReplicaRole {
             pause();
             open.keepAlive();
         }
+        boolean isAlive = true;
         while (true) {
             try {
                 String failed = done.get(RETRY_MILLIS, TimeUnit.MILLISECONDS);
@@ -470,7 +497,9 @@ public final class Follower implements ReplicaRole {
                 }
                 return database[0];
             } catch (TimeoutException notYet) {
-                open.keepAlive();
+                if (isAlive) {
+                    isAlive = keepAlive(open);
+                }
             } catch (InterruptedException interrupted) {
                 // The snapshot thread may be in the middle: whoever closes the server ends it first.
                 Thread.currentThread().interrupt();
@@ -478,6 +507,17 @@ public final class Follower implements ReplicaRole {
             } catch (ExecutionException impossible) {
                 throw new IOException(impossible);
             }
+        }
+    }
+
+    /** If the primary is gone, the data is loaded nevertheless: it may continue from there when it is back. */
+    private static boolean keepAlive(PrimaryConnection open) {
+        try {
+            open.keepAlive();
+            return true;
+        } catch (IOException lost) {
+            LOG.warn("The primary has gone while its data is loaded: {}", FailureReason.of(lost));
+            return false;
         }
     }
 
@@ -494,7 +534,7 @@ public final class Follower implements ReplicaRole {
         int[] database = new int[1];
         server.load().begin();
         try {
-            server.logLifecycle().replaceData(server.cache()::flushAll,
+            server.logLifecycle().replaceData(this::flush,
                     () -> database[0] = SnapshotLoader.loadFromPrimary(server, file));
             return database[0];
         } catch (Exception failed) {
@@ -504,6 +544,11 @@ public final class Follower implements ReplicaRole {
         } finally {
             server.load().end();
         }
+    }
+
+    private void flush() {
+        changes.forgetStrayed();
+        server.cache().flushAll();
     }
 
     // --- the changes
@@ -519,7 +564,7 @@ public final class Follower implements ReplicaRole {
                     acknowledge(open);
                 }
                 if (changes.hasStrayed() && server.config().bool("replica-read-only")) {
-                    mustLoad = true;
+                    breakHistory();
                     mayLoadSoon = true;
                     throw new IOException("the data has changed here while this server became a replica");
                 }
@@ -535,7 +580,7 @@ public final class Follower implements ReplicaRole {
         } finally {
             if (!done) {
                 // Some commands may have run that were not relayed.
-                mustLoad = true;
+                breakHistory();
                 retryMillis = LONG_RETRY_MILLIS;
             }
         }

@@ -30,30 +30,31 @@ final class PrimaryConnection implements AutoCloseable {
     private static final int MARK_BYTES = 40;
     private static final byte[] KEEP_ALIVE = {'\n'};
 
-    private final Socket socket;
-    private final InputStream input;
-    /** Guarded by itself. */
-    private final OutputStream output;
+    private final Socket connection = new Socket();
+    /** TLS over the connection, or the connection itself. */
+    private Socket socket = connection;
+    private InputStream input = InputStream.nullInputStream();
+    private OutputStream output = OutputStream.nullOutputStream();
+    /** Guards the output. */
+    private final Object outputLock = new Object();
     private final byte[] one = new byte[1];
 
     /**
-     * Connects.
+     * Connects. {@link #close} ends that, too.
      *
      * @param timeoutMillis for connecting, and for each read
      */
-    PrimaryConnection(String host, int port, ServerConfig config, int timeoutMillis) throws IOException {
-        Socket connected = new Socket();
-        try {
-            connected.connect(new InetSocketAddress(host, port), timeoutMillis);
-            connected.setTcpNoDelay(true);
-            connected.setKeepAlive(true);
-            connected.setSoTimeout(timeoutMillis);
-            socket = config.bool("tls-replication") ? TlsContext.of(config).client(connected, host, port) : connected;
-            input = socket.getInputStream();
+    void connect(String host, int port, ServerConfig config, int timeoutMillis) throws IOException {
+        connection.connect(new InetSocketAddress(host, port), timeoutMillis);
+        connection.setTcpNoDelay(true);
+        connection.setKeepAlive(true);
+        connection.setSoTimeout(timeoutMillis);
+        if (config.bool("tls-replication")) {
+            socket = TlsContext.of(config).client(connection, host, port);
+        }
+        input = socket.getInputStream();
+        synchronized (outputLock) {
             output = new BufferedOutputStream(socket.getOutputStream());
-        } catch (IOException | RuntimeException failed) {
-            connected.close();
-            throw failed;
         }
     }
 
@@ -79,7 +80,7 @@ final class PrimaryConnection implements AutoCloseable {
     }
 
     private void write(byte[] bytes) throws IOException {
-        synchronized (output) {
+        synchronized (outputLock) {
             output.write(bytes);
             output.flush();
         }
@@ -257,7 +258,7 @@ final class PrimaryConnection implements AutoCloseable {
     @Override
     public void close() {
         try {
-            socket.close();
+            connection.close();
         } catch (IOException unsent) {
             // It is closed nevertheless, and nothing of value was unsent.
             return;

@@ -6,6 +6,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.batch.Batch;
+import io.varve.server.command.batch.LastCommandLookup;
 import io.varve.server.command.dispatch.DetachedClient;
 import io.varve.server.persistence.ChangeStream;
 import io.varve.server.replication.Replicas;
@@ -17,8 +18,8 @@ import org.slf4j.LoggerFactory;
  * Runs the commands of a primary's stream, and then relays them to the log and the replicas of this server. Confined to
  * one thread.
  *
- * <p>A transaction runs as one if it is short. The commands of a longer one run as they arrive: to queue them would
- * take memory in proportion to it.
+ * <p>A transaction runs as one if it is short, and this server knows its commands. The commands of another one run as
+ * they arrive: to queue them would take memory in proportion to it, and an unknown one would abort it.
  */
 final class StreamRunner implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(StreamRunner.class);
@@ -35,6 +36,7 @@ final class StreamRunner implements AutoCloseable {
     private final DetachedClient runner;
     private final Batch batch = new Batch();
     private final CommandScanner scanner = new CommandScanner();
+    private final LastCommandLookup commands;
     /** Whether the stream is within a transaction whose commands run one by one. */
     private boolean inLongTransaction;
     private boolean acknowledgementWanted;
@@ -42,11 +44,14 @@ final class StreamRunner implements AutoCloseable {
     private long transactionEnd;
     /** Commands of the transaction that was looked at last. */
     private int transactionCommands;
+    /** Whether this server has all of them: if not, queueing one of them would abort the transaction. */
+    private boolean transactionIsKnown;
     private volatile long refused;
     private String fatal = "";
 
     StreamRunner(ServerState server, CommandTable table) {
         changes = server.changes();
+        commands = new LastCommandLookup(table);
         replicas = server.replicas();
         relaying = replicas.relaying();
         runner = new DetachedClient(server, table, server.ticker(), this::failed);
@@ -75,6 +80,11 @@ final class StreamRunner implements AutoCloseable {
         boolean wanted = acknowledgementWanted;
         acknowledgementWanted = false;
         return wanted;
+    }
+
+    /** Whether a part of a transaction has run. */
+    boolean isInTransaction() {
+        return inLongTransaction;
     }
 
     /** Commands that could not be run. */
@@ -111,7 +121,7 @@ final class StreamRunner implements AutoCloseable {
                 more = false;
                 break;
             }
-            if (isBoundary()) {
+            if (isBoundary() || isUnknown()) {
                 if (at == start) {
                     passBoundary(buffer, database, end);
                     return true;
@@ -170,7 +180,7 @@ final class StreamRunner implements AutoCloseable {
             return whole;
         }
         inLongTransaction = whole == CommandScanner.INCOMPLETE || whole - at > MAX_TRANSACTION_BYTES
-                || transactionCommands > MAX_TRANSACTION_COMMANDS;
+                || transactionCommands > MAX_TRANSACTION_COMMANDS || !transactionIsKnown;
         transactionEnd = inLongTransaction ? 0 : whole;
         return scanner.skip(at, limit);
     }
@@ -178,12 +188,14 @@ final class StreamRunner implements AutoCloseable {
     private long endOfTransaction(long from, long limit) throws IOException {
         long at = from;
         transactionCommands = 0;
+        transactionIsKnown = true;
         do {
             at = scanner.skip(at, limit);
             if (at == CommandScanner.MALFORMED) {
                 throw new IOException("the primary has sent something else than a command");
             }
             transactionCommands++;
+            transactionIsKnown &= at < 0 || !isUnknown();
         } while (at != CommandScanner.INCOMPLETE && !scanner.isNamed("EXEC"));
         return at;
     }
@@ -192,8 +204,15 @@ final class StreamRunner implements AutoCloseable {
         return inLongTransaction && (scanner.isNamed("MULTI") || scanner.isNamed("EXEC"));
     }
 
+    /** The log does not get it: a start would not understand it either. */
+    private boolean isUnknown() {
+        return commands.find(scanner.nameAddress(), scanner.nameLength()) == null;
+    }
+
     private void passBoundary(StreamBuffer buffer, int database, long end) {
-        if (scanner.isNamed("EXEC")) {
+        if (isUnknown()) {
+            failed("ERR unknown command '" + scanner.name() + "'");
+        } else if (scanner.isNamed("EXEC")) {
             inLongTransaction = false;
         }
         relay(buffer, database, end - buffer.address(), false);
@@ -212,10 +231,11 @@ final class StreamRunner implements AutoCloseable {
         long before = refused;
         refused = before + 1;
         if (before % LOGGED_INTERVAL == 0) {
-            LOG.error("A command of the primary was refused, so the data differs from the primary's: {}; INFO"
+            LOG.warn("A command of the primary was refused, so the data differs from the primary's: {}; INFO"
                     + " replication counts all", error);
         }
-        if (error.startsWith(OUT_OF_MEMORY) || error.startsWith("ERR internal error")) {
+        if (error.startsWith(OUT_OF_MEMORY) || error.startsWith("ERR internal error")
+                || error.startsWith("ERR DB index")) {
             fatal = error;
         }
     }

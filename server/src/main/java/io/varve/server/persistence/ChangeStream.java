@@ -121,7 +121,7 @@ public final class ChangeStream implements AutoCloseable {
     synchronized void detach() {
         attached = false;
         logged = false;
-        on = copies != null;
+        turn();
     }
 
     /**
@@ -140,12 +140,12 @@ public final class ChangeStream implements AutoCloseable {
     /** Ends {@link #copyTo}. */
     public synchronized void stopCopies() {
         copies = null;
-        on = logged;
+        turn();
     }
 
     /** Copies a command that changes nothing, and that the log does not need. Its bytes count for the offset. */
     public synchronized void copyOnly(byte[] command) {
-        if (copies != null) {
+        if (copies != null && relay == null) {
             copies.append(command);
             advance(command.length);
             copies.appended();
@@ -275,6 +275,13 @@ public final class ChangeStream implements AutoCloseable {
         relay = thread;
         strayed = false;
         database = NO_DATABASE;
+        // Others have to see that their changes are not kept.
+        on = true;
+    }
+
+    /** All data is about to be replaced: what has strayed so far does not matter. */
+    public synchronized void forgetStrayed() {
+        strayed = false;
     }
 
     /** Ends {@link #beginRelay}: this server's own changes follow. */
@@ -282,6 +289,11 @@ public final class ChangeStream implements AutoCloseable {
         relay = null;
         database = NO_DATABASE;
         timeMillis = NO_TIME;
+        turn();
+    }
+
+    private void turn() {
+        on = logged || copies != null || relay != null;
     }
 
     /**

@@ -74,6 +74,28 @@ public final class RecordedRemovals implements ChangeListener {
         }
     }
 
+    @Override
+    public void fieldsExpire(int database, long keyAddress, int keyLength, Fields fields) {
+        if (database < 0 || !stream.isOn()) {
+            return;
+        }
+        ChangeRecorder transaction = ChangeRecorder.ofTransaction();
+        if (transaction != null) {
+            delete(transaction, database, keyAddress, keyLength, fields);
+            return;
+        }
+        synchronized (this) {
+            delete(atPresent(), database, keyAddress, keyLength, fields);
+        }
+    }
+
+    private static void delete(ChangeRecorder recorder, int database, long keyAddress, int keyLength, Fields fields) {
+        ChangeRecorder command = recorder.begin(database, RecordedCommand.HDEL, 2 + fields.count()).argument(keyAddress,
+                keyLength);
+        fields.forEach(command::argument);
+        command.end();
+    }
+
     private void removed(int database, long keyAddress, int keyLength) {
         ChangeRecorder transaction = ChangeRecorder.ofTransaction();
         if (transaction != null) {

@@ -51,6 +51,7 @@ public final class Replicas implements AutoCloseable {
     private final ReentrantLock relaying = new ReentrantLock();
     private volatile int streamDatabase;
     private volatile boolean following;
+    private volatile boolean broken;
     /** Whether the stream has been copied into the backlog since {@link #begin}. */
     private volatile boolean active;
     private volatile boolean lost;
@@ -191,6 +192,16 @@ public final class Replicas implements AutoCloseable {
 
     // --- the role
 
+    /** The data may not be the state at the offset of the history any more, until {@link #adopt}. */
+    public void breakHistory() {
+        broken = true;
+    }
+
+    /** Whether the data is the state at the offset of the history. */
+    public boolean isWhole() {
+        return active && !broken && !changes.hasStrayed();
+    }
+
     /** The database that the relayed stream has selected. Written by the thread that holds {@link #relaying}. */
     public void streamDatabase(int database) {
         streamDatabase = database;
@@ -218,8 +229,8 @@ public final class Replicas implements AutoCloseable {
     /** The data is the primary's state at an offset of its history: replicas of this server begin anew. */
     public synchronized void adopt(String id, long offset) {
         beginAnew();
-        changes.beginRelay(Thread.currentThread());
         history.adopt(id, offset, changes.offset());
+        broken = false;
         keepBacklog();
     }
 
@@ -229,6 +240,9 @@ public final class Replicas implements AutoCloseable {
      * @param database that the stream has selected
      */
     public synchronized void restore(String id, long offset, int database) {
+        following = true;
+        // Nothing of what this server does before it follows belongs to the history.
+        changes.beginRelay(Thread.currentThread());
         history.adopt(id, offset, changes.offset());
         streamDatabase = database;
         keepBacklog();
@@ -248,16 +262,25 @@ public final class Replicas implements AutoCloseable {
         keepBacklog();
     }
 
-    /** This server decides about its data again, under a new ID. */
-    public synchronized void endFollowing() {
+    /**
+     * This server decides about its data again, under a new ID.
+     *
+     * @param isWhole whether the data is the state at the offset of the history, so that other replicas can continue
+     */
+    public synchronized void endFollowing(boolean isWhole) {
         if (!following) {
             return;
         }
         following = false;
+        broken = false;
         changes.endRelay();
-        history.rename(null, offset() + 1);
         emptySinceMillis = nowMillis();
-        replicas.forEach(Replica::end);
+        if (isWhole) {
+            history.rename(null, offset() + 1);
+            replicas.forEach(Replica::end);
+        } else {
+            beginAnew();
+        }
     }
 
     /** As in Redis, a replica always has a backlog: it may become the primary. */
@@ -473,6 +496,11 @@ public final class Replicas implements AutoCloseable {
     /** The offset in the history: 0 before the first replica of a server that was never one itself. */
     public long offset() {
         return history.ofStream(changes.offset());
+    }
+
+    /** The offset in the history of an offset of the change stream. */
+    public long named(long streamOffset) {
+        return history.ofStream(streamOffset);
     }
 
     /** The offset in the history up to which a replica has run the changes. */

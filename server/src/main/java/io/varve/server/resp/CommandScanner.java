@@ -1,5 +1,7 @@
 package io.varve.server.resp;
 
+import java.nio.charset.StandardCharsets;
+
 import io.varve.memory.offheap.Memory;
 
 /**
@@ -15,6 +17,7 @@ public final class CommandScanner {
     private static final int MAX_DIGITS = 10;
     private static final int KEPT_ARGUMENTS = 16;
     private static final int CASE_BIT = 0x20;
+    private static final int MAX_SHOWN = 64;
 
     private long number;
     private long end;
@@ -103,6 +106,20 @@ public final class CommandScanner {
             }
         }
         return true;
+    }
+
+    /** The address of the name of the command that was passed. */
+    public long nameAddress() {
+        return arguments[0];
+    }
+
+    public int nameLength() {
+        return lengths[0];
+    }
+
+    /** The name of the command that was passed, or the beginning of a very long one. */
+    public String name() {
+        return new String(Memory.toArray(arguments[0], Math.min(lengths[0], MAX_SHOWN)), StandardCharsets.ISO_8859_1);
     }
 
     /** Hands over the command that was passed. */

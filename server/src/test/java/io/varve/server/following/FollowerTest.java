@@ -1,12 +1,14 @@
 package io.varve.server.following;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.util.ArrayList;
 import java.util.List;
 
 import io.varve.memory.Cache;
@@ -111,18 +113,6 @@ class FollowerTest {
                 .isEqualTo("127.0.0.1 " + primaryServer.port());
     }
 
-    @Test
-    void aWritableReplica_keepsItsWritesToItself() throws IOException {
-        follow();
-        assertThat(replica.command("CONFIG", "SET", "replica-read-only", "no")).isEqualTo(OK);
-        assertThat(replica.command("SET", "own", "1")).isEqualTo(OK);
-        long offset = replica.infoLong("master_repl_offset");
-        await();
-        assertThat(replica.infoLong("master_repl_offset")).isGreaterThan(offset);
-        assertThat(replica.call("GET", "own").text()).isEqualTo("1");
-        assertThat(primary.command("EXISTS", "own")).isEqualTo(":0\r\n");
-    }
-
     /** It is gone for clients, but only the primary removes it. */
     @Test
     void expiredKey_isRemovedByThePrimary() throws IOException {
@@ -204,6 +194,83 @@ class FollowerTest {
             assertThat(to.command("HLEN", key)).isEqualTo(":" + fields + "\r\n");
         }
         assertThat(digest(to)).isEqualTo(digest(from));
+    }
+
+    /** The cycle removes a field long before the next change of its hash. */
+    @Test
+    void fieldsThatTheCycleHasRemoved_areRemovedFromTheReplica() throws IOException {
+        follow();
+        for (int fields : new int[] {3, 2000}) {
+            String key = "hash" + fields;
+            for (int i = 0; i < fields; i++) {
+                primary.command("HSET", key, "field" + i, "5");
+            }
+            RawClient events = servers.connect(primaryServer);
+            primary.command("CONFIG", "SET", "notify-keyspace-events", "Eh");
+            events.command("SUBSCRIBE", "__keyevent@0__:hexpired");
+            primary.command("HPEXPIRE", key, "1", "FIELDS", "2", "field0", "field1");
+            assertThat(events.read().toString()).contains(key);
+            assertThat(primary.command("HSETNX", key, "field0", "1")).isEqualTo(":1\r\n");
+            assertThat(primary.command("HINCRBY", key, "field1", "1")).isEqualTo(":1\r\n");
+            await();
+            assertThat(digest(replica)).isEqualTo(digest(primary));
+            assertThat(replica.call("HGET", key, "field0").text()).isEqualTo("1");
+        }
+    }
+
+    @Test
+    void aPrimaryThatComesBackFromItsSnapshot_hasTheRightDatabases() throws IOException {
+        VarveServer oldServer = servers.start(config("old"));
+        RawClient old = servers.connect(oldServer);
+        follow(replica, oldServer);
+        old.command("SELECT", "5");
+        old.command("SET", "first", "1");
+        assertThat(old.command("SAVE")).isEqualTo(OK);
+        old.command("SET", "second", "1");
+        await(old);
+        oldServer.close();
+        assertThat(replica.command("REPLICAOF", "NO", "ONE")).isEqualTo(OK);
+        VarveServer again = servers.start(config("old", "replicaof 127.0.0.1 " + replicaServer.port()));
+        RawClient returned = servers.connect(again);
+        awaitUp(returned);
+        await(replica);
+        assertThat(digest(returned)).isEqualTo(digest(replica));
+    }
+
+    /** It would keep its estimate in the value. */
+    @Test
+    void estimatesOfAReplica_changeNothing() throws IOException {
+        follow();
+        primary.command("PFADD", "log", "a", "b");
+        await();
+        assertThat(replica.command("PFCOUNT", "log")).isEqualTo(":2\r\n");
+        primary.command("PFADD", "log", "c");
+        await();
+        assertThat(replica.command("PFCOUNT", "log")).isEqualTo(":3\r\n");
+        assertThat(primary.infoLong("sync_full")).isOne();
+    }
+
+    /** The primary's machine does not answer. */
+    @Test
+    void connecting_canBeGivenUp() throws IOException {
+        try (ServerSocket full = new ServerSocket(0, 1)) {
+            List<Socket> queued = new ArrayList<>();
+            try {
+                for (int i = 0; i < 2; i++) {
+                    queued.add(new Socket(InetAddress.getLoopbackAddress(), full.getLocalPort()));
+                }
+                replica.command("REPLICAOF", "127.0.0.1", Integer.toString(full.getLocalPort()));
+                while (!replica.call("ROLE").elements().get(3).text().equals("connecting")) {
+                    Thread.onSpinWait();
+                }
+                assertThat(replica.command("REPLICAOF", "NO", "ONE")).isEqualTo(OK);
+                assertThat(replica.command("SET", "key", "1")).isEqualTo(OK);
+            } finally {
+                for (Socket each : queued) {
+                    each.close();
+                }
+            }
+        }
     }
 
     @Test
@@ -349,9 +416,19 @@ class FollowerTest {
         RawClient client = servers.connect(saving);
         awaitUp(client);
         primary.command("SET", "expired", "1", "PX", "1");
+        for (int i = 0; i < 100; i++) {
+            primary.command("SET", "prolonged" + i, "1", "PX", "500");
+        }
         await();
         saving.close();
         primary.command("INCR", "before");
+        for (int i = 0; i < 100; i++) {
+            primary.command("PERSIST", "prolonged" + i);
+        }
+        primary.command("SET", "clock", "1", "PX", "600");
+        while (primary.command("EXISTS", "clock").equals(":1\r\n")) {
+            Thread.onSpinWait();
+        }
         VarveServer again = servers.start(config("saving", "save 3600 1", "replicaof 127.0.0.1 "
                 + primaryServer.port()));
         client = servers.connect(again);

@@ -1,10 +1,12 @@
 package io.varve.server.following;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
+import io.varve.server.VarveServer;
 import io.varve.server.differential.LogDifferentialTest;
 import io.varve.server.differential.random.SetReplies;
 import io.varve.server.testing.RawClient;
@@ -14,6 +16,7 @@ import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -83,6 +86,27 @@ class FollowingDifferentialTest {
             assertThat(primary.command("WAIT", "1", "0")).isEqualTo(":1\r\n");
             assertThat(replica.infoLong("master_refused_commands")).isZero();
             assertThat(primary.infoLong("sync_full")).isOne();
+        }
+    }
+
+    @Test
+    void commandsThatVarveDoesNotKnow_areCounted_andTheRestOfTheirTransactionRuns(@TempDir Path directory)
+            throws IOException, InterruptedException {
+        String[] settings = {SETTINGS[0], SETTINGS[1], "dir " + directory, "appendonly yes"};
+        try (ReferenceRedis redis = startRedis(); RawClient primary = new RawClient(redis.port())) {
+            try (VarveServer server = varve.start(settings); RawClient replica = varve.connect(server)) {
+                follow(replica, redis.port());
+                for (String command : List.of("MULTI", "SET a 1", "XADD stream * field value", "SET b 1", "EXEC",
+                        "XADD stream * field value", "SET c 1")) {
+                    primary.call(command.split(" "));
+                }
+                assertThat(primary.command("WAIT", "1", "0")).isEqualTo(":1\r\n");
+                assertThat(replica.command("EXISTS", "a", "b", "c")).isEqualTo(":3\r\n");
+                assertThat(replica.infoLong("master_refused_commands")).isEqualTo(2);
+            }
+            try (VarveServer again = varve.start(settings); RawClient client = varve.connect(again)) {
+                assertThat(client.command("EXISTS", "a", "b", "c")).isEqualTo(":3\r\n");
+            }
         }
     }
 

@@ -37,6 +37,13 @@ public final class ShardChanges {
         }
     }
 
+    /** Notifies listeners of fields that are about to be removed because they are due. */
+    void notifyFieldsExpire(int logicalDatabase, long keyAddress, int keyLength, ChangeListener.Fields fields) {
+        for (ChangeListener listener : context.listeners()) {
+            listener.fieldsExpire(logicalDatabase, keyAddress, keyLength, fields);
+        }
+    }
+
     /** Notifies listeners of a new key, if the index did not find it before. */
     public void notifyIfCreated(Key key, long found) {
         if (found == Index.NONE) {

@@ -8,6 +8,7 @@ import io.varve.memory.collection.tree.TreeHeader;
 import io.varve.memory.expiry.ExpiryOwner;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Change;
+import io.varve.memory.item.ChangeListener;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.offheap.Memory;
@@ -231,6 +232,7 @@ public final class TimedHashes {
         HashTree hash = open(address, nowMillis);
         long word = word(address);
         boolean hadBegun = TimedHashLayout.isBeingRemoved(word);
+        notifyFieldsExpire(address, new DueOfTree(hash));
         int removed = hash.removeDue(MAX_REMOVED_AT_ONCE);
         boolean isBeingRemoved = hash.hides();
         TimedHashLayout.beingRemoved(word, isBeingRemoved);
@@ -263,6 +265,7 @@ public final class TimedHashes {
             setNextExamination(location, address, next, nowMillis);
             return next;
         }
+        notifyFieldsExpire(address, new DueOfPacked(hash, length, due, nowMillis));
         int left = PackedHash.removeDue(hash, length, nowMillis) + TimedHashLayout.WORD_BYTES;
         items.resizeInPlace(address, Item.TIMED, left);
         fieldsExpired += due;
@@ -290,6 +293,43 @@ public final class TimedHashes {
         }
         Memory.copy(ItemLayout.valueAddress(address), ItemLayout.valueAddress(items.address(made)), length);
         items.replace(items.verifier().hashOf(location), location, made);
+    }
+
+    /** The fields of a tree that the next step of the cycle may remove. */
+    private record DueOfTree(HashTree hash) implements ChangeListener.Fields {
+        @Override
+        public int count() {
+            return (int) Math.min(MAX_REMOVED_AT_ONCE, hash.size() - hash.visible());
+        }
+
+        @Override
+        public void forEach(ChangeListener.FieldVisitor visitor) {
+            long due = hash.size() - hash.visible();
+            for (int i = 0; i < count(); i++) {
+                hash.seekByTime(i - due);
+                visitor.visit(hash.fieldAddress(), hash.fieldLength());
+            }
+        }
+    }
+
+    /** The due fields of a packed hash. */
+    private record DueOfPacked(long hash, int length, int count, long nowMillis) implements ChangeListener.Fields {
+        @Override
+        public void forEach(ChangeListener.FieldVisitor visitor) {
+            for (long entry = PackedHash.first(hash, length); entry != PackedHash.NONE; entry = PackedHash.next(hash,
+                    length, entry)) {
+                if (PackedHash.isDue(entry, nowMillis)) {
+                    visitor.visit(PackedHash.fieldAddress(entry), PackedHash.fieldLength(entry));
+                }
+            }
+        }
+    }
+
+    private void notifyFieldsExpire(long address, ChangeListener.Fields fields) {
+        if (fields.count() > 0) {
+            items.changes().notifyFieldsExpire(context.databases.logical(ItemLayout.database(address)),
+                    ItemLayout.keyAddress(address), ItemLayout.keyLength(address), fields);
+        }
     }
 
     private void notifyFieldsExpired(long address) {

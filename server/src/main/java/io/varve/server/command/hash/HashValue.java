@@ -114,7 +114,7 @@ public final class HashValue implements Pickable {
     /** Opens a key for writing; replies the error if it has another type. */
     Found openForWriting(Key at) {
         Found found = opened(at, KeyLookup.findForWriting(context, at, item, ItemType.HASH));
-        if (found == Found.PRESENT && hides() && context.isRecording() && context.server().replicas().isActive()) {
+        if (found == Found.PRESENT && hides() && context.isRecording()) {
             recordDue();
         }
         return found;
@@ -126,8 +126,8 @@ public final class HashValue implements Pickable {
     }
 
     /**
-     * The command does not find the expired fields. Replicas do, because they do not decide about expiry: so the fields
-     * are removed there first.
+     * The command does not find the expired fields. Replicas do, because they do not decide about expiry, and so does
+     * who runs the log of a replica again: so the fields are removed there first.
      */
     private void recordDue() {
         int due = isTree ? Math.toIntExact(tree.size() - tree.visible()) : packed.due();

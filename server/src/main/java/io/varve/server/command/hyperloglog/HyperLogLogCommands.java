@@ -185,7 +185,9 @@ public final class HyperLogLogCommands {
                     context.reply().error(CORRUPT);
                     return;
                 }
-                keep(context, key, item, estimate);
+                if (!context.server().role().isReplica()) {
+                    keep(context, key, item, estimate);
+                }
             }
             context.reply().integer(estimate);
         }

@@ -111,6 +111,11 @@ public final class PersistenceCommands {
             context.reply().error("ERR DEBUG RELOAD is not allowed in transactions");
             return;
         }
+        if (context.server().role().isReplica()) {
+            context.reply().error("ERR DEBUG RELOAD is not possible at a replica, whose primary changes the data"
+                    + " meanwhile");
+            return;
+        }
         boolean saves = true;
         boolean flushes = true;
         for (int i = 2; i < context.argumentCount(); i++) {

@@ -80,7 +80,7 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
         session.now(millis);
         atMoment.run();
         Replicas replicas = server.replicas();
-        if (replicas.isActive()) {
+        if (server.role().isReplica() && replicas.isWhole()) {
             historyId = replicas.id();
             historyOffset = replicas.offset();
             streamDatabase = replicas.streamDatabase();
