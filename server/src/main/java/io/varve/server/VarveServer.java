@@ -116,10 +116,8 @@ public final class VarveServer implements AutoCloseable {
             CommandTable table = CommandFamilies.table(server);
             AtomicInteger port = new AtomicInteger();
             server.role(new Follower(server, table, port::get));
-            server.limitMemory();
-            if (server.role().isReplica() && tiers.flash() != null) {
-                throw new ConfigException("replicaof " + config.text("replicaof") + ": expected no flash-dir: the"
-                        + " primary decides which keys a replica has, and the flash tier drops keys by itself");
+            if (server.role().isReplica()) {
+                prepareReplica(server);
             }
             // Before the network: no client may find a part of the data, and a second process must not take the place
             // of the one that has the log.
@@ -152,6 +150,14 @@ public final class VarveServer implements AutoCloseable {
             tiers.close();
             throw failed;
         }
+    }
+
+    private static void prepareReplica(ServerState server) {
+        if (server.flash() != null) {
+            throw new ConfigException("replicaof " + server.config().text("replicaof") + ": expected no flash-dir: the"
+                    + " primary decides which keys a replica has, and the flash tier drops keys by itself");
+        }
+        server.limitMemory();
     }
 
     private static void followPrimary(ServerState server) {

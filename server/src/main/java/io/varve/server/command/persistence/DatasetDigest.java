@@ -130,7 +130,11 @@ final class DatasetDigest implements ItemCapture, ValueSink, AutoCloseable {
 
     @Override
     public synchronized void capture(int database, Key key, Item item) {
-        add(context, database, key, item);
+        // A replica has what its primary has not removed yet.
+        boolean hasExpired = item.expires() && session.now() > item.expireAtMillis();
+        if (!hasExpired) {
+            add(context, database, key, item);
+        }
     }
 
     @Override
