@@ -163,7 +163,7 @@ final class ReleaseIT {
     @Test
     void classPathsNameTheLibrariesAndNoTestLibrary() throws IOException {
         Set<String> named = new TreeSet<>();
-        for (String program : List.of("server", "experiments", "ycsb", "jmh")) {
+        for (String program : List.of("server", "proxy", "experiments", "ycsb", "jmh")) {
             String classPath = Files.readString(release.resolve("lib/" + program + ".classpath")).strip();
             for (String entry : classPath.split(":", -1)) {
                 assertThat(release.resolve(entry)).isRegularFile();
