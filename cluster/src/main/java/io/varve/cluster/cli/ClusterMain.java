@@ -143,7 +143,7 @@ public final class ClusterMain implements Callable<Integer> {
             for (int i = count; i < members.size(); i++) {
                 client.change(new Replicate(members.get(i).id(), members.get(i % count).id()));
             }
-            Map<Member, List<SlotRange>> placed = SlotPlacement.PROPORTIONAL.place(members.subList(0, count));
+            Map<Member, List<SlotRange>> placed = InitialSlots.of(members.subList(0, count));
             for (Map.Entry<Member, List<SlotRange>> one : placed.entrySet()) {
                 client.change(new AssignSlots(one.getValue(), one.getKey().id()));
                 print(one.getKey().address() + " has the slots " + text(one.getValue()));

@@ -207,7 +207,7 @@ final class PrimaryConnection implements AutoCloseable {
     // --- the handshake
 
     /**
-     * What a replica says before it asks for the stream.
+     * Introduces this replica, before it asks for the stream.
      *
      * @param config names user and password, and the address to announce
      * @param port at which this server listens

@@ -55,7 +55,7 @@ final class StreamRunner implements AutoCloseable {
         replicas = server.replicas();
         relaying = replicas.relaying();
         runner = new DetachedClient(server, table, server.ticker(), this::failed);
-        // Of the stream up to which a snapshot has been loaded at the start.
+        // A snapshot that was loaded at the start names it.
         runner.client().database(replicas.streamDatabase());
     }
 
@@ -126,7 +126,7 @@ final class StreamRunner implements AutoCloseable {
                     passBoundary(buffer, database, end);
                     return true;
                 }
-                // What is before it runs first.
+                // The commands before it run first.
                 break;
             }
             if (scanner.isNamed("REPLCONF")) {

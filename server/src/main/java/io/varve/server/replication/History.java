@@ -20,7 +20,7 @@ final class History {
     private volatile String id = newId();
     private volatile @Nullable String previousId;
     private volatile long previousEnd = NONE;
-    /** What an offset of the stream has to be increased by. */
+    /** The offset in the history less that of the stream. */
     private volatile long shift;
 
     private static String newId() {

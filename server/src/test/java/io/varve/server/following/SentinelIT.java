@@ -56,7 +56,7 @@ class SentinelIT {
         }
     }
 
-    /** What has to become true for a server's clients. */
+    /** A condition that a server's clients observe. */
     @FunctionalInterface
     private interface Condition {
         boolean holds(RawClient client) throws IOException;

@@ -137,7 +137,7 @@ final class ReplicationCommands {
                 return;
             }
             if (context.argumentIs(i, "GETACK")) {
-                // Of the primary, which is answered where its commands are read.
+                // The primary asks: the thread that reads its commands answers.
                 return;
             }
             if (!isSet(context, i)) {

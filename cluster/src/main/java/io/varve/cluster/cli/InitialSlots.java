@@ -9,16 +9,15 @@ import io.varve.cluster.map.HashSlot;
 import io.varve.cluster.map.Member;
 import io.varve.cluster.map.SlotRange;
 
-/** Where the slots of a new cluster go. Stateless. */
-@FunctionalInterface
-interface SlotPlacement {
-    /** Contiguous ranges in proportion to the weights. */
-    SlotPlacement PROPORTIONAL = SlotPlacement::proportional;
+/**
+ * The slots of a new cluster's members: one range each, in the order in which an operator has named the members, as
+ * {@code redis-cli --cluster create} gives them. Stateless.
+ */
+final class InitialSlots {
+    private InitialSlots() {}
 
-    /** @return all slots, each once */
-    Map<Member, List<SlotRange>> place(List<Member> primaries);
-
-    private static Map<Member, List<SlotRange>> proportional(List<Member> primaries) {
+    /** @return all slots, each once, in proportion to the weights */
+    static Map<Member, List<SlotRange>> of(List<Member> primaries) {
         double total = primaries.stream().mapToDouble(Member::weight).sum();
         Map<Member, List<SlotRange>> placed = new LinkedHashMap<>();
         double sum = 0;

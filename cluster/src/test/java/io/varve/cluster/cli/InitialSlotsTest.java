@@ -12,12 +12,12 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-final class SlotPlacementTest {
+final class InitialSlotsTest {
     @Test
     void slots_areInProportionToTheWeights() {
         Member heavy = TestMembers.primary(2).withWeight(2);
-        Map<Member, List<SlotRange>> placed = SlotPlacement.PROPORTIONAL
-                .place(List.of(TestMembers.primary(1), heavy, TestMembers.primary(3)));
+        Map<Member, List<SlotRange>> placed = InitialSlots
+                .of(List.of(TestMembers.primary(1), heavy, TestMembers.primary(3)));
         assertThat(placed).containsEntry(TestMembers.primary(1), List.of(new SlotRange(0, 4_095)))
                 .containsEntry(heavy, List.of(new SlotRange(4_096, 12_287)))
                 .containsEntry(TestMembers.primary(3), List.of(new SlotRange(12_288, HashSlot.COUNT - 1)));
@@ -27,8 +27,8 @@ final class SlotPlacementTest {
     void allSlots_arePlacedOnce() {
         for (int members = 1; members <= 100; members++) {
             int next = 0;
-            for (List<SlotRange> ranges : SlotPlacement.PROPORTIONAL
-                    .place(IntStream.rangeClosed(1, members).mapToObj(TestMembers::primary).toList()).values()) {
+            for (List<SlotRange> ranges : InitialSlots
+                    .of(IntStream.rangeClosed(1, members).mapToObj(TestMembers::primary).toList()).values()) {
                 assertThat(ranges).hasSize(1);
                 assertThat(ranges.getFirst().first()).isEqualTo(next);
                 next = ranges.getFirst().last() + 1;
