@@ -22,6 +22,7 @@ import io.varve.server.config.IgnoredSettings;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.config.Settings;
 import io.varve.server.following.Follower;
+import io.varve.server.membership.ControllerLink;
 import io.varve.server.net.NetworkServer;
 import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.LoadProgress;
@@ -45,11 +46,13 @@ public final class VarveServer implements AutoCloseable {
     private final @Nullable MetricsServer metrics;
     private final Health health;
     private final CountDownLatch shutdown;
+    /** Null if the server has no controllers. */
+    private final @Nullable ControllerLink link;
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile boolean saving;
 
     private VarveServer(Tiers tiers, NetworkServer network, Maintenance maintenance, ServerState server,
-            @Nullable MetricsServer metrics, Health health, CountDownLatch shutdown) {
+            @Nullable MetricsServer metrics, Health health, CountDownLatch shutdown, @Nullable ControllerLink link) {
         this.tiers = tiers;
         this.network = network;
         this.maintenance = maintenance;
@@ -57,6 +60,7 @@ public final class VarveServer implements AutoCloseable {
         this.metrics = metrics;
         this.health = health;
         this.shutdown = shutdown;
+        this.link = link;
     }
 
     /**
@@ -104,6 +108,7 @@ public final class VarveServer implements AutoCloseable {
         MetricsServer metrics = null;
         NetworkServer network = null;
         ServerState begun = null;
+        ControllerLink link = null;
         try {
             ServerState server = new ServerState(cache, tiers.flash(), config, machineTicker(cache), logs, _ -> {
                 health.stopping();
@@ -131,11 +136,15 @@ public final class VarveServer implements AutoCloseable {
             Recovery.run(server, table);
             server.load().end();
             followPrimary(server);
+            link = ControllerLink.start(server);
             reportLoaded(server, health);
             return new VarveServer(tiers, network, Maintenance.start(cache, network, server), server, metrics, health,
-                    shutdown);
+                    shutdown, link);
         } catch (IOException | RuntimeException | Error failed) {
             health.stopping();
+            if (link != null) {
+                link.close();
+            }
             if (network != null) {
                 network.close();
             }
@@ -271,6 +280,9 @@ public final class VarveServer implements AutoCloseable {
         if (closed.compareAndSet(false, true)) {
             health.stopping();
             saving = true;
+            if (link != null) {
+                link.close();
+            }
             try {
                 network.close();
             } finally {

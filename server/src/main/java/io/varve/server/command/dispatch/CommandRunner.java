@@ -123,6 +123,10 @@ final class CommandRunner {
             changes.whenOpen(resume);
             return retryAfter(wait);
         }
+        if (slots != null && slots.isLeased()
+                && (batch.keyCount(command) > 0 || spec.isWrite() || spec.name().equals("exec"))) {
+            client.servedUnderLease(true);
+        }
         long errors = reply.errors();
         long written = reply.pendingBytes();
         if (keyFetcher == null) {

@@ -85,6 +85,11 @@ public final class SlotCheck {
         return cluster.view() == view && !isImporting && !isMigrating;
     }
 
+    /** Whether the member had its lease when the last command was checked. */
+    public boolean isLeased() {
+        return view.isLeased();
+    }
+
     private @Nullable String check(Batch batch, int command, CommandSpec spec, Client client,
             @Nullable Transaction executed, boolean locked) {
         view = cluster.view();
@@ -97,10 +102,14 @@ public final class SlotCheck {
             return null;
         }
         String error = executed == null ? addKeys(batch, command, spec) : addKeys(executed.batch());
-        if (error != null || slot == NONE) {
+        boolean writes = spec.isWrite() || executed != null && executed.writes();
+        if (error != null) {
             return error;
         }
-        boolean writes = spec.isWrite() || executed != null && executed.writes();
+        if (slot == NONE) {
+            // FLUSHALL: another member may be the primary by now.
+            return writes && !view.isLeased() ? DOWN : null;
+        }
         boolean isChannel = hasChannels && executed == null;
         if (!view.isHealthy()) {
             error = refusalWhenDown(writes, isChannel);

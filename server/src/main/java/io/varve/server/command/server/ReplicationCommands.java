@@ -4,6 +4,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 
+import io.varve.server.clustering.ClusterState;
 import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
@@ -102,6 +103,13 @@ final class ReplicationCommands {
         ReplicaRole role = context.server().role();
         if (role.isReplica() && !role.isUp()) {
             context.reply().error("NOMASTERLINK Can't SYNC while not connected with my master");
+            return;
+        }
+        ClusterState cluster = context.server().cluster();
+        if (cluster != null && !cluster.hasLease()) {
+            // A primary that has started again may have less data than its replicas. They keep theirs until the
+            // controllers have decided who is the primary.
+            context.reply().error("NOMASTERLINK Can't SYNC while this member has no lease");
             return;
         }
         Replica replica = replica(context);
@@ -211,6 +219,7 @@ final class ReplicationCommands {
         if (timeoutMillis < 0) {
             return;
         }
+        context.client().servedUnderLease(true);
         int acknowledged = context.server().replicas().acknowledged(context.client().repliesAfter());
         if (acknowledged >= wanted || context.isInTransaction()) {
             context.reply().integer(acknowledged);
@@ -295,6 +304,7 @@ final class ReplicationCommands {
         if (timeoutMillis < 0) {
             return;
         }
+        context.client().servedUnderLease(true);
         AppendLog log = context.server().log();
         if (wantedHere > 0 && !log.isOpen()) {
             context.reply().error("ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.");

@@ -1,0 +1,211 @@
+package io.varve.server.cluster;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import io.varve.cluster.client.ControllerClient;
+import io.varve.cluster.client.RefusedException;
+import io.varve.cluster.map.HashSlot;
+import io.varve.cluster.map.Member;
+import io.varve.cluster.map.SlotMap;
+import io.varve.cluster.map.SlotRange;
+import io.varve.cluster.protocol.ClusterView;
+import io.varve.cluster.protocol.Command;
+import io.varve.cluster.protocol.ControllerAddress;
+import io.varve.server.testing.RawClient;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** Controllers and members as processes, which a test kills, stops and starts. Confined to the test's thread. */
+final class ProcessCluster implements AutoCloseable {
+    private static final String HOST = "127.0.0.1";
+    private static final int DEADLINE_MILLIS = 60_000;
+    private static final int WAIT_SECONDS = 60;
+
+    private final Path folder;
+    private final List<ControllerAddress> addresses = new ArrayList<>();
+    private final List<ClusterProcess> controllers = new ArrayList<>();
+    private final List<ClusterProcess> members = new ArrayList<>();
+    private final ControllerClient client;
+
+    private ProcessCluster(Path folder, int controllerCount) throws IOException {
+        this.folder = folder;
+        List<Integer> ports = freePorts(controllerCount);
+        for (int i = 0; i < controllerCount; i++) {
+            addresses.add(new ControllerAddress("c" + (i + 1), HOST, ports.get(i)));
+        }
+        client = new ControllerClient(addresses, DEADLINE_MILLIS);
+    }
+
+    /**
+     * Starts a cluster whose slots are divided among its primaries.
+     *
+     * @param replicaCount of each primary; the members behind the primaries are the replicas of the first, the second
+     *     and so on
+     */
+    static ProcessCluster start(Path folder, int controllerCount, int primaryCount, int replicaCount)
+            throws Exception {
+        ProcessCluster cluster = new ProcessCluster(folder, controllerCount);
+        try {
+            for (ControllerAddress address : cluster.addresses) {
+                cluster.controllers.add(ClusterProcess.controller(cluster.addresses, address,
+                        Files.createDirectories(folder.resolve(address.id()))));
+            }
+            for (ClusterProcess controller : cluster.controllers) {
+                controller.awaitReady();
+            }
+            cluster.addMembers(primaryCount * (replicaCount + 1));
+            cluster.divide(primaryCount);
+            cluster.awaitServing();
+            return cluster;
+        } catch (Exception failed) {
+            cluster.close();
+            throw failed;
+        }
+    }
+
+    private static List<Integer> freePorts(int count) throws IOException {
+        List<ServerSocket> sockets = new ArrayList<>();
+        try {
+            for (int i = 0; i < count; i++) {
+                sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
+            }
+            return sockets.stream().map(ServerSocket::getLocalPort).toList();
+        } finally {
+            for (ServerSocket socket : sockets) {
+                socket.close();
+            }
+        }
+    }
+
+    /** Starts members, which register as primaries without slots. */
+    void addMembers(int count) throws IOException {
+        int first = members.size();
+        for (int port : freePorts(count)) {
+            members.add(ClusterProcess.member(controllerSetting(), port,
+                    Files.createDirectories(folder.resolve("m" + members.size()))));
+        }
+        List<ClusterProcess> added = members.subList(first, members.size());
+        await().atMost(java.time.Duration.ofSeconds(WAIT_SECONDS)).until(() -> {
+            Set<Integer> registered = view().map().members().stream().map(Member::port).collect(Collectors.toSet());
+            return registered.containsAll(added.stream().map(ClusterProcess::port).toList());
+        });
+    }
+
+    String controllerSetting() {
+        return addresses.stream().map(one -> one.id() + "@" + one.address()).collect(Collectors.joining(","));
+    }
+
+    private void divide(int primaries) throws Exception {
+        for (int i = primaries; i < members.size(); i++) {
+            client.change(new Command.Replicate(id(i), id(i % primaries)));
+        }
+        for (int i = 0; i < primaries; i++) {
+            client.change(new Command.AssignSlots(List.of(new SlotRange(HashSlot.COUNT * i / primaries,
+                    HashSlot.COUNT * (i + 1) / primaries - 1)), id(i)));
+        }
+    }
+
+    /** Waits until each primary has a lease, and each replica that runs has its data. */
+    void awaitServing() {
+        await().atMost(java.time.Duration.ofSeconds(WAIT_SECONDS)).untilAsserted(() -> {
+            ClusterView view = view();
+            for (Member member : view.map().members()) {
+                ClusterView.Liveness liveness = view.liveness().get(member.id());
+                assertThat(liveness).as(member.address()).isNotNull();
+                assertThat(liveness.leaseMillis()).as("lease of " + member.address()).isPositive();
+                assertThat(liveness.offset()).as("offset of " + member.address()).isNotNegative();
+            }
+            for (ClusterProcess member : members) {
+                if (member.isRunning()) {
+                    try (RawClient one = new RawClient(member.port())) {
+                        assertThat(one.command("CLUSTER", "INFO")).contains("cluster_state:ok");
+                    }
+                }
+            }
+        });
+    }
+
+    // --- what a test sees
+
+    ClusterView view() throws IOException {
+        return client.view();
+    }
+
+    SlotMap map() throws IOException {
+        return view().map();
+    }
+
+    ControllerClient controllerClient() {
+        return client;
+    }
+
+    /** Makes a change. */
+    void change(Command command) throws IOException, RefusedException {
+        client.change(command);
+    }
+
+    /** The ID of a member, by its number in the order of the start. */
+    String id(int number) throws IOException {
+        int port = members.get(number).port();
+        return map().members().stream().filter(member -> member.port() == port).findFirst().orElseThrow().id();
+    }
+
+    /** The number of the member that owns the slot of a key. */
+    int owner(String key) throws IOException {
+        Member owner = map().owner(HashSlot.of(key));
+        for (int i = 0; i < members.size(); i++) {
+            if (owner != null && members.get(i).port() == owner.port()) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    int memberCount() {
+        return members.size();
+    }
+
+    ClusterProcess member(int number) {
+        return members.get(number);
+    }
+
+    int controllerCount() {
+        return controllers.size();
+    }
+
+    ClusterProcess controller(int number) {
+        return controllers.get(number);
+    }
+
+    /** What all processes have written to standard error. */
+    String errors() throws IOException {
+        StringBuilder errors = new StringBuilder();
+        for (ClusterProcess process : controllers) {
+            errors.append(process.errors());
+        }
+        for (ClusterProcess process : members) {
+            errors.append("--- ").append(process.port()).append('\n').append(process.errors());
+        }
+        return errors.toString();
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (ClusterProcess process : members) {
+            process.close();
+        }
+        for (ClusterProcess process : controllers) {
+            process.close();
+        }
+        client.close();
+    }
+}
