@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 import io.varve.cluster.protocol.ControllerAddress;
@@ -17,40 +18,48 @@ final class ClusterProcess implements AutoCloseable {
     private static final String READY = "Ready to accept connections";
 
     private final List<String> command;
+    private final String host;
     private final int port;
     private final Path log;
     private Process process;
 
-    private ClusterProcess(List<String> command, int port, Path folder) throws IOException {
+    private ClusterProcess(List<String> command, String host, int port, Path folder) throws IOException {
         this.command = command;
+        this.host = host;
         this.port = port;
         log = folder.resolve("errors.log");
         process = begin();
     }
 
-    static ClusterProcess controller(List<ControllerAddress> all, ControllerAddress own, Path folder)
-            throws IOException {
-        return new ClusterProcess(
-                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
-                        "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--sun-misc-unsafe-memory-access=allow",
-                        "--enable-native-access=ALL-UNNAMED", "-cp",
-                        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-                        "io.varve.cluster.cli.ControllerMain", "--port", Integer.toString(own.port()), "--dir",
-                        folder.toString(), "--peers", all.stream().map(one -> one.id() + "@" + one.address())
-                                .collect(Collectors.joining(","))),
-                own.port(), folder);
+    /** @param on makes a command line run on its host */
+    static ClusterProcess controller(UnaryOperator<List<String>> on, List<ControllerAddress> all,
+            ControllerAddress own, Path folder) throws IOException {
+        List<String> command = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
+                "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--sun-misc-unsafe-memory-access=allow",
+                "--enable-native-access=ALL-UNNAMED", "-cp",
+                System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                "io.varve.cluster.cli.ControllerMain", "--port", Integer.toString(own.port()), "--dir",
+                folder.toString(), "--peers", all.stream().map(one -> one.id() + "@" + one.address())
+                        .collect(Collectors.joining(",")));
+        return new ClusterProcess(on.apply(command), own.host(), own.port(), folder);
     }
 
-    static ClusterProcess member(String controllers, int port, Path folder, String... settings) throws IOException {
-        List<String> arguments = new java.util.ArrayList<>(List.of("--port", Integer.toString(port), "--dir",
+    /** @param on makes a command line run on its host */
+    static ClusterProcess member(UnaryOperator<List<String>> on, String host, String controllers, int port,
+            Path folder) throws IOException {
+        List<String> arguments = List.of("--bind", host, "--protected-mode", "no", "--port", Integer.toString(port),
+                "--dir",
                 folder.toString(), "--cluster-enabled", "yes", "--cluster-controllers", controllers, "--maxmemory",
-                "64mb", "--save", ""));
-        arguments.addAll(List.of(settings));
-        return new ClusterProcess(ServerProcess.command(arguments), port, folder);
+                "64mb", "--save", "");
+        return new ClusterProcess(on.apply(ServerProcess.command(arguments)), host, port, folder);
     }
 
     private Process begin() throws IOException {
         return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.appendTo(log.toFile())).start();
+    }
+
+    String host() {
+        return host;
     }
 
     int port() {

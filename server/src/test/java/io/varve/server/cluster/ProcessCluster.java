@@ -26,21 +26,23 @@ import static org.awaitility.Awaitility.await;
 
 /** Controllers and members as processes, which a test kills, stops and starts. Confined to the test's thread. */
 final class ProcessCluster implements AutoCloseable {
-    private static final String HOST = "127.0.0.1";
     private static final int DEADLINE_MILLIS = 60_000;
     private static final int WAIT_SECONDS = 60;
 
     private final Path folder;
+    private final TestNetwork network;
     private final List<ControllerAddress> addresses = new ArrayList<>();
     private final List<ClusterProcess> controllers = new ArrayList<>();
     private final List<ClusterProcess> members = new ArrayList<>();
     private final ControllerClient client;
 
-    private ProcessCluster(Path folder, int controllerCount) throws IOException {
+    private ProcessCluster(Path folder, TestNetwork network, int controllerCount)
+            throws IOException, InterruptedException {
         this.folder = folder;
+        this.network = network;
         List<Integer> ports = freePorts(controllerCount);
         for (int i = 0; i < controllerCount; i++) {
-            addresses.add(new ControllerAddress("c" + (i + 1), HOST, ports.get(i)));
+            addresses.add(new ControllerAddress("c" + (i + 1), network.host(network.addHost()), ports.get(i)));
         }
         client = new ControllerClient(addresses, DEADLINE_MILLIS);
     }
@@ -53,11 +55,19 @@ final class ProcessCluster implements AutoCloseable {
      */
     static ProcessCluster start(Path folder, int controllerCount, int primaryCount, int replicaCount)
             throws Exception {
-        ProcessCluster cluster = new ProcessCluster(folder, controllerCount);
+        return start(folder, TestNetwork.loopback(), controllerCount, primaryCount, replicaCount);
+    }
+
+    /** As {@link #start(Path, int, int, int)}, on a network of its own, which the cluster closes. */
+    static ProcessCluster start(Path folder, TestNetwork network, int controllerCount, int primaryCount,
+            int replicaCount) throws Exception {
+        ProcessCluster cluster = new ProcessCluster(folder, network, controllerCount);
         try {
-            for (ControllerAddress address : cluster.addresses) {
-                cluster.controllers.add(ClusterProcess.controller(cluster.addresses, address,
-                        Files.createDirectories(folder.resolve(address.id()))));
+            for (int i = 0; i < controllerCount; i++) {
+                ControllerAddress address = cluster.addresses.get(i);
+                int host = i;
+                cluster.controllers.add(ClusterProcess.controller(command -> network.on(host, command),
+                        cluster.addresses, address, Files.createDirectories(folder.resolve(address.id()))));
             }
             for (ClusterProcess controller : cluster.controllers) {
                 controller.awaitReady();
@@ -87,11 +97,12 @@ final class ProcessCluster implements AutoCloseable {
     }
 
     /** Starts members, which register as primaries without slots. */
-    void addMembers(int count) throws IOException {
+    void addMembers(int count) throws IOException, InterruptedException {
         int first = members.size();
         for (int port : freePorts(count)) {
-            members.add(ClusterProcess.member(controllerSetting(), port,
-                    Files.createDirectories(folder.resolve("m" + members.size()))));
+            int host = network.addHost();
+            members.add(ClusterProcess.member(command -> network.on(host, command), network.host(host),
+                    controllerSetting(), port, Files.createDirectories(folder.resolve("m" + members.size()))));
         }
         List<ClusterProcess> added = members.subList(first, members.size());
         await().atMost(java.time.Duration.ofSeconds(WAIT_SECONDS)).until(() -> {
@@ -126,7 +137,7 @@ final class ProcessCluster implements AutoCloseable {
             }
             for (ClusterProcess member : members) {
                 if (member.isRunning()) {
-                    try (RawClient one = new RawClient(member.port())) {
+                    try (RawClient one = new RawClient(member.host(), member.port())) {
                         assertThat(one.command("CLUSTER", "INFO")).contains("cluster_state:ok");
                     }
                 }
@@ -170,6 +181,42 @@ final class ProcessCluster implements AutoCloseable {
         return -1;
     }
 
+    /** The numbers of the primaries that have slots. */
+    List<Integer> primaries() throws IOException {
+        SlotMap map = map();
+        List<Integer> primaries = new ArrayList<>();
+        for (int i = 0; i < members.size(); i++) {
+            Member member = map.member(id(i));
+            if (member != null && !map.slots(member).isEmpty()) {
+                primaries.add(i);
+            }
+        }
+        return primaries;
+    }
+
+    /** The number of the first replica of a primary. */
+    int replicaOf(int primary) throws IOException {
+        String id = id(primary);
+        for (int i = 0; i < members.size(); i++) {
+            Member member = map().member(id(i));
+            if (member != null && id.equals(member.primaryId())) {
+                return i;
+            }
+        }
+        throw new IllegalStateException("member " + primary + " has no replica");
+    }
+
+    /** The number of a member's host in the {@link TestNetwork}. */
+    int hostOfMember(int number) {
+        return controllers.size() + number;
+    }
+
+    /** The number of the controller that leads. */
+    int leader() throws IOException {
+        String id = view().leaderId();
+        return addresses.stream().map(ControllerAddress::id).toList().indexOf(id);
+    }
+
     int memberCount() {
         return members.size();
     }
@@ -207,5 +254,6 @@ final class ProcessCluster implements AutoCloseable {
             process.close();
         }
         client.close();
+        network.close();
     }
 }

@@ -219,13 +219,29 @@ final class ReplicationCommands {
         if (timeoutMillis < 0) {
             return;
         }
-        context.client().servedUnderLease(true);
+        if (!mayPromise(context)) {
+            return;
+        }
         int acknowledged = context.server().replicas().acknowledged(context.client().repliesAfter());
         if (acknowledged >= wanted || context.isInTransaction()) {
             context.reply().integer(acknowledged);
         } else {
             wait(context, wanted, timeoutMillis);
         }
+    }
+
+    /**
+     * Whether a wait for replicas says that a change stays, after an error was replied if it does not: without a lease,
+     * another member may become the primary that lacks it.
+     */
+    private static boolean mayPromise(CommandContext context) {
+        ClusterState cluster = context.server().cluster();
+        if (cluster != null && !cluster.hasLease()) {
+            context.reply().error("CLUSTERDOWN The cluster is down");
+            return false;
+        }
+        context.client().servedUnderLease(true);
+        return true;
     }
 
     /** The timeout in an argument, in ms; negative after an error was replied. */
@@ -304,7 +320,9 @@ final class ReplicationCommands {
         if (timeoutMillis < 0) {
             return;
         }
-        context.client().servedUnderLease(true);
+        if (!mayPromise(context)) {
+            return;
+        }
         AppendLog log = context.server().log();
         if (wantedHere > 0 && !log.isOpen()) {
             context.reply().error("ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.");
