@@ -22,6 +22,7 @@ import io.varve.server.config.IgnoredSettings;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.config.Settings;
 import io.varve.server.following.Follower;
+import io.varve.server.migration.SlotMigrations;
 import io.varve.server.net.NetworkServer;
 import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.LoadProgress;
@@ -43,18 +44,22 @@ public final class VarveServer implements AutoCloseable {
     private final Maintenance maintenance;
     private final ServerState server;
     private final @Nullable MetricsServer metrics;
+    /** Null if no controllers own the slots of this server. */
+    private final @Nullable SlotMigrations migrations;
     private final Health health;
     private final CountDownLatch shutdown;
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile boolean saving;
 
     private VarveServer(Tiers tiers, NetworkServer network, Maintenance maintenance, ServerState server,
-            @Nullable MetricsServer metrics, Health health, CountDownLatch shutdown) {
+            @Nullable MetricsServer metrics, @Nullable SlotMigrations migrations, Health health,
+            CountDownLatch shutdown) {
         this.tiers = tiers;
         this.network = network;
         this.maintenance = maintenance;
         this.server = server;
         this.metrics = metrics;
+        this.migrations = migrations;
         this.health = health;
         this.shutdown = shutdown;
     }
@@ -132,8 +137,8 @@ public final class VarveServer implements AutoCloseable {
             server.load().end();
             followPrimary(server);
             reportLoaded(server, health);
-            return new VarveServer(tiers, network, Maintenance.start(cache, network, server), server, metrics, health,
-                    shutdown);
+            return new VarveServer(tiers, network, Maintenance.start(cache, network, server), server, metrics,
+                    SlotMigrations.start(server), health, shutdown);
         } catch (IOException | RuntimeException | Error failed) {
             health.stopping();
             if (network != null) {
@@ -274,6 +279,9 @@ public final class VarveServer implements AutoCloseable {
             try {
                 network.close();
             } finally {
+                if (migrations != null) {
+                    migrations.close();
+                }
                 server.role().close();
                 closePersistence();
                 saving = false;

@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.LongSupplier;
 
 import io.varve.cluster.map.HashSlot;
 import io.varve.cluster.map.Member;
@@ -30,8 +33,12 @@ public final class ClusterState implements AutoCloseable {
     private final boolean controlled;
     private String listeningHost;
     private int listeningPort;
-    private @Nullable ClusterListener listener;
+    private final List<ClusterListener> listeners = new CopyOnWriteArrayList<>();
+    private final SlotHolds holds = new SlotHolds();
+    private final MigrationCounters migrations = new MigrationCounters();
     private volatile ClusterView view;
+    private volatile LongSupplier generation = () -> 0;
+    private volatile @Nullable Handover handover;
 
     private ClusterState(NodesFile file, boolean controlled, ClusterView view) {
         this.file = file;
@@ -71,9 +78,48 @@ public final class ClusterState implements AutoCloseable {
         return controlled;
     }
 
-    /** Sets what follows the changes. */
-    public synchronized void listener(ClusterListener value) {
-        listener = value;
+    /** Adds what follows the changes. */
+    public void listener(ClusterListener added) {
+        listeners.add(added);
+    }
+
+    /** The slots whose commands wait. */
+    public SlotHolds holds() {
+        return holds;
+    }
+
+    /** The figures of migrations. */
+    public MigrationCounters migrations() {
+        return migrations;
+    }
+
+    /** Sets how this member asks the controllers to end migrations. Without it, no slot moves. */
+    public void handover(Handover value) {
+        handover = value;
+    }
+
+    /** How this member asks the controllers to end migrations; null: it cannot yet. */
+    public @Nullable Handover handover() {
+        return handover;
+    }
+
+    /** Sets what names this process for the controllers. */
+    public void generation(LongSupplier value) {
+        generation = value;
+    }
+
+    /** What names this process for the controllers; 0: it has not registered. */
+    public long generation() {
+        return generation.getAsLong();
+    }
+
+    /** Lines for CLUSTER INFO, each with its end. Only of members with controllers. */
+    public String migrationLines() {
+        ClusterView now = view;
+        return controlled
+                ? "cluster_my_generation:" + generation() + "\r\ncluster_slots_migrating:" + now.migrating().size()
+                        + "\r\ncluster_slots_importing:" + now.importing().size() + "\r\n" + migrations.lines()
+                : "";
     }
 
     /**
@@ -137,13 +183,7 @@ public final class ClusterState implements AutoCloseable {
 
     /** Waits until no command runs that began under an older view. The calling thread holds no shard. */
     public void awaitOlderCommands() {
-        ClusterListener told;
-        synchronized (this) {
-            told = listener;
-        }
-        if (told != null) {
-            told.awaitOlderCommands();
-        }
+        listeners.forEach(ClusterListener::awaitOlderCommands);
     }
 
     /** Changes this member's own view. */
@@ -165,13 +205,12 @@ public final class ClusterState implements AutoCloseable {
     private void set(ClusterView now) {
         ClusterView before = view;
         view = now;
+        // First, because commands may wait for it, and the disk takes its time.
+        listeners.forEach(told -> told.changed(before, now));
         try {
             file.write(now);
         } catch (IOException failed) {
             LOG.error("{} cannot be written: after a restart this member may know an older cluster", file, failed);
-        }
-        if (listener != null) {
-            listener.changed(before, now);
         }
     }
 

@@ -123,6 +123,9 @@ final class CommandRunner {
             changes.whenOpen(resume);
             return retryAfter(wait);
         }
+        if (slots != null && slots.isHeld()) {
+            return retryAfter(slots.awaitRelease());
+        }
         long errors = reply.errors();
         long written = reply.pendingBytes();
         if (keyFetcher == null) {
@@ -320,6 +323,10 @@ final class CommandRunner {
             String refusal = slots.refusalUnderLocks(batch, command, context.spec(), context.client(), null);
             if (refusal != null) {
                 context.reply().error(refusal);
+                return;
+            }
+            if (slots.isHeld()) {
+                context.retryAfter(slots.awaitRelease());
                 return;
             }
         }
