@@ -1,5 +1,6 @@
 package io.varve.memory;
 
+import java.util.function.IntPredicate;
 import java.util.function.IntToLongFunction;
 
 import io.varve.memory.collection.CollectionTree;
@@ -411,6 +412,13 @@ public interface CacheSession {
      * @throws IllegalStateException if keys have no slots
      */
     long scanSlot(int database, int slot, long cursor, ItemVisitor visitor);
+
+    /**
+     * As {@link #scanSlot}, for all wanted slots in the shard of one.
+     *
+     * @param slot chooses the shard
+     */
+    long scanSlots(int database, int slot, IntPredicate wanted, long cursor, ItemVisitor visitor);
 
     /** Visits one random item; false if the database is empty. */
     boolean random(int database, ItemVisitor visitor);

@@ -1,6 +1,7 @@
 package io.varve.memory;
 
 import java.util.Objects;
+import java.util.function.IntPredicate;
 import java.util.function.IntToLongFunction;
 
 import io.varve.memory.collection.CollectionTree;
@@ -575,7 +576,12 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public long scanSlot(int database, int slot, long cursor, ItemVisitor visitor) {
-        return keyspaceScan.scanSlot(database, slot, cursor, nowMillis, visitor);
+        return scanSlots(database, slot, other -> other == slot, cursor, visitor);
+    }
+
+    @Override
+    public long scanSlots(int database, int slot, IntPredicate wanted, long cursor, ItemVisitor visitor) {
+        return keyspaceScan.scanSlots(database, slot, wanted, cursor, nowMillis, visitor);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.varve.memory;
 
 import java.util.SplittableRandom;
+import java.util.function.IntPredicate;
 
 import io.varve.memory.index.Index;
 import io.varve.memory.item.Item;
@@ -65,8 +66,8 @@ final class KeyspaceScan {
         return at;
     }
 
-    /** See {@link CacheSession#scanSlot}. */
-    long scanSlot(int database, int slot, long cursor, long nowMillis, ItemVisitor visitor) {
+    /** See {@link CacheSession#scanSlots}. */
+    long scanSlots(int database, int slot, IntPredicate wanted, long cursor, long nowMillis, ItemVisitor visitor) {
         KeySlots slots = router.slots();
         if (slots == null) {
             throw new IllegalStateException("keys have no slots");
@@ -78,7 +79,7 @@ final class KeyspaceScan {
             for (int i = 0; i < BUCKETS_PER_HOLD; i++) {
                 at = shard.keyspace().scan(database, at, nowMillis, location -> {
                     shard.keyspace().bind(location, visited);
-                    if (slots.slot(visited.keyAddress(), visited.keyLength()) == slot) {
+                    if (wanted.test(slots.slot(visited.keyAddress(), visited.keyLength()))) {
                         visitor.visit(visited);
                     }
                 });

@@ -184,6 +184,14 @@ class KeyspaceScanTest {
                 assertThat(scanSlot(fixture, 0, slot)).hasSize(KEYS / slots).containsExactlyInAnyOrderElementsOf(
                         names.stream().filter(name -> name.endsWith(end)).toList());
             }
+            Set<String> ofOneShard = new HashSet<>();
+            long cursor = 0;
+            do {
+                cursor = fixture.session.scanSlots(0, 1, slot -> slot % shards == 1 % shards, cursor,
+                        item -> assertThat(ofOneShard.add(name(item))).isTrue());
+            } while (cursor != 0);
+            assertThat(ofOneShard).containsExactlyInAnyOrderElementsOf(names.stream()
+                    .filter(name -> (name.charAt(name.length() - 1) - '0') % shards == 1 % shards).toList());
             assertThat(scanAll(fixture, 0, 10)).containsExactlyInAnyOrderElementsOf(names);
             Key key = new Key();
             fixture.session.scan(0, 0, KEYS, item -> {

@@ -23,6 +23,7 @@ import io.varve.server.config.ServerConfig;
 import io.varve.server.config.Settings;
 import io.varve.server.following.Follower;
 import io.varve.server.membership.ControllerLink;
+import io.varve.server.migration.SlotMigrations;
 import io.varve.server.net.NetworkServer;
 import io.varve.server.persistence.AppendLog;
 import io.varve.server.persistence.LoadProgress;
@@ -44,6 +45,8 @@ public final class VarveServer implements AutoCloseable {
     private final Maintenance maintenance;
     private final ServerState server;
     private final @Nullable MetricsServer metrics;
+    /** Null if no controllers own the slots of this server. */
+    private final @Nullable SlotMigrations migrations;
     private final Health health;
     private final CountDownLatch shutdown;
     /** Null if the server has no controllers. */
@@ -52,12 +55,14 @@ public final class VarveServer implements AutoCloseable {
     private volatile boolean saving;
 
     private VarveServer(Tiers tiers, NetworkServer network, Maintenance maintenance, ServerState server,
-            @Nullable MetricsServer metrics, Health health, CountDownLatch shutdown, @Nullable ControllerLink link) {
+            @Nullable MetricsServer metrics, @Nullable SlotMigrations migrations, Health health,
+            CountDownLatch shutdown, @Nullable ControllerLink link) {
         this.tiers = tiers;
         this.network = network;
         this.maintenance = maintenance;
         this.server = server;
         this.metrics = metrics;
+        this.migrations = migrations;
         this.health = health;
         this.shutdown = shutdown;
         this.link = link;
@@ -109,6 +114,7 @@ public final class VarveServer implements AutoCloseable {
         NetworkServer network = null;
         ServerState begun = null;
         ControllerLink link = null;
+        SlotMigrations migrations = null;
         try {
             ServerState server = new ServerState(cache, tiers.flash(), config, machineTicker(cache), logs, _ -> {
                 health.stopping();
@@ -136,14 +142,18 @@ public final class VarveServer implements AutoCloseable {
             Recovery.run(server, table);
             server.load().end();
             followPrimary(server);
+            migrations = SlotMigrations.start(server);
             link = ControllerLink.start(server);
             reportLoaded(server, health);
-            return new VarveServer(tiers, network, Maintenance.start(cache, network, server), server, metrics, health,
-                    shutdown, link);
+            return new VarveServer(tiers, network, Maintenance.start(cache, network, server), server, metrics,
+                    migrations, health, shutdown, link);
         } catch (IOException | RuntimeException | Error failed) {
             health.stopping();
             if (link != null) {
                 link.close();
+            }
+            if (migrations != null) {
+                migrations.close();
             }
             if (network != null) {
                 network.close();
@@ -286,6 +296,9 @@ public final class VarveServer implements AutoCloseable {
             try {
                 network.close();
             } finally {
+                if (migrations != null) {
+                    migrations.close();
+                }
                 server.role().close();
                 closePersistence();
                 saving = false;

@@ -153,18 +153,28 @@ final class CommandInterpreter {
     }
 
     private void finish(Command.FinishMigration finish) {
-        if (before.generation(finish.sourceId()) != finish.generation()) {
-            throw new RefusedCommandException("member " + finish.sourceId() + " has started again");
-        }
+        requireGeneration(finish.sourceId(), finish.sourceGeneration());
+        requireGeneration(finish.targetId(), finish.targetGeneration());
         forEach(finish.slots(), slot -> {
             Member owner = map.owner(slot);
             Member receiver = map.target(slot);
-            if (owner == null || receiver == null || !owner.id().equals(finish.sourceId())) {
-                throw new RefusedCommandException("slot " + slot + " is not moving from " + finish.sourceId());
+            if (owner != null && receiver == null && owner.id().equals(finish.targetId())) {
+                return;
+            }
+            if (owner == null || receiver == null || !owner.id().equals(finish.sourceId())
+                    || !receiver.id().equals(finish.targetId())) {
+                throw new RefusedCommandException("slot " + slot + " is not moving from " + finish.sourceId() + " to "
+                        + finish.targetId());
             }
             builder.owner(slot, receiver.id());
             isMapChanged = true;
         });
+    }
+
+    private void requireGeneration(String id, long generation) {
+        if (before.generation(id) != generation) {
+            throw new RefusedCommandException("member " + id + " has started again");
+        }
     }
 
     private void abort(List<SlotRange> slots) {

@@ -45,11 +45,13 @@ public sealed interface Command {
     }
 
     /**
-     * Makes the receivers of migrating slots their owners. The source sends it while it refuses writes to these slots.
+     * Makes the receiver of migrating slots their owner. The source sends it while it serves no command on these slots.
      *
-     * @param generation of the source's process: a source that has started again does not refuse them
+     * @param sourceGeneration of the source's process: one that has started again serves commands
+     * @param targetGeneration of the process that has received the keys: one that has started again may have lost them
      */
-    record FinishMigration(List<SlotRange> slots, String sourceId, long generation) implements Command {
+    record FinishMigration(List<SlotRange> slots, String sourceId, long sourceGeneration, String targetId,
+            long targetGeneration) implements Command {
         public FinishMigration {
             slots = List.copyOf(slots);
         }

@@ -57,7 +57,9 @@ public final class CommandCodec {
                     out.writeByte(FINISH);
                     writeSlots(finish.slots(), out);
                     out.writeUTF(finish.sourceId());
-                    out.writeLong(finish.generation());
+                    out.writeLong(finish.sourceGeneration());
+                    out.writeUTF(finish.targetId());
+                    out.writeLong(finish.targetGeneration());
                 }
                 case Command.AbortMigration abort -> {
                     out.writeByte(ABORT);
@@ -93,7 +95,8 @@ public final class CommandCodec {
                 case REPLICATE -> new Command.Replicate(in.readUTF(), in.readUTF());
                 case ASSIGN -> new Command.AssignSlots(readSlots(in), in.readUTF());
                 case BEGIN -> new Command.BeginMigration(readSlots(in), in.readUTF());
-                case FINISH -> new Command.FinishMigration(readSlots(in), in.readUTF(), in.readLong());
+                case FINISH -> new Command.FinishMigration(readSlots(in), in.readUTF(), in.readLong(), in.readUTF(),
+                        in.readLong());
                 case ABORT -> new Command.AbortMigration(readSlots(in));
                 case PROMOTE -> new Command.Promote(in.readUTF(), in.readUTF(), in.readLong());
                 case WEIGHT -> new Command.SetWeight(in.readUTF(), in.readDouble());

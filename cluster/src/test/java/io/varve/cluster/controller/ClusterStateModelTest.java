@@ -141,14 +141,17 @@ final class ClusterStateModelTest {
 
     /** Mostly a migration that runs: others are refused. */
     private Command finish(ClusterState state) {
-        for (int slot : state.map().migrations().keySet()) {
+        for (Map.Entry<Integer, Member> migration : state.map().migrations().entrySet()) {
+            int slot = migration.getKey();
             Member owner = state.map().owner(slot);
+            String target = random.nextInt(4) > 0 ? migration.getValue().id() : member();
             if (owner != null && random.nextInt(4) > 0) {
                 return new Command.FinishMigration(List.of(new SlotRange(slot, slot)), owner.id(),
-                        state.generation(owner.id()) - random.nextInt(2));
+                        state.generation(owner.id()) - random.nextInt(2), target,
+                        state.generation(target) - random.nextInt(2));
             }
         }
-        return new Command.FinishMigration(slots(), member(), random.nextInt(100));
+        return new Command.FinishMigration(slots(), member(), random.nextInt(100), member(), random.nextInt(100));
     }
 
     private Command promote(ClusterState state, long term) {

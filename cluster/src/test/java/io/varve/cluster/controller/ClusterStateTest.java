@@ -126,18 +126,43 @@ final class ClusterStateTest {
     void migration_endsForTheProcessThatRefusesWrites() {
         cluster();
         List<SlotRange> slots = List.of(new SlotRange(10, 19));
-        refuse(new Command.FinishMigration(slots, id(1), state.generation(id(1))), "slot 10 is not moving from");
+        refuse(finish(slots, 1, 4), "slot 10 is not moving from");
         accept(new Command.BeginMigration(slots, id(4)));
         accept(new Command.BeginMigration(slots, id(4)));
-        long paused = state.generation(id(1));
+        Command paused = finish(slots, 1, 4);
         accept(new Command.Register(primary(1)));
-        refuse(new Command.FinishMigration(slots, id(1), paused), "has started again");
-        accept(new Command.FinishMigration(slots, id(1), state.generation(id(1))));
+        refuse(paused, "member " + id(1) + " has started again");
+        accept(finish(slots, 1, 4));
         assertThat(state.map().slots(member(4))).isEqualTo(slots);
+        // The source repeats it if it has received no reply.
+        long epoch = state.map().epoch();
+        accept(finish(slots, 1, 4));
+        assertThat(state.map().epoch()).isEqualTo(epoch);
         accept(new Command.BeginMigration(slots, id(1)));
         accept(new Command.AbortMigration(slots));
         assertThat(state.map().migrations()).isEmpty();
         assertThat(state.map().slots(member(4))).isEqualTo(slots);
+    }
+
+    private Command finish(List<SlotRange> slots, int source, int target) {
+        return new Command.FinishMigration(slots, id(source), state.generation(id(source)), id(target),
+                state.generation(id(target)));
+    }
+
+    @Test
+    void migration_endsForTheProcessThatHasTheKeys() {
+        cluster();
+        accept(new Command.Register(replica(5, 4)));
+        List<SlotRange> slots = List.of(new SlotRange(10, 19));
+        accept(new Command.BeginMigration(slots, id(4)));
+        Command sent = finish(slots, 1, 4);
+        accept(new Command.Register(primary(4)));
+        refuse(sent, "member " + id(4) + " has started again");
+        sent = finish(slots, 1, 4);
+        accept(new Command.Promote(id(5), id(4), Command.Promote.ANY_TERM));
+        refuse(sent, "slot 10 is not moving from " + id(1) + " to " + id(4));
+        accept(finish(slots, 1, 5));
+        assertThat(state.map().slots(member(5))).isEqualTo(slots);
     }
 
     @Test

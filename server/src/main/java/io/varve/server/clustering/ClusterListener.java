@@ -8,5 +8,5 @@ public interface ClusterListener {
     /**
      * Waits until all commands have ended that began under an older view. The calling thread holds no shard.
      */
-    void awaitOlderCommands();
+    default void awaitOlderCommands() {}
 }

@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 import io.varve.cluster.map.HashSlot;
@@ -31,10 +34,14 @@ public final class ClusterState implements AutoCloseable {
     private final boolean controlled;
     private String listeningHost;
     private int listeningPort;
-    private @Nullable ClusterListener listener;
+    private final List<ClusterListener> listeners = new CopyOnWriteArrayList<>();
+    private final SlotHolds holds = new SlotHolds();
+    private final MigrationCounters migrations = new MigrationCounters();
     private volatile ClusterView view;
     /** A value of {@link System#nanoTime}; only the controllers' link and tests change it. */
     private volatile long leaseUntilNanos = System.nanoTime();
+    private volatile LongSupplier generation = () -> 0;
+    private volatile @Nullable Handover handover;
 
     private ClusterState(NodesFile file, boolean controlled, ClusterView view) {
         this.file = file;
@@ -74,9 +81,48 @@ public final class ClusterState implements AutoCloseable {
         return controlled;
     }
 
-    /** Sets what follows the changes. */
-    public synchronized void listener(ClusterListener value) {
-        listener = value;
+    /** Adds what follows the changes. */
+    public void listener(ClusterListener added) {
+        listeners.add(added);
+    }
+
+    /** The slots whose commands wait. */
+    public SlotHolds holds() {
+        return holds;
+    }
+
+    /** The figures of migrations. */
+    public MigrationCounters migrations() {
+        return migrations;
+    }
+
+    /** Sets how this member asks the controllers to end migrations. Without it, no slot moves. */
+    public void handover(Handover value) {
+        handover = value;
+    }
+
+    /** How this member asks the controllers to end migrations; null: it cannot yet. */
+    public @Nullable Handover handover() {
+        return handover;
+    }
+
+    /** Sets what names this process for the controllers. */
+    public void generation(LongSupplier value) {
+        generation = value;
+    }
+
+    /** What names this process for the controllers; 0: it has not registered. */
+    public long generation() {
+        return generation.getAsLong();
+    }
+
+    /** Lines for CLUSTER INFO, each with its end. Only of members with controllers. */
+    public String migrationLines() {
+        ClusterView now = view;
+        return controlled
+                ? "cluster_my_generation:" + generation() + "\r\ncluster_slots_migrating:" + now.migrating().size()
+                        + "\r\ncluster_slots_importing:" + now.importing().size() + "\r\n" + migrations.lines()
+                : "";
     }
 
     /**
@@ -197,13 +243,7 @@ public final class ClusterState implements AutoCloseable {
 
     /** Waits until no command runs that began under an older view. The calling thread holds no shard. */
     public void awaitOlderCommands() {
-        ClusterListener told;
-        synchronized (this) {
-            told = listener;
-        }
-        if (told != null) {
-            told.awaitOlderCommands();
-        }
+        listeners.forEach(ClusterListener::awaitOlderCommands);
     }
 
     /** Changes this member's own view. */
@@ -225,18 +265,18 @@ public final class ClusterState implements AutoCloseable {
     private void set(ClusterView now) {
         ClusterView before = view;
         view = now;
+        // First, because commands may wait for it, and the disk takes its time.
+        tell(before);
         try {
             file.write(now);
         } catch (IOException failed) {
             LOG.error("{} cannot be written: after a restart this member may know an older cluster", file, failed);
         }
-        tell(before);
     }
 
     private void tell(ClusterView before) {
-        if (listener != null) {
-            listener.changed(before, view);
-        }
+        ClusterView now = view;
+        listeners.forEach(told -> told.changed(before, now));
     }
 
     @Override

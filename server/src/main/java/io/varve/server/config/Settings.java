@@ -142,6 +142,7 @@ public final class Settings {
         bool("cluster-allow-pubsubshard-when-down", "yes", CHANGEABLE);
         text("cluster-announce-ip", "", CHANGEABLE);
         integer("cluster-announce-port", "0", 0, 65535, CHANGEABLE);
+        memory("cluster-migration-max-bytes-per-second", "0", 0, MAX, CHANGEABLE);
     }
 
     /** Access control. */

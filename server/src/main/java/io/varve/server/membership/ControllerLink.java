@@ -57,6 +57,8 @@ public final class ControllerLink implements MemberState, AutoCloseable {
         id = self.id();
         thread.start();
         session = MemberSession.start(controllers, self, this);
+        cluster.generation(session::generation);
+        cluster.handover(new MigrationEnd(session, id));
         LOG.info("This server is {} for the controllers {}", self.address(),
                 server.config().text("cluster-controllers"));
     }

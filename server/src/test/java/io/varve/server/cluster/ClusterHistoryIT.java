@@ -43,8 +43,9 @@ class ClusterHistoryIT {
         long seed = TestBudget.seed("varve.cluster.seed");
         TestNetwork network = TestNetwork.allowsNamespaces() ? TestNetwork.ofNamespaces() : TestNetwork.loopback();
         try (ProcessCluster cluster = ProcessCluster.start(folder, network, 3, 2, 1)) {
+            Random seeds = new Random(seed);
             for (int run = 0; run < runs; run++) {
-                run(cluster, network, run, new Random(seed + run));
+                run(cluster, network, run, new Random(seeds.nextLong()));
             }
         }
     }
@@ -55,7 +56,7 @@ class ClusterHistoryIT {
                 .map(member -> new InetSocketAddress(member.host(), member.port())).toList();
         List<ClusterFault> faults = ClusterFault.on(network);
         ClusterFault fault = faults.get(random.nextInt(faults.size()));
-        boolean migrates = random.nextBoolean() && Boolean.getBoolean("varve.cluster.migrates");
+        boolean migrates = random.nextBoolean();
         String title = "run " + run + ": " + fault + (migrates ? " while slots migrate" : "");
         KeyHistories histories = new KeyHistories(members, keys, random.nextLong());
         try (histories) {

@@ -27,7 +27,7 @@ import static org.awaitility.Awaitility.await;
 /** Controllers and members as processes, which a test kills, stops and starts. Confined to the test's thread. */
 final class ProcessCluster implements AutoCloseable {
     private static final int DEADLINE_MILLIS = 60_000;
-    private static final int WAIT_SECONDS = 60;
+    private static final int WAIT_SECONDS = 120;
 
     private final Path folder;
     private final TestNetwork network;
@@ -127,7 +127,7 @@ final class ProcessCluster implements AutoCloseable {
 
     /** Waits until each primary has a lease, and each replica that runs has its data. */
     void awaitServing() {
-        await().atMost(java.time.Duration.ofSeconds(WAIT_SECONDS)).untilAsserted(() -> {
+        await().atMost(java.time.Duration.ofSeconds(WAIT_SECONDS)).ignoreExceptions().untilAsserted(() -> {
             ClusterView view = view();
             for (Member member : view.map().members()) {
                 ClusterView.Liveness liveness = view.liveness().get(member.id());

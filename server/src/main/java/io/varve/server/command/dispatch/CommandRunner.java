@@ -123,6 +123,9 @@ final class CommandRunner {
             changes.whenOpen(resume);
             return retryAfter(wait);
         }
+        if (slots != null && slots.isHeld()) {
+            return retryAfter(slots.awaitRelease());
+        }
         if (slots != null && slots.isLeased()
                 && (batch.keyCount(command) > 0 || spec.isWrite() || spec.name().equals("exec"))) {
             client.servedUnderLease(true);
@@ -324,6 +327,10 @@ final class CommandRunner {
             String refusal = slots.refusalUnderLocks(batch, command, context.spec(), context.client(), null);
             if (refusal != null) {
                 context.reply().error(refusal);
+                return;
+            }
+            if (slots.isHeld()) {
+                context.retryAfter(slots.awaitRelease());
                 return;
             }
         }

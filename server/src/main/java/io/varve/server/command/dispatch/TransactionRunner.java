@@ -157,8 +157,7 @@ final class TransactionRunner implements Transactions {
                 boolean serves = queued.writes() && server.blockedKeys().isAnyWaiting()
                         && !server.role().isReplica();
                 if (!serves || blockedClients.coversMoves(shards, batch, 0, batch.keyTotal())) {
-                    runUnderLocks(exec, queued, isLast, serves);
-                    return true;
+                    return runUnderLocks(exec, queued, isLast, serves);
                 }
             } finally {
                 session.unlock(shards);
@@ -168,13 +167,19 @@ final class TransactionRunner implements Transactions {
         return false;
     }
 
-    /** @param serves whether it may make keys of blocked clients ready, which see all its changes at once */
-    private void runUnderLocks(CommandContext exec, Transaction queued, boolean isLast, boolean serves) {
+    /**
+     * @param serves whether it may make keys of blocked clients ready, which see all its changes at once
+     * @return false if it is to run again later
+     */
+    private boolean runUnderLocks(CommandContext exec, Transaction queued, boolean isLast, boolean serves) {
         String refusal = slots == null
                 ? null
                 : slots.refusalUnderLocks(queued.batch(), 0, exec.spec(), exec.client(), queued);
         if (refusal != null) {
             exec.reply().error(refusal);
+        } else if (slots != null && slots.isHeld()) {
+            exec.retryAfter(slots.awaitRelease());
+            return false;
         } else if (exec.client().watch().isBroken(session.now())) {
             exec.reply().nilArray();
         } else if (serves) {
@@ -182,6 +187,7 @@ final class TransactionRunner implements Transactions {
         } else {
             runCommands(exec, queued, isLast);
         }
+        return true;
     }
 
     private void gatherShards(Transaction queued, Watch watch) {

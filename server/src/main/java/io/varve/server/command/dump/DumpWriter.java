@@ -69,7 +69,7 @@ final class DumpWriter {
     }
 
     /** Writes the payload of a found item into the memory of this writer. @return its length */
-    private int encode(CommandContext command, Key key, Item item) {
+    int encode(CommandContext command, Key key, Item item) {
         context = command;
         try {
             write(command, key, item);
@@ -89,6 +89,11 @@ final class DumpWriter {
             require(expected);
         }
         ValueWriter.write(command, key, item, writer);
+    }
+
+    /** Where the payload is. */
+    long address() {
+        return memory.address();
     }
 
     void release() {

@@ -10,8 +10,10 @@ import io.varve.memory.offheap.Memory;
 import io.varve.server.clustering.ClusterState;
 import io.varve.server.clustering.ClusterView;
 import io.varve.server.clustering.NodesText;
+import io.varve.server.clustering.SlotHolds;
 import io.varve.server.command.batch.Batch;
 import io.varve.server.command.session.Client;
+import io.varve.server.command.session.ParkedCommand;
 import io.varve.server.command.session.Transaction;
 import io.varve.server.command.spec.CommandFlag;
 import io.varve.server.command.spec.CommandSpec;
@@ -24,6 +26,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A command is checked before it runs or is queued. If the view has changed since then, or its slot is moving, it is
  * checked again under the locks of its keys: until it has run, neither its keys nor the view can change for it
  * ({@link io.varve.server.clustering.ClusterListener#awaitOlderCommands}).
+ *
+ * <p>With controllers, a migrating slot stays wholly with its owner until the map changes, so nothing is looked up at
+ * the receiver, and clients see no ASK and no TRYAGAIN. In the last moments its commands wait ({@link SlotHolds}).
  */
 public final class SlotCheck {
     private static final String CROSS_SLOT = "CROSSSLOT Keys in request don't hash to the same slot";
@@ -31,9 +36,11 @@ public final class SlotCheck {
     private static final String DOWN = "CLUSTERDOWN The cluster is down";
     private static final String DOWN_FOR_WRITES = "CLUSTERDOWN The cluster is down and only accepts read commands";
     private static final String NOT_SERVED = "CLUSTERDOWN Hash slot not served";
-    private static final int NONE = -1;
+    private static final String BEING_MOVED = "ERR The controllers move the keys of this hash slot";
+    private static final int NONE = -2;
 
     private final ClusterState cluster;
+    private final SlotHolds holds;
     private final CacheSession session;
     private final Item item = new Item();
     /** The first key, apart from the batch, which may bind another key in the same place. */
@@ -41,6 +48,8 @@ public final class SlotCheck {
     private ClusterView view;
     /** The slot of the command that is checked, and its first key or channel. */
     private int slot;
+    /** The slot that the command waits for while it is held, {@link SlotHolds#ALL} or {@link #NONE}. */
+    private int awaited;
     private long firstAddress;
     private int firstLength;
     private boolean isImporting;
@@ -53,6 +62,7 @@ public final class SlotCheck {
     public SlotCheck(ClusterState cluster, CacheSession session) {
         this.cluster = cluster;
         this.session = session;
+        holds = cluster.holds();
         view = cluster.view();
     }
 
@@ -82,7 +92,25 @@ public final class SlotCheck {
 
     /** Whether the result of the last check still holds without one under locks. */
     public boolean isCurrent() {
-        return cluster.view() == view && !isImporting && !isMigrating;
+        return cluster.view() == view && (cluster.isControlled() || !isImporting && !isMigrating) && !isHeld();
+    }
+
+    /** Whether the command that was checked last has to wait, because its slot is held. */
+    public boolean isHeld() {
+        return holds.isAny() && awaited != NONE && (awaited == SlotHolds.ALL || holds.isHeld(awaited));
+    }
+
+    /** The wait of the command that was checked last. It is checked and runs again afterwards. */
+    public ParkedCommand awaitRelease() {
+        ParkedCommand wait = ParkedCommand.hidden();
+        Runnable resume = wait::resume;
+        wait.onFinish(() -> holds.cancel(resume));
+        holds.whenReleased(awaited, resume);
+        if (cluster.view() != view) {
+            // The change has woken those that waited before.
+            wait.resume();
+        }
+        return wait;
     }
 
     /** Whether the member had its lease when the last command was checked. */
@@ -94,6 +122,7 @@ public final class SlotCheck {
             @Nullable Transaction executed, boolean locked) {
         view = cluster.view();
         slot = NONE;
+        awaited = NONE;
         isImporting = false;
         isMigrating = false;
         hasSeveralKeys = false;
@@ -102,15 +131,22 @@ public final class SlotCheck {
             return null;
         }
         String error = executed == null ? addKeys(batch, command, spec) : addKeys(executed.batch());
-        boolean writes = spec.isWrite() || executed != null && executed.writes();
         if (error != null) {
             return error;
+        }
+        boolean writes = spec.isWrite() || executed != null && executed.writes();
+        if (slot == NONE || executed != null && executed.flushes() > 0) {
+            // It flushes: the receivers of held slots would not.
+            awaited = writes ? SlotHolds.ALL : NONE;
         }
         if (slot == NONE) {
             // FLUSHALL: another member may be the primary by now.
             return writes && !view.isLeased() ? DOWN : null;
         }
         boolean isChannel = hasChannels && executed == null;
+        if (awaited == NONE && !isChannel) {
+            awaited = slot;
+        }
         if (!view.isHealthy()) {
             error = refusalWhenDown(writes, isChannel);
             if (error != null) {
@@ -134,16 +170,21 @@ public final class SlotCheck {
             @Nullable Transaction executed, boolean locked) {
         boolean isChannel = hasChannels && executed == null;
         if ((isMigrating || isImporting) && spec.name().equals("migrate")) {
-            return null;
+            if (!cluster.isControlled()) {
+                return null;
+            }
+            if (isMigrating) {
+                return BEING_MOVED;
+            }
         }
-        if (isMigrating && !isChannel) {
+        if (isMigrating && !isChannel && !cluster.isControlled()) {
             countKeys(batch, command, executed, locked);
             if (missing > 0) {
                 return existing > 0 ? TRY_AGAIN : to("ASK ", Objects.requireNonNull(view.migrating().get(slot)));
             }
         }
         if (isImporting && (client.isAsking() || spec.has(CommandFlag.ASKING))) {
-            if (hasSeveralKeys && !isChannel) {
+            if (hasSeveralKeys && !isChannel && !cluster.isControlled()) {
                 countKeys(batch, command, executed, locked);
                 return missing > 0 ? TRY_AGAIN : null;
             }
@@ -151,6 +192,10 @@ public final class SlotCheck {
         }
         Member owner = Objects.requireNonNull(view.owner(slot));
         if (view.isMe(owner)) {
+            return null;
+        }
+        if (!isChannel && holds.isHeld(slot)) {
+            // Until its new owner knows that it is, too.
             return null;
         }
         boolean writes = spec.isWrite() || executed != null && executed.writes();
