@@ -44,8 +44,8 @@ class PendingKeysTest {
         change(pending, SHARD + 1, 0, "{a}3");
         change(pending, SHARD, -1, "{a}4");
         assertThat(pending.size()).isEqualTo(2);
-        HeapKey first = pending.next();
-        assertThat(first).isEqualTo(new HeapKey(0, "{a}1"));
+        HeapKey first = new HeapKey(0, "{a}1");
+        assertThat(pending.next()).isEqualTo(first);
         pending.take(first);
         change(pending, SHARD, 0, "{a}1");
         assertThat(pending.next()).isEqualTo(new HeapKey(0, "{a}2"));
