@@ -180,7 +180,7 @@ serve_from() { # MODULE JVM-OPTIONS... MAIN ARGUMENTS...
     size_jvm
     [ "$memory_limit" = $unlimited ] || small_jvm="$small_jvm -Dvarve.memory.limit=$memory_limit"
     VARVE_JAVA_OPTS="-XX:CompileCommand=quiet -XX:CompileCommand=dontinline,*Commands.*(Lio/varve/server/command/CommandContext;)V \
--Xms8m -Xmx${heap}m -XX:MaxDirectMemorySize=${direct}m -XX:MaxMetaspaceSize=48m -XX:ReservedCodeCacheSize=${code}m $small_jvm \
+-Xms8m -Xmx${heap}m -XX:MaxDirectMemorySize=${direct}m -XX:MaxMetaspaceSize=96m -XX:ReservedCodeCacheSize=${code}m $small_jvm \
 -XX:SweeperThreshold=100 -XX:MaxInlineLevel=30 -XX:TrimNativeHeapInterval=2000 -XX:+UseSerialGC -XX:+UseCondCardMark -XX:+ExitOnOutOfMemoryError -XX:-UsePerfData \
 -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0 -Dio.netty.leakDetection.level=disabled \
 -Xlog:disable -Xlog:all=error:stderr ${VARVE_JAVA_OPTS:-}"

@@ -11,9 +11,9 @@ import java.util.concurrent.locks.LockSupport;
 
 import io.varve.proxy.map.BlockingConnection;
 import io.varve.proxy.testing.RedisMember;
-import io.varve.proxy.testing.RegisterHistory;
 import io.varve.proxy.testing.SlowRelay;
 import io.varve.proxy.testing.TestProxy;
+import io.varve.testing.RegisterHistory;
 import io.varve.testing.TestBudget;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

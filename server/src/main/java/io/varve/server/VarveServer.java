@@ -22,6 +22,7 @@ import io.varve.server.config.IgnoredSettings;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.config.Settings;
 import io.varve.server.following.Follower;
+import io.varve.server.membership.ControllerLink;
 import io.varve.server.migration.SlotMigrations;
 import io.varve.server.net.NetworkServer;
 import io.varve.server.persistence.AppendLog;
@@ -48,12 +49,14 @@ public final class VarveServer implements AutoCloseable {
     private final @Nullable SlotMigrations migrations;
     private final Health health;
     private final CountDownLatch shutdown;
+    /** Null if the server has no controllers. */
+    private final @Nullable ControllerLink link;
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile boolean saving;
 
     private VarveServer(Tiers tiers, NetworkServer network, Maintenance maintenance, ServerState server,
             @Nullable MetricsServer metrics, @Nullable SlotMigrations migrations, Health health,
-            CountDownLatch shutdown) {
+            CountDownLatch shutdown, @Nullable ControllerLink link) {
         this.tiers = tiers;
         this.network = network;
         this.maintenance = maintenance;
@@ -62,6 +65,7 @@ public final class VarveServer implements AutoCloseable {
         this.migrations = migrations;
         this.health = health;
         this.shutdown = shutdown;
+        this.link = link;
     }
 
     /**
@@ -109,6 +113,8 @@ public final class VarveServer implements AutoCloseable {
         MetricsServer metrics = null;
         NetworkServer network = null;
         ServerState begun = null;
+        ControllerLink link = null;
+        SlotMigrations migrations = null;
         try {
             ServerState server = new ServerState(cache, tiers.flash(), config, machineTicker(cache), logs, _ -> {
                 health.stopping();
@@ -136,11 +142,19 @@ public final class VarveServer implements AutoCloseable {
             Recovery.run(server, table);
             server.load().end();
             followPrimary(server);
+            migrations = SlotMigrations.start(server);
+            link = ControllerLink.start(server);
             reportLoaded(server, health);
             return new VarveServer(tiers, network, Maintenance.start(cache, network, server), server, metrics,
-                    SlotMigrations.start(server), health, shutdown);
+                    migrations, health, shutdown, link);
         } catch (IOException | RuntimeException | Error failed) {
             health.stopping();
+            if (link != null) {
+                link.close();
+            }
+            if (migrations != null) {
+                migrations.close();
+            }
             if (network != null) {
                 network.close();
             }
@@ -276,6 +290,9 @@ public final class VarveServer implements AutoCloseable {
         if (closed.compareAndSet(false, true)) {
             health.stopping();
             saving = true;
+            if (link != null) {
+                link.close();
+            }
             try {
                 network.close();
             } finally {

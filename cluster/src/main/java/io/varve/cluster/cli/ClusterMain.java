@@ -5,16 +5,17 @@ import java.io.PrintWriter;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 import io.varve.cluster.client.ControllerClient;
 import io.varve.cluster.client.RefusedException;
 import io.varve.cluster.map.Member;
 import io.varve.cluster.map.SlotMap;
-import io.varve.cluster.map.SlotRange;
-import io.varve.cluster.protocol.Command.AssignSlots;
+import io.varve.cluster.placement.SlotRebalancer;
 import io.varve.cluster.protocol.Command.Register;
 import io.varve.cluster.protocol.Command.Remove;
 import io.varve.cluster.protocol.Command.Replicate;
@@ -28,11 +29,12 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** The verb {@code cluster}: operates a cluster through its controllers. Confined to the main thread. */
-@Command(name = "cluster", mixinStandardHelpOptions = true, header = "Operates a cluster through its controllers.", synopsisSubcommandLabel = "create|add|remove|status", subcommands = {
+@Command(name = "cluster", mixinStandardHelpOptions = true, header = "Operates a cluster through its controllers.", synopsisSubcommandLabel = "create|add|remove|rebalance|status|demo", subcommands = {
         ClusterMain.Create.class, ClusterMain.Add.class, ClusterMain.RemoveMember.class,
-        ClusterMain.Status.class})
+        ClusterMain.Rebalance.class, ClusterMain.Status.class, DemoMain.class})
 public final class ClusterMain implements Callable<Integer> {
     private static final long DEADLINE_MILLIS = 10_000;
+    private static final int REGISTRATION_PAUSE_MILLIS = 100;
     private static final int MAX_PORT = 65_535;
 
     @Spec
@@ -49,7 +51,7 @@ public final class ClusterMain implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        spec.commandLine().getErr().println("varve: cluster: expected create, add, remove or status");
+        spec.commandLine().getErr().println("varve: cluster: expected create, add, remove, rebalance, status or demo");
         return CommandLines.BAD_SETTING;
     }
 
@@ -76,8 +78,12 @@ public final class ClusterMain implements Callable<Integer> {
         }
     }
 
-    /** Finds the member with an address, or registers a plain one. */
-    private static Member member(ControllerClient client, String address, boolean isPlain)
+    /**
+     * Finds the member with an address, or registers a plain one.
+     *
+     * @param waitSeconds how long to wait for its registration
+     */
+    private static Member member(ControllerClient client, String address, boolean isPlain, int waitSeconds)
             throws IOException, RefusedException {
         int colon = address.lastIndexOf(':');
         String port = address.substring(colon + 1);
@@ -85,20 +91,25 @@ public final class ClusterMain implements Callable<Integer> {
                 || Integer.parseInt(port) > MAX_PORT) {
             throw new IllegalArgumentException("member '" + address + "': expected HOST:PORT");
         }
-        SlotMap map = client.view().map();
-        for (Member member : map.members()) {
-            if (member.address().equals(address)) {
-                return member;
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(waitSeconds);
+        while (true) {
+            for (Member member : client.view().map().members()) {
+                if (member.address().equals(address)) {
+                    return member;
+                }
             }
+            if (isPlain) {
+                Member plain = new Member(randomId(), address.substring(0, colon), Integer.parseInt(port), 1, null,
+                        Member.Kind.PLAIN);
+                client.change(new Register(plain));
+                return plain;
+            }
+            if (System.nanoTime() - end >= 0) {
+                throw new IllegalArgumentException("member " + address
+                        + " has not registered: start it with cluster-controllers, or give --plain for a plain Redis");
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(REGISTRATION_PAUSE_MILLIS));
         }
-        if (!isPlain) {
-            throw new IllegalArgumentException("member " + address
-                    + " has not registered: start it with cluster-controllers, or give --plain for a plain Redis");
-        }
-        Member plain = new Member(randomId(), address.substring(0, colon), Integer.parseInt(port), 1, null,
-                Member.Kind.PLAIN);
-        client.change(new Register(plain));
-        return plain;
     }
 
     private static String randomId() {
@@ -117,6 +128,8 @@ public final class ClusterMain implements Callable<Integer> {
         private int replicas;
         @Option(names = "--plain", description = "the members are Redis or Valkey servers, and know no cluster")
         private boolean plain;
+        @Option(names = "--wait", paramLabel = "SECONDS", defaultValue = "10", description = "how long to wait for members that start (${DEFAULT-VALUE})")
+        private int waitSeconds;
         @Parameters(arity = "1..*", paramLabel = "HOST:PORT", description = "the members")
         private List<String> addresses = new ArrayList<>();
 
@@ -137,23 +150,18 @@ public final class ClusterMain implements Callable<Integer> {
             }
             List<Member> members = new ArrayList<>();
             for (String address : addresses) {
-                members.add(member(client, address, plain));
+                members.add(member(client, address, plain, waitSeconds));
             }
             int count = members.size() / (replicas + 1);
             for (int i = count; i < members.size(); i++) {
                 client.change(new Replicate(members.get(i).id(), members.get(i % count).id()));
             }
-            Map<Member, List<SlotRange>> placed = InitialSlots.of(members.subList(0, count));
-            for (Map.Entry<Member, List<SlotRange>> one : placed.entrySet()) {
-                client.change(new AssignSlots(one.getValue(), one.getKey().id()));
-                print(one.getKey().address() + " has the slots " + text(one.getValue()));
-            }
+            map = client.view().map();
+            new SlotMover(client, this::print).move(map, SlotRebalancer.rebalance(
+                    members.subList(0, count).stream().map(Member::id).map(map::member).map(Objects::requireNonNull)
+                            .toList(),
+                    map));
         }
-    }
-
-    static String text(List<SlotRange> ranges) {
-        return String.join(", ", ranges.stream()
-                .map(range -> range.size() == 1 ? "" + range.first() : range.first() + "-" + range.last()).toList());
     }
 
     /** Adds a member. */
@@ -165,35 +173,71 @@ public final class ClusterMain implements Callable<Integer> {
         private @Nullable Double weight;
         @Option(names = "--plain", description = "it is a Redis or Valkey server, and knows no cluster")
         private boolean plain;
+        @Option(names = "--wait", paramLabel = "SECONDS", defaultValue = "10", description = "how long to wait for a member that starts (${DEFAULT-VALUE})")
+        private int waitSeconds;
         @Parameters(paramLabel = "HOST:PORT", description = "the member")
         private String address = "";
 
         @Override
         void run(ControllerClient client) throws IOException, RefusedException {
-            Member added = member(client, address, plain);
+            Member added = member(client, address, plain, waitSeconds);
             if (weight != null) {
                 client.change(new SetWeight(added.id(), weight));
             }
             if (!primary.isEmpty()) {
-                client.change(new Replicate(added.id(), member(client, primary, false).id()));
+                client.change(new Replicate(added.id(), member(client, primary, false, 0).id()));
             }
             print(address + " is member " + added.id());
         }
     }
 
     /** Removes a member. */
-    @Command(name = "remove", mixinStandardHelpOptions = true, header = "Removes a member that has no slots.")
+    @Command(name = "remove", mixinStandardHelpOptions = true, header = "Moves the slots of a member to the others, and removes it.", description = "The slots that move are an equal share for each other member, by weight.")
     static final class RemoveMember extends Base {
-        @Option(names = "--force", description = "also if it has slots: they have no owner then, and their keys are lost")
+        @Option(names = "--force", description = "does not move its slots: they have no owner then, and their keys are lost")
         private boolean force;
         @Parameters(paramLabel = "HOST:PORT", description = "the member")
         private String address = "";
 
         @Override
         void run(ControllerClient client) throws IOException, RefusedException {
-            Member removed = member(client, address, false);
+            Member removed = member(client, address, false, 0);
+            SlotMap map = client.view().map();
+            if (!force && !map.slots(removed).isEmpty() && map.replicas(removed).isEmpty()) {
+                List<Member> others = primaries(map).stream().filter(other -> !other.equals(removed)).toList();
+                if (others.isEmpty()) {
+                    throw new IllegalArgumentException("member " + address + " is the only one with slots");
+                }
+                new SlotMover(client, this::print).move(map, SlotRebalancer.rebalance(others, map));
+            }
             client.change(new Remove(removed.id(), force));
             print(address + " is removed");
+        }
+    }
+
+    private static List<Member> primaries(SlotMap map) {
+        return map.members().stream().filter(Member::isPrimary).toList();
+    }
+
+    /** Gives each primary its share of the slots. */
+    @Command(name = "rebalance", mixinStandardHelpOptions = true, header = "Gives each primary its share of the slots, with the fewest moves.", description = "The members copy the keys while they serve. If this command is interrupted, the migrations go on.")
+    static final class Rebalance extends Base {
+        @Option(names = "--dry-run", description = "only prints what would move")
+        private boolean dryRun;
+        @Option(names = "--abort", description = "ends the migrations that are going on: these slots stay where they are")
+        private boolean abort;
+
+        @Override
+        void run(ControllerClient client) throws IOException, RefusedException {
+            SlotMap map = client.view().map();
+            SlotMover mover = new SlotMover(client, this::print);
+            if (abort) {
+                mover.abort(map);
+            } else if (dryRun) {
+                mover.print(map, SlotRebalancer.rebalance(primaries(map), map));
+            } else {
+                mover.move(map, SlotRebalancer.rebalance(primaries(map), map));
+            }
         }
     }
 

@@ -151,6 +151,7 @@ public final class MemberSession implements AutoCloseable {
         if (reply.leaseMillis() > 0) {
             isFresh = false;
             leaseUntilNanos = sentNanos + TimeUnit.MILLISECONDS.toNanos(reply.leaseMillis());
+            state.leased(leaseUntilNanos);
         }
     }
 

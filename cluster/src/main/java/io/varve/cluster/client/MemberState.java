@@ -14,6 +14,13 @@ public interface MemberState {
     void mapChanged(SlotMap map);
 
     /**
+     * The lease was granted or extended, for the last map.
+     *
+     * @param untilNanos its end, a value of {@link System#nanoTime}
+     */
+    void leased(long untilNanos);
+
+    /**
      * The server is no member any more, and the session has ended: it was removed, or another process has registered
      * with its ID.
      */

@@ -72,7 +72,7 @@ final class ClusterMainIT {
 
     @Test
     void cluster_isCreatedChangedAndShown() throws IOException {
-        fail(2, "127.0.0.1:7001 has not registered", "create", "127.0.0.1:7001");
+        fail(2, "127.0.0.1:7001 has not registered", "create", "--wait", "0", "127.0.0.1:7001");
         try (TestMember first = new TestMember(addresses, TestMembers.primary(1), 5);
                 TestMember second = new TestMember(addresses, TestMembers.primary(2), 5);
                 TestMember third = new TestMember(addresses, TestMembers.primary(3), 5);

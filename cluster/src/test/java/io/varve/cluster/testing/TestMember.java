@@ -62,6 +62,11 @@ public final class TestMember implements MemberState, AutoCloseable {
     }
 
     @Override
+    public void leased(long untilNanos) {
+        // The tests ask the session.
+    }
+
+    @Override
     public void removed(String reason) {
         problems.add(reason);
     }

@@ -1,5 +1,6 @@
 package io.varve.proxy.testing;
 
+import io.varve.testing.RegisterHistory;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -32,6 +33,18 @@ class RegisterHistoryTest {
         history.write("b", 20, 100);
         history.read("b", 30, 40);
         history.read("a", 50, 60);
+        assertThat(history.problems()).hasSize(1);
+    }
+
+    @Test
+    void anUnconfirmedWrite_mayTakeEffectLaterOrNever_butNotTwice() {
+        history.write("a", 0, 10);
+        history.unconfirmedWrite("b", 20);
+        history.unconfirmedWrite("c", 20);
+        history.read("a", 30, 40);
+        history.read("b", 50, 60);
+        assertThat(history.problems()).isEmpty();
+        history.read("a", 70, 80);
         assertThat(history.problems()).hasSize(1);
     }
 

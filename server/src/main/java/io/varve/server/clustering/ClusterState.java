@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 import io.varve.cluster.map.HashSlot;
 import io.varve.cluster.map.Member;
@@ -37,6 +38,8 @@ public final class ClusterState implements AutoCloseable {
     private final SlotHolds holds = new SlotHolds();
     private final MigrationCounters migrations = new MigrationCounters();
     private volatile ClusterView view;
+    /** A value of {@link System#nanoTime}; only the controllers' link and tests change it. */
+    private volatile long leaseUntilNanos = System.nanoTime();
     private volatile LongSupplier generation = () -> 0;
     private volatile @Nullable Handover handover;
 
@@ -136,49 +139,106 @@ public final class ClusterState implements AutoCloseable {
         announce(view.options());
     }
 
-    /** Applies changed settings. */
-    public synchronized void options(ClusterOptions options) {
-        announce(options);
-    }
-
     private void announce(ClusterOptions options) {
         ClusterView now = view.withOptions(options);
         if (!controlled) {
             Member me = now.me();
-            String host = options.announcedHost().isEmpty() ? listeningHost : options.announcedHost();
-            int port = options.announcedPort() == 0 ? listeningPort : options.announcedPort();
             LocalView local = new LocalView(now);
-            local.member(new Member(me.id(), host, port, me.weight(), me.primaryId()));
+            local.member(new Member(me.id(), announcedHost(options), announcedPort(options), me.weight(),
+                    me.primaryId()));
             now = local.build();
         }
         set(now);
     }
 
+    private String announcedHost(ClusterOptions options) {
+        return options.announcedHost().isEmpty() ? listeningHost : options.announcedHost();
+    }
+
+    private int announcedPort(ClusterOptions options) {
+        return options.announcedPort() == 0 ? listeningPort : options.announcedPort();
+    }
+
+    /**
+     * This member as it registers with the controllers: a primary without slots.
+     *
+     * @param host what others connect to if this server listens on all addresses and announces none
+     */
+    public synchronized Member registration(Supplier<String> host) {
+        ClusterOptions options = view.options();
+        String announced = announcedHost(options);
+        return new Member(view.me().id(), NodesText.isAnyHost(announced) ? host.get() : announced,
+                announcedPort(options), 1, null);
+    }
+
+    /** Applies changed settings. */
+    public synchronized void options(ClusterOptions options) {
+        announce(options);
+    }
+
+    /** As {@link #install(SlotMap)}, with a lease that does not end, or with none. */
+    public void install(SlotMap map, boolean leased) {
+        install(map, end(leased));
+    }
+
     /**
      * Replaces the map, unless a newer one is there. When it returns, no command runs that began under an older one.
-     * The calling thread holds no shard.
-     *
-     * @param leased whether this member may serve
+     * The calling thread holds no shard. The lease stays.
      */
-    public void install(SlotMap map, boolean leased) {
+    public void install(SlotMap map) {
+        install(map, leaseUntilNanos);
+    }
+
+    private static long end(boolean leased) {
+        return System.nanoTime() + (leased ? Long.MAX_VALUE / 2 : 0);
+    }
+
+    private void install(SlotMap map, long untilNanos) {
         synchronized (this) {
             if (map.epoch() < view.map().epoch()) {
                 return;
             }
-            set(ClusterView.of(view.me(), map, leased, view.options()));
+            leaseUntilNanos = untilNanos;
+            set(ClusterView.of(view.me(), map, holds(untilNanos), view.options()));
         }
         awaitOlderCommands();
     }
 
-    /** Grants or ends the lease of this member. When it returns, no command runs that began before. */
+    /** As {@link #lease(long)}, without an end, or with the end now. */
     public void lease(boolean leased) {
+        lease(end(leased));
+    }
+
+    /**
+     * Grants, extends or ends the lease of this member. If it has ended, no command runs that began before when this
+     * returns.
+     *
+     * @param untilNanos a value of {@link System#nanoTime}
+     */
+    public void lease(long untilNanos) {
         synchronized (this) {
+            leaseUntilNanos = untilNanos;
+            boolean leased = holds(untilNanos);
             if (view.isLeased() == leased) {
                 return;
             }
-            set(view.withLease(leased));
+            ClusterView before = view;
+            view = before.withLease(leased);
+            tell(before);
         }
         awaitOlderCommands();
+    }
+
+    private static boolean holds(long untilNanos) {
+        return System.nanoTime() - untilNanos < 0;
+    }
+
+    /**
+     * Whether this member may serve at this moment, also if no thread has had the time to {@linkplain #lease end} its
+     * lease. Always true without controllers.
+     */
+    public boolean hasLease() {
+        return !controlled || holds(leaseUntilNanos);
     }
 
     /** Waits until no command runs that began under an older view. The calling thread holds no shard. */
@@ -206,12 +266,17 @@ public final class ClusterState implements AutoCloseable {
         ClusterView before = view;
         view = now;
         // First, because commands may wait for it, and the disk takes its time.
-        listeners.forEach(told -> told.changed(before, now));
+        tell(before);
         try {
             file.write(now);
         } catch (IOException failed) {
             LOG.error("{} cannot be written: after a restart this member may know an older cluster", file, failed);
         }
+    }
+
+    private void tell(ClusterView before) {
+        ClusterView now = view;
+        listeners.forEach(told -> told.changed(before, now));
     }
 
     @Override

@@ -54,7 +54,12 @@ public final class NodesText {
 
     /** What clients connect to; empty if it is not known: they use the address that they are connected to. */
     public static String host(Member member) {
-        return member.host().equals(ANY_HOST) ? "" : member.host();
+        return isAnyHost(member.host()) ? "" : member.host();
+    }
+
+    /** Whether it stands for all addresses of a machine. */
+    static boolean isAnyHost(String host) {
+        return host.equals(ANY_HOST);
     }
 
     /** The host of a member whose line has this one. */

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.IntSupplier;
 
+import io.varve.server.clustering.ClusterState;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.Version;
@@ -43,22 +44,6 @@ public final class Follower implements ReplicaRole {
     private static final Thread NO_THREAD = Thread.ofPlatform().unstarted(() -> {});
     private static final String NO_HISTORY = "?";
 
-    /** A primary to follow: each request has one of its own. Immutable. */
-    private static final class Target {
-        private final String host;
-        private final int port;
-        /**
-         * If it is a replica that has to become the primary first: runs when it has, or has refused. Null for others.
-         */
-        private final @Nullable Runnable onHanded;
-
-        Target(String host, int port, @Nullable Runnable onHanded) {
-            this.host = host;
-            this.port = port;
-            this.onHanded = onHanded;
-        }
-    }
-
     private final ServerState server;
     private final CommandTable table;
     private final IntSupplier ownPort;
@@ -70,6 +55,8 @@ public final class Follower implements ReplicaRole {
     private @Nullable Target target;
     /** The last one that has become the primary in the place of this server. Confined to its thread. */
     private @Nullable Target handedTo;
+    /** The last one that this server has been connected to. */
+    private volatile @Nullable Target synchronizedWith;
     /** The last target: until this server takes writes again, reports name it. */
     private volatile @Nullable Target shown;
     private boolean closing;
@@ -109,7 +96,9 @@ public final class Follower implements ReplicaRole {
                     }
                 });
         // No client may write before it follows, and what it loads at the start is the primary's.
-        isReplica = !server.config().text("replicaof").isEmpty();
+        ClusterState cluster = server.cluster();
+        isReplica = !server.config().text("replicaof").isEmpty()
+                || cluster != null && cluster.isControlled() && cluster.view().primary() != null;
         if (isReplica) {
             server.cache().follow(NO_THREAD);
         }
@@ -137,12 +126,7 @@ public final class Follower implements ReplicaRole {
             target = next;
             shown = next;
             isReplica = true;
-            if (thread == null) {
-                downMillis = nowMillis();
-                Thread started = Thread.ofPlatform().name("varve-replica").daemon().unstarted(this::run);
-                thread = started;
-                started.start();
-            }
+            start();
             notifyAll();
         }
         overtaken.forEach(Runnable::run);
@@ -150,10 +134,24 @@ public final class Follower implements ReplicaRole {
         disconnect();
     }
 
+    /** Starts its thread, if it does not run. */
+    private synchronized void start() {
+        if (thread == null) {
+            downMillis = nowMillis();
+            Thread started = Thread.ofPlatform().name("varve-replica").daemon().unstarted(this::run);
+            thread = started;
+            started.start();
+        }
+    }
+
     @Override
     public void followNone(Runnable done) {
         synchronized (this) {
             target = null;
+            if (isReplica && !closing) {
+                // It has the data of a replica that has stopped, and has not followed since.
+                start();
+            }
             if (thread != null) {
                 onDone.add(done);
                 notifyAll();
@@ -184,7 +182,7 @@ public final class Follower implements ReplicaRole {
         Target now = shown;
         return now == null || !isReplica
                 ? null
-                : new Status(now.host, now.port, state, nowMillis() - receivedMillis, nowMillis() - downMillis,
+                : new Status(now.host(), now.port(), state, nowMillis() - receivedMillis, nowMillis() - downMillis,
                         snapshotBytes, snapshotRead, refused, failure);
     }
 
@@ -196,6 +194,12 @@ public final class Follower implements ReplicaRole {
     @Override
     public boolean isUp() {
         return state == State.CONNECTED;
+    }
+
+    @Override
+    public boolean hasPrimarysData() {
+        Target now = shown;
+        return now != null && isReplica && synchronizedWith == now && replicas.isWhole();
     }
 
     private void disconnect() {
@@ -298,12 +302,12 @@ public final class Follower implements ReplicaRole {
 
     /** Whether the primary is a replica that has not agreed yet to become the primary. */
     private boolean isHanding(Target primary) {
-        return primary.onHanded != null && primary != handedTo;
+        return primary.onHanded() != null && primary != handedTo;
     }
 
     /** The replica has not become the primary: this server remains it. */
     private synchronized void takeBack(Target replica) {
-        Runnable onHanded = Objects.requireNonNull(replica.onHanded);
+        Runnable onHanded = Objects.requireNonNull(replica.onHanded());
         if (target == replica) {
             target = null;
             onDone.add(onHanded);
@@ -320,9 +324,9 @@ public final class Follower implements ReplicaRole {
         if (!reason.equals(failure)) {
             failure = reason;
             if (!(failed instanceof IOException)) {
-                LOG.error("The connection to the primary {}:{} is lost", primary.host, primary.port, failed);
+                LOG.error("The connection to the primary {}:{} is lost", primary.host(), primary.port(), failed);
             } else {
-                LOG.warn("The connection to the primary {}:{} is lost: {}", primary.host, primary.port, reason);
+                LOG.warn("The connection to the primary {}:{} is lost: {}", primary.host(), primary.port(), reason);
             }
         }
     }
@@ -393,10 +397,11 @@ public final class Follower implements ReplicaRole {
             if (wanted() != primary) {
                 return;
             }
-            open.connect(primary.host, primary.port, server.config(), timeoutMillis);
+            open.connect(primary.host(), primary.port(), server.config(), timeoutMillis);
             open.introduce(server.config(), ownPort.getAsInt(), Version.REDIS);
             synchronize(open, primary, runner);
             state = State.CONNECTED;
+            synchronizedWith = primary;
             failure = "";
             acknowledge(open);
             read(open, primary, runner);
@@ -414,7 +419,7 @@ public final class Follower implements ReplicaRole {
         if (words[0].equals("+CONTINUE") && hasHistory) {
             replicas.goOn(words.length > 1 ? words[1] : null);
             runner.resume();
-            LOG.info("The primary {}:{} continues after offset {}", primary.host, primary.port, replicas.offset());
+            LOG.info("The primary {}:{} continues after offset {}", primary.host(), primary.port(), replicas.offset());
         } else if (words[0].equals("+FULLRESYNC") && words.length == 3) {
             load(open, primary, runner, words[1], offset(words[2]));
         } else {
@@ -429,9 +434,9 @@ public final class Follower implements ReplicaRole {
     /** The replica has become the primary: from now on it is one as any other. */
     private void handed(Target primary) {
         handedTo = primary;
-        if (primary.onHanded != null) {
-            server.remember(primary.host + " " + primary.port);
-            primary.onHanded.run();
+        if (primary.onHanded() != null) {
+            server.remember(primary.host() + " " + primary.port());
+            primary.onHanded().run();
         }
     }
 
@@ -457,7 +462,7 @@ public final class Follower implements ReplicaRole {
         state = State.SYNC;
         snapshotRead = 0;
         snapshotBytes = 0;
-        LOG.info("Loading the data of the primary {}:{} at offset {}", primary.host, primary.port, offset);
+        LOG.info("Loading the data of the primary {}:{} at offset {}", primary.host(), primary.port(), offset);
         long start = server.ticker().nanoTime();
         try {
             open.receive(file, bytes -> snapshotBytes = bytes, bytes -> {
@@ -469,7 +474,7 @@ public final class Follower implements ReplicaRole {
             replicas.adopt(id, offset);
             runner.begin(database);
             mustLoad = false;
-            LOG.info("Loaded the data of the primary {}:{}, {} bytes, in {} s", primary.host, primary.port,
+            LOG.info("Loaded the data of the primary {}:{}, {} bytes, in {} s", primary.host(), primary.port(),
                     snapshotRead,
                     String.format(Locale.ROOT, "%.3f",
                             (server.ticker().nanoTime() - start) / (double) TimeUnit.SECONDS.toNanos(1)));

@@ -7,6 +7,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.varve.server.admin.LoopCounters;
+import io.varve.server.clustering.ClusterState;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.session.Client;
 import io.varve.server.config.OutputBufferLimits;
@@ -133,6 +134,9 @@ final class Outgoing {
     private void flush() {
         long offset = client.repliesAfter();
         if (server.log().isDurable(offset)) {
+            if (client.isServedUnderLease() && !mayAcknowledge()) {
+                return;
+            }
             channel.flush();
             draining = false;
             Runnable last = afterFlush;
@@ -145,6 +149,22 @@ final class Outgoing {
             heldOffset = offset;
             worker.heldReplies().hold(this);
         }
+    }
+
+    /**
+     * Whether the replies to commands on keys may leave. If the lease of this member of a cluster has ended, another
+     * one may already serve the keys: then the connection ends, and the client does not learn the outcome.
+     */
+    private boolean mayAcknowledge() {
+        ClusterState cluster = server.cluster();
+        if (cluster != null && !cluster.hasLease()) {
+            LOG.debug("Connection {} is closed: the lease has ended before its replies have left",
+                    channel.remoteAddress());
+            disconnect();
+            return false;
+        }
+        client.servedUnderLease(false);
+        return true;
     }
 
     /** The offset of the change stream that the replies wait for. */

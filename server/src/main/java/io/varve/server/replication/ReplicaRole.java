@@ -50,6 +50,11 @@ public interface ReplicaRole extends AutoCloseable {
         }
 
         @Override
+        public boolean hasPrimarysData() {
+            return false;
+        }
+
+        @Override
         public void tick() {
             // There is nothing to do.
         }
@@ -125,6 +130,12 @@ public interface ReplicaRole extends AutoCloseable {
 
     /** Whether the data is the primary's: the connection is up. */
     boolean isUp();
+
+    /**
+     * Whether the data is a state of the primary that it follows: they have been connected since {@link #follow}, and
+     * no snapshot is being loaded.
+     */
+    boolean hasPrimarysData();
 
     /** Called by the maintenance thread, several times a second. */
     void tick();

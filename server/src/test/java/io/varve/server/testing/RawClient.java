@@ -39,15 +39,23 @@ public final class RawClient implements AutoCloseable {
         this(port, 0);
     }
 
+    public RawClient(String host, int port) throws IOException {
+        this(InetAddress.getByName(host), port, 0);
+    }
+
     /**
      * @param receiveBufferBytes how much the kernel may hold for this client; 0: its default
      */
     public RawClient(int port, int receiveBufferBytes) throws IOException {
+        this(InetAddress.getLoopbackAddress(), port, receiveBufferBytes);
+    }
+
+    private RawClient(InetAddress host, int port, int receiveBufferBytes) throws IOException {
         socket = new Socket();
         if (receiveBufferBytes > 0) {
             socket.setReceiveBufferSize(receiveBufferBytes);
         }
-        socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), TIMEOUT_MILLIS);
+        socket.connect(new InetSocketAddress(host, port), TIMEOUT_MILLIS);
         socket.setSoTimeout(TIMEOUT_MILLIS);
         socket.setTcpNoDelay(true);
         in = socket.getInputStream();

@@ -126,6 +126,10 @@ final class CommandRunner {
         if (slots != null && slots.isHeld()) {
             return retryAfter(slots.awaitRelease());
         }
+        if (slots != null && slots.isLeased()
+                && (batch.keyCount(command) > 0 || spec.isWrite() || spec.name().equals("exec"))) {
+            client.servedUnderLease(true);
+        }
         long errors = reply.errors();
         long written = reply.pendingBytes();
         if (keyFetcher == null) {

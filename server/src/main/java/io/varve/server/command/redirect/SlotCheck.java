@@ -113,6 +113,11 @@ public final class SlotCheck {
         return wait;
     }
 
+    /** Whether the member had its lease when the last command was checked. */
+    public boolean isLeased() {
+        return view.isLeased();
+    }
+
     private @Nullable String check(Batch batch, int command, CommandSpec spec, Client client,
             @Nullable Transaction executed, boolean locked) {
         view = cluster.view();
@@ -135,7 +140,8 @@ public final class SlotCheck {
             awaited = writes ? SlotHolds.ALL : NONE;
         }
         if (slot == NONE) {
-            return null;
+            // FLUSHALL: another member may be the primary by now.
+            return writes && !view.isLeased() ? DOWN : null;
         }
         boolean isChannel = hasChannels && executed == null;
         if (awaited == NONE && !isChannel) {

@@ -4,6 +4,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 
+import io.varve.server.clustering.ClusterState;
 import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
@@ -102,6 +103,13 @@ final class ReplicationCommands {
         ReplicaRole role = context.server().role();
         if (role.isReplica() && !role.isUp()) {
             context.reply().error("NOMASTERLINK Can't SYNC while not connected with my master");
+            return;
+        }
+        ClusterState cluster = context.server().cluster();
+        if (cluster != null && !cluster.hasLease()) {
+            // A primary that has started again may have less data than its replicas. They keep theirs until the
+            // controllers have decided who is the primary.
+            context.reply().error("NOMASTERLINK Can't SYNC while this member has no lease");
             return;
         }
         Replica replica = replica(context);
@@ -211,12 +219,29 @@ final class ReplicationCommands {
         if (timeoutMillis < 0) {
             return;
         }
+        if (!mayPromise(context)) {
+            return;
+        }
         int acknowledged = context.server().replicas().acknowledged(context.client().repliesAfter());
         if (acknowledged >= wanted || context.isInTransaction()) {
             context.reply().integer(acknowledged);
         } else {
             wait(context, wanted, timeoutMillis);
         }
+    }
+
+    /**
+     * Whether a wait for replicas says that a change stays, after an error was replied if it does not: without a lease,
+     * another member may become the primary that lacks it.
+     */
+    private static boolean mayPromise(CommandContext context) {
+        ClusterState cluster = context.server().cluster();
+        if (cluster != null && !cluster.hasLease()) {
+            context.reply().error("CLUSTERDOWN The cluster is down");
+            return false;
+        }
+        context.client().servedUnderLease(true);
+        return true;
     }
 
     /** The timeout in an argument, in ms; negative after an error was replied. */
@@ -293,6 +318,9 @@ final class ReplicationCommands {
         }
         long timeoutMillis = timeout(context, 3);
         if (timeoutMillis < 0) {
+            return;
+        }
+        if (!mayPromise(context)) {
             return;
         }
         AppendLog log = context.server().log();

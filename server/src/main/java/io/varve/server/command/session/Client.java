@@ -44,6 +44,7 @@ public final class Client {
     private volatile boolean readsFromReplica;
     /** Written by the event loop that runs its commands, or that serves it while it waits. */
     private long repliesAfter;
+    private boolean servedUnderLease;
     private int writesInto = CacheSession.AUTOMATIC;
     private boolean closing;
     private ReplyMode replyMode = ReplyMode.ON;
@@ -125,6 +126,19 @@ public final class Client {
     /** See {@link #repliesAfter()}. */
     public void repliesAfter(long offset) {
         repliesAfter = Math.max(repliesAfter, offset);
+    }
+
+    /**
+     * Whether replies that have not left answer commands for which this member of a cluster needed its lease. Confined
+     * to its event loop.
+     */
+    public boolean isServedUnderLease() {
+        return servedUnderLease;
+    }
+
+    /** See {@link #isServedUnderLease()}. */
+    public void servedUnderLease(boolean value) {
+        servedUnderLease = value;
     }
 
     public String name() {

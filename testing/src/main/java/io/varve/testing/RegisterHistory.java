@@ -1,12 +1,11 @@
-package io.varve.proxy.testing;
+package io.varve.testing;
 
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-
-import org.jspecify.annotations.Nullable;
+import java.util.Optional;
 
 /**
  * Checks whether reads and writes of one key are linearizable, if each write has a value of its own. Confined to one
@@ -18,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RegisterHistory {
     private final Map<String, Zone> zones = new HashMap<>();
+    /** Values of unconfirmed writes, and when they were invoked. */
+    private final Map<String, Long> unconfirmed = new HashMap<>();
     private final List<String> problems = new ArrayList<>();
 
     /** The operations of one value. Confined to the history. */
@@ -54,6 +55,14 @@ public final class RegisterHistory {
         return zones.computeIfAbsent(value, Zone::new);
     }
 
+    /**
+     * A write whose outcome is not known: it may take effect at any later time, or never. It counts only if a read has
+     * returned its value.
+     */
+    public void unconfirmedWrite(String value, long invoked) {
+        unconfirmed.put(value, invoked);
+    }
+
     /** A write that was answered. */
     public void write(String value, long invoked, long responded) {
         Zone zone = zone(value);
@@ -70,6 +79,11 @@ public final class RegisterHistory {
 
     /** What is not linearizable; empty if the history is. */
     public List<String> problems() {
+        unconfirmed.forEach((value, invoked) -> {
+            if (zones.containsKey(value)) {
+                write(value, invoked, Long.MAX_VALUE);
+            }
+        });
         for (Zone zone : zones.values()) {
             if (zone.earliestReadResponse < zone.writeInvoked) {
                 problems.add(zone.value + " was read before it was written");
@@ -83,20 +97,15 @@ public final class RegisterHistory {
             }
         }
         for (Zone zone : zones.values()) {
-            Zone around = zone.isForward() ? null : enclosing(forward, zone);
-            if (around != null) {
-                problems.add(zone.value + " came and went while " + around.value + " was current");
+            if (!zone.isForward()) {
+                enclosing(forward, zone).ifPresent(around -> problems
+                        .add(zone.value + " came and went while " + around.value + " was current"));
             }
         }
         return List.copyOf(problems);
     }
 
-    private static @Nullable Zone enclosing(List<Zone> forward, Zone inner) {
-        for (Zone zone : forward) {
-            if (zone.from() < inner.from() && inner.to() < zone.to()) {
-                return zone;
-            }
-        }
-        return null;
+    private static Optional<Zone> enclosing(List<Zone> forward, Zone inner) {
+        return forward.stream().filter(zone -> zone.from() < inner.from() && inner.to() < zone.to()).findFirst();
     }
 }

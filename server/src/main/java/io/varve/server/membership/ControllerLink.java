@@ -1,0 +1,263 @@
+package io.varve.server.membership;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.DatagramSocket;
+import java.net.InetSocketAddress;
+import java.net.SocketException;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import io.varve.cluster.client.MemberSession;
+import io.varve.cluster.client.MemberState;
+import io.varve.cluster.map.Member;
+import io.varve.cluster.map.SlotMap;
+import io.varve.cluster.protocol.ControllerAddress;
+import io.varve.server.clustering.ClusterState;
+import io.varve.server.command.ServerState;
+import io.varve.server.config.ConfigException;
+import io.varve.server.replication.ReplicaRole;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes this server what the controllers say: a primary with slots and a lease, or a replica. Thread-safe: guarded by
+ * its own monitor.
+ *
+ * <p>The session's thread receives maps and leases, and must not wait, because no heartbeat leaves meanwhile. A thread
+ * of this class applies them: it ends or begins to follow, waits until older commands have ended, and then extends the
+ * lease. A lease that came with a newer map does not count before that map is installed.
+ */
+public final class ControllerLink implements MemberState, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ControllerLink.class);
+
+    private final ServerState server;
+    private final ClusterState cluster;
+    private final String id;
+    private final Thread thread = Thread.ofPlatform().daemon().name("varve-membership").unstarted(this::run);
+    private final MemberSession session;
+    /** The newest map that is not installed yet; null: there is none. */
+    private @Nullable SlotMap waiting;
+    private SlotMap newest = SlotMap.EMPTY;
+    /** The end of the lease for the newest map. */
+    private long leaseUntilNanos = System.nanoTime();
+    private boolean isLeaseNew;
+    private boolean isClosing;
+    // Only the thread of this class uses these.
+    private String followed = "";
+
+    private ControllerLink(ServerState server, ClusterState cluster) {
+        this.server = server;
+        this.cluster = cluster;
+        List<ControllerAddress> controllers = addresses(server.config().text("cluster-controllers"));
+        Member self = cluster.registration(() -> addressTowards(controllers.getFirst()));
+        id = self.id();
+        thread.start();
+        session = MemberSession.start(controllers, self, this);
+        cluster.generation(session::generation);
+        cluster.handover(new MigrationEnd(session, id));
+        LOG.info("This server is {} for the controllers {}", self.address(),
+                server.config().text("cluster-controllers"));
+    }
+
+    /**
+     * Connects the server, which has loaded its data.
+     *
+     * @return null if the server has no controllers
+     * @throws ConfigException if the addresses of the controllers, or its own one, are not usable
+     */
+    public static @Nullable ControllerLink start(ServerState server) {
+        ClusterState cluster = server.cluster();
+        return cluster == null || !cluster.isControlled() ? null : new ControllerLink(server, cluster);
+    }
+
+    private static List<ControllerAddress> addresses(String setting) {
+        try {
+            return ControllerAddress.parseList(setting);
+        } catch (IllegalArgumentException invalid) {
+            throw ConfigException.about("cluster-controllers", "cluster-controllers " + setting + ": "
+                    + invalid.getMessage());
+        }
+    }
+
+    /** The address of this machine from which packets to a controller leave. Nothing is sent. */
+    private static String addressTowards(ControllerAddress controller) {
+        try (DatagramSocket socket = new DatagramSocket()) {
+            socket.connect(new InetSocketAddress(controller.host(), controller.port()));
+            return socket.getLocalAddress().getHostAddress();
+        } catch (SocketException | UncheckedIOException | IllegalArgumentException unknown) {
+            throw ConfigException.about("cluster-announce-ip", "cluster-announce-ip: expected the address of this"
+                    + " machine for other members and clients: it cannot be derived, because the controller "
+                    + controller.address() + " is not reachable (" + unknown.getMessage() + ")");
+        }
+    }
+
+    // --- what the session calls
+
+    @Override
+    public long replicationOffset() {
+        SlotMap map;
+        synchronized (this) {
+            map = newest;
+        }
+        Member me = map.member(id);
+        ReplicaRole role = server.role();
+        boolean isWhole = me == null || me.isPrimary()
+                ? !role.isReplica() || role.hasPrimarysData()
+                : role.hasPrimarysData() && isFollowing(map, me);
+        return isWhole ? server.replicas().offset() : -1;
+    }
+
+    private boolean isFollowing(SlotMap map, Member me) {
+        Member primary = map.member(Objects.requireNonNull(me.primaryId()));
+        ReplicaRole.Status status = server.role().status();
+        return primary != null && status != null && status.port() == primary.port()
+                && status.host().equals(primary.host());
+    }
+
+    @Override
+    public synchronized void mapChanged(SlotMap map) {
+        newest = map;
+        waiting = map;
+        notifyAll();
+    }
+
+    @Override
+    public synchronized void leased(long untilNanos) {
+        leaseUntilNanos = untilNanos;
+        isLeaseNew = true;
+        notifyAll();
+    }
+
+    @Override
+    public synchronized void removed(String reason) {
+        LOG.warn("This server serves no slots any more: {}. Restart it to register again", reason);
+        leaseUntilNanos = System.nanoTime();
+        isLeaseNew = true;
+        notifyAll();
+    }
+
+    @Override
+    public void refused(String reason) {
+        LOG.warn("The controllers refuse this server: {}", reason);
+    }
+
+    // --- its thread
+
+    private void run() {
+        try {
+            while (awaitNews()) {
+                SlotMap map = takeMap();
+                if (map != null) {
+                    apply(map);
+                }
+                extendLease();
+            }
+        } catch (InterruptedException closing) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * Waits for a map, a lease, or the end of the lease that the cluster's state has.
+     *
+     * @return false at the end
+     */
+    private synchronized boolean awaitNews() throws InterruptedException {
+        while (!isClosing && waiting == null && !isLeaseNew && !isLeaseOver()) {
+            if (cluster.view().isLeased()) {
+                wait(1 + TimeUnit.NANOSECONDS.toMillis(Math.max(0, leaseUntilNanos - System.nanoTime())));
+            } else {
+                wait();
+            }
+        }
+        return !isClosing;
+    }
+
+    private synchronized @Nullable SlotMap takeMap() {
+        SlotMap map = waiting;
+        waiting = null;
+        return map;
+    }
+
+    private boolean isLeaseOver() {
+        return cluster.view().isLeased() && System.nanoTime() - leaseUntilNanos >= 0;
+    }
+
+    private void extendLease() {
+        long until;
+        synchronized (this) {
+            if (waiting != null) {
+                // The lease is for that map.
+                return;
+            }
+            isLeaseNew = false;
+            until = leaseUntilNanos;
+        }
+        boolean before = cluster.view().isLeased();
+        cluster.lease(until);
+        if (before && !cluster.view().isLeased()) {
+            LOG.warn("The lease has ended: no leading controller has replied in time. Commands on keys are refused");
+        } else if (!before && cluster.view().isLeased()) {
+            LOG.info("This server has a lease");
+        }
+    }
+
+    private void apply(SlotMap map) throws InterruptedException {
+        if (map.epoch() < cluster.view().map().epoch()) {
+            LOG.warn("The controllers' map has epoch {}, this member's one {}: these are not the controllers that it"
+                    + " has had. Remove {} to join them", map.epoch(), cluster.view().map().epoch(),
+                    server.config().text("cluster-config-file"));
+            return;
+        }
+        Member me = map.member(id);
+        if (me == null || me.isPrimary()) {
+            endFollowing();
+            cluster.install(map);
+            return;
+        }
+        // From here on it accepts no write of a client. Only then it may follow.
+        cluster.install(map);
+        follow(Objects.requireNonNull(map.member(Objects.requireNonNull(me.primaryId()))));
+    }
+
+    private void follow(Member primary) {
+        if (!primary.address().equals(followed)) {
+            LOG.info("This server is a replica of {} from now on", primary.address());
+            followed = primary.address();
+            server.role().follow(primary.host(), primary.port());
+        }
+    }
+
+    private void endFollowing() throws InterruptedException {
+        if (server.role().isReplica()) {
+            LOG.info("This server becomes a primary");
+            CountDownLatch done = new CountDownLatch(1);
+            server.role().followNone(done::countDown);
+            done.await();
+        }
+        followed = "";
+    }
+
+    /** The controllers miss this server from now on. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            isClosing = true;
+            notifyAll();
+        }
+        thread.interrupt();
+        try {
+            session.close();
+            thread.join();
+        } catch (IOException failed) {
+            LOG.warn("The connection to the controllers did not end properly: {}", failed.toString());
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        cluster.lease(false);
+    }
+}

@@ -1,0 +1,70 @@
+package io.varve.server.membership;
+
+import java.util.List;
+
+import io.varve.cluster.client.ControllersUnavailableException;
+import io.varve.cluster.client.MemberSession;
+import io.varve.cluster.client.RefusedException;
+import io.varve.cluster.map.Member;
+import io.varve.cluster.map.SlotMap;
+import io.varve.cluster.map.SlotRange;
+import io.varve.cluster.protocol.Command;
+import io.varve.server.clustering.Handover;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Asks the controllers to end migrations of this member's slots. Thread-safe. */
+final class MigrationEnd implements Handover {
+    private static final Logger LOG = LoggerFactory.getLogger(MigrationEnd.class);
+
+    private final MemberSession session;
+    private final String id;
+
+    /** @param id of this member */
+    MigrationEnd(MemberSession session, String id) {
+        this.session = session;
+        this.id = id;
+    }
+
+    @Override
+    public boolean finish(List<SlotRange> slots, String targetId, long targetGeneration) throws InterruptedException {
+        Command end = new Command.FinishMigration(slots, id, session.generation(), targetId, targetGeneration);
+        while (true) {
+            try {
+                session.client().change(end);
+                return true;
+            } catch (RefusedException refused) {
+                Boolean moved = hasMoved(slots, targetId);
+                if (moved != null) {
+                    if (!moved) {
+                        LOG.warn("The controllers do not give slots to {}: {}", targetId, refused.getMessage());
+                    }
+                    return moved;
+                }
+            } catch (ControllersUnavailableException unavailable) {
+                LOG.debug("{}", unavailable.getMessage(), unavailable);
+            }
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+        }
+    }
+
+    /** Whether an earlier request, whose reply was lost, has succeeded; null: the controllers do not reply. */
+    private @org.jspecify.annotations.Nullable Boolean hasMoved(List<SlotRange> slots, String targetId) {
+        try {
+            SlotMap map = session.client().view().map();
+            for (SlotRange range : slots) {
+                for (int slot = range.first(); slot <= range.last(); slot++) {
+                    Member owner = map.owner(slot);
+                    if (owner == null || !owner.id().equals(targetId)) {
+                        return false;
+                    }
+                }
+            }
+            return true;
+        } catch (ControllersUnavailableException unavailable) {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,157 @@
+package io.varve.server.cluster;
+
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+
+/** What a test does to a cluster, and undoes. Stateless. */
+enum ClusterFault {
+    KILL_PRIMARY {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            cluster.member(primary).kill();
+            pause(random, 2_000);
+            cluster.member(primary).restart();
+        }
+    },
+    RESTART_PRIMARY_AT_ONCE {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            cluster.member(primary).kill();
+            cluster.member(primary).restart();
+        }
+    },
+    KILL_REPLICA {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            int replica = cluster.replicaOf(primary);
+            cluster.member(replica).kill();
+            pause(random, 1_000);
+            cluster.member(replica).restart();
+        }
+    },
+    STOP_PRIMARY {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            cluster.member(primary).signal("STOP");
+            pause(random, 3_000);
+            cluster.member(primary).signal("CONT");
+        }
+    },
+    STOP_REPLICA {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            int replica = cluster.replicaOf(primary);
+            cluster.member(replica).signal("STOP");
+            pause(random, 2_000);
+            cluster.member(replica).signal("CONT");
+        }
+    },
+    KILL_LEADING_CONTROLLER {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            int leader = cluster.leader();
+            cluster.controller(leader).kill();
+            pause(random, 2_000);
+            cluster.controller(leader).restart();
+        }
+    },
+    STOP_LEADING_CONTROLLER {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            int leader = cluster.leader();
+            cluster.controller(leader).signal("STOP");
+            pause(random, 3_000);
+            cluster.controller(leader).signal("CONT");
+        }
+    },
+    KILL_ALL_CONTROLLERS {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            for (int i = 0; i < cluster.controllerCount(); i++) {
+                cluster.controller(i).kill();
+            }
+            pause(random, 1_500);
+            for (int i = 0; i < cluster.controllerCount(); i++) {
+                cluster.controller(i).restart();
+            }
+        }
+    },
+    CUT_PRIMARY_OFF {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            network.cutOff(cluster.hostOfMember(primary));
+            pause(random, 3_000);
+            network.reconnect(cluster.hostOfMember(primary));
+        }
+    },
+    CUT_REPLICA_OFF {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            int host = cluster.hostOfMember(cluster.replicaOf(primary));
+            network.cutOff(host);
+            pause(random, 3_000);
+            network.reconnect(host);
+        }
+    },
+    /** Clients still reach the primary. */
+    SEPARATE_PRIMARY_FROM_CONTROLLERS {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            for (int i = 0; i < cluster.controllerCount(); i++) {
+                network.separate(cluster.hostOfMember(primary), i);
+            }
+            pause(random, 3_000);
+            for (int i = 0; i < cluster.controllerCount(); i++) {
+                network.join(cluster.hostOfMember(primary), i);
+            }
+        }
+    },
+    SEPARATE_PRIMARY_FROM_REPLICA {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            int replica = cluster.replicaOf(primary);
+            network.separate(cluster.hostOfMember(primary), cluster.hostOfMember(replica));
+            pause(random, 2_000);
+            network.join(cluster.hostOfMember(primary), cluster.hostOfMember(replica));
+        }
+    },
+    CUT_LEADING_CONTROLLER_OFF {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            int leader = cluster.leader();
+            network.cutOff(leader);
+            pause(random, 3_000);
+            network.reconnect(leader);
+        }
+    },
+    SLOW_LINK_TO_REPLICA {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            int host = cluster.hostOfMember(cluster.replicaOf(primary));
+            network.slowDown(host, 200);
+            pause(random, 2_000);
+            network.speedUp(host);
+        }
+    };
+
+    /** The faults that are possible on a network. */
+    static List<ClusterFault> on(TestNetwork network) {
+        return Stream.of(values()).filter(fault -> network.hasNamespaces() || fault.compareTo(CUT_PRIMARY_OFF) < 0)
+                .toList();
+    }
+
+    /**
+     * Begins the fault, and ends it after a random time.
+     *
+     * @param primary the number of a primary that has a replica
+     */
+    abstract void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception;
+
+    /** A part of the schedule of faults: nothing waits for anything. */
+    private static void pause(Random random, int maxMillis) {
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(random.nextInt(maxMillis)));
+    }
+}

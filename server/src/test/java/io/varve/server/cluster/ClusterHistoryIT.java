@@ -1,0 +1,99 @@
+package io.varve.server.cluster;
+
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+
+import io.varve.cluster.map.HashSlot;
+import io.varve.cluster.map.SlotRange;
+import io.varve.cluster.protocol.Command;
+import io.varve.testing.TestBudget;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Histories of keys in a cluster whose processes die, stop, and lose each other, while slots migrate: what was
+ * confirmed by WAIT is linearizable for each key.
+ *
+ * <p>As root on Linux each process has a network of its own, and partitions are among the faults.
+ * {@code -Dvarve.cluster.histories=1000} runs more of them, and {@code -Dvarve.cluster.seed=N} repeats a sequence of
+ * faults (not of its interleavings).
+ */
+class ClusterHistoryIT {
+    private static final Duration WAIT = Duration.ofSeconds(120);
+    private static final int KEYS = 4;
+    private static final int MAX_BEFORE_MILLIS = 300;
+    private static final int WRITES_AFTERWARDS = 3;
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void confirmedOperations_areLinearizable() throws Exception {
+        long runs = TestBudget.of("varve.cluster.histories", 20, 200);
+        long seed = TestBudget.seed("varve.cluster.seed");
+        TestNetwork network = TestNetwork.allowsNamespaces() ? TestNetwork.ofNamespaces() : TestNetwork.loopback();
+        try (ProcessCluster cluster = ProcessCluster.start(folder, network, 3, 2, 1)) {
+            Random seeds = new Random(seed);
+            for (int run = 0; run < runs; run++) {
+                run(cluster, network, run, new Random(seeds.nextLong()));
+            }
+        }
+    }
+
+    private static void run(ProcessCluster cluster, TestNetwork network, int run, Random random) throws Exception {
+        List<String> keys = IntStream.range(0, KEYS).mapToObj(i -> "{" + run + "key" + i + "}").toList();
+        List<InetSocketAddress> members = IntStream.range(0, cluster.memberCount()).mapToObj(cluster::member)
+                .map(member -> new InetSocketAddress(member.host(), member.port())).toList();
+        List<ClusterFault> faults = ClusterFault.on(network);
+        ClusterFault fault = faults.get(random.nextInt(faults.size()));
+        boolean migrates = random.nextBoolean();
+        String title = "run " + run + ": " + fault + (migrates ? " while slots migrate" : "");
+        KeyHistories histories = new KeyHistories(members, keys, random.nextLong());
+        try (histories) {
+            histories.start();
+            await().atMost(WAIT).until(() -> histories.fewestWrites() > 0);
+            if (migrates) {
+                migrate(cluster, keys.subList(0, 2));
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(random.nextInt(MAX_BEFORE_MILLIS)));
+            fault.happen(cluster, network, cluster.owner(keys.getFirst()), random);
+            cluster.awaitServing();
+            int before = histories.fewestWrites();
+            await(title).atMost(WAIT).until(() -> histories.fewestWrites() >= before + WRITES_AFTERWARDS);
+            await(title).atMost(WAIT).until(() -> cluster.map().migrations().isEmpty());
+        }
+        await(title).atMost(WAIT).until(histories::readAll);
+        System.out.println("ClusterHistoryIT: " + title + ": " + histories);
+        assertThat(histories.problems()).as(() -> title + "\n" + errors(cluster)).isEmpty();
+    }
+
+    private static String errors(ProcessCluster cluster) {
+        try {
+            return cluster.errors();
+        } catch (java.io.IOException failed) {
+            return failed.toString();
+        }
+    }
+
+    /** Begins to move the slots of keys to the other primary. */
+    private static void migrate(ProcessCluster cluster, List<String> keys) throws Exception {
+        List<Integer> primaries = cluster.primaries();
+        for (String key : keys) {
+            int slot = HashSlot.of(key);
+            List<Integer> others = new ArrayList<>(primaries);
+            others.remove((Object) cluster.owner(key));
+            cluster.change(new Command.BeginMigration(List.of(new SlotRange(slot, slot)),
+                    cluster.id(others.getFirst())));
+        }
+    }
+}
