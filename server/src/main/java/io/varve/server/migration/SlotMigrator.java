@@ -41,7 +41,8 @@ final class SlotMigrator implements Runnable, AutoCloseable {
         this.server = server;
         this.cluster = cluster;
         this.targetId = targetId;
-        rate = new TransferRate(() -> server.config().number("cluster-migration-max-bytes-per-second"));
+        rate = new TransferRate(server.ticker(),
+                () -> server.config().number("cluster-migration-max-bytes-per-second"));
         thread = Thread.ofPlatform().daemon().name("varve-migration-" + targetId.substring(0, 8)).unstarted(this);
     }
 
@@ -104,10 +105,10 @@ final class SlotMigrator implements Runnable, AutoCloseable {
     }
 
     private void pause(long millis) throws InterruptedException {
-        long begun = System.nanoTime();
+        long begun = server.ticker().nanoTime();
         synchronized (monitor) {
             for (long left = millis; !closing && left > 0; left = millis
-                    - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun)) {
+                    - TimeUnit.NANOSECONDS.toMillis(server.ticker().nanoTime() - begun)) {
                 monitor.wait(left);
             }
         }
@@ -120,7 +121,7 @@ final class SlotMigrator implements Runnable, AutoCloseable {
         if (target == null) {
             return null;
         }
-        try (TargetConnection open = new TargetConnection(); KeyExport export = new KeyExport(server)) {
+        try (TargetConnection open = new TargetConnection(server.ticker()); KeyExport export = new KeyExport(server)) {
             connection = open;
             open.connect(target.host(), target.port(), server.config());
             long generation = identify(open);

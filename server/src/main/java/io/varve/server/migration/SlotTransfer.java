@@ -82,7 +82,7 @@ final class SlotTransfer {
 
     /** @throws IOException if the slots have not moved */
     void run() throws IOException, InterruptedException {
-        long begun = System.nanoTime();
+        long begun = server.ticker().nanoTime();
         long bytes = connection.written();
         server.cache().subscribe(pending);
         try {
@@ -102,7 +102,7 @@ final class SlotTransfer {
         counters.moved(slots.cardinality());
         LOG.info("Slots {} have moved to member {}: {} keys, {} bytes, {} ms", slots, migrator.targetId(), sentKeys,
                 connection.written() - bytes,
-                TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun));
+                TimeUnit.NANOSECONDS.toMillis(server.ticker().nanoTime() - begun));
     }
 
     /** When it returns, no command runs that has not seen the listener or the hold. */
@@ -200,13 +200,13 @@ final class SlotTransfer {
         copyChanged();
         int replicas = onlineReplicas();
         long limitNanos = TimeUnit.MILLISECONDS.toNanos(FIRST_HOLD_MILLIS << attempt - 1);
-        long begun = System.nanoTime();
+        long begun = server.ticker().nanoTime();
         cluster.holds().hold(slots);
         try {
             awaitOlderCommands();
             while (pending.size() > 0) {
                 copyPending(1, false);
-                if (System.nanoTime() - begun > limitNanos) {
+                if (server.ticker().nanoTime() - begun > limitNanos) {
                     return false;
                 }
             }
@@ -214,7 +214,7 @@ final class SlotTransfer {
             if (replicas > 0) {
                 awaitReplicas(replicas, limitNanos);
             }
-            if (System.nanoTime() - begun > limitNanos) {
+            if (server.ticker().nanoTime() - begun > limitNanos) {
                 return false;
             }
             requireWhole();
@@ -222,7 +222,7 @@ final class SlotTransfer {
             return true;
         } finally {
             cluster.holds().release(slots);
-            counters.held(System.nanoTime() - begun);
+            counters.held(server.ticker().nanoTime() - begun);
         }
     }
 
@@ -257,10 +257,10 @@ final class SlotTransfer {
 
     /** A client that is sent there earlier would be sent back. */
     private void awaitNewsAtReceiver() throws InterruptedException {
-        long begun = System.nanoTime();
+        long begun = server.ticker().nanoTime();
         long epoch = cluster.view().map().epoch();
         try {
-            while (System.nanoTime() - begun < NEWS_NANOS && SlotMigrator.infoNumber(
+            while (server.ticker().nanoTime() - begun < NEWS_NANOS && SlotMigrator.infoNumber(
                     connection.text("CLUSTER", "INFO"), "cluster_current_epoch") < epoch) {
                 Thread.sleep(NEWS_PAUSE_MILLIS);
             }

@@ -16,6 +16,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import io.varve.memory.item.Ticker;
 import io.varve.server.command.dump.KeyExport;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.tls.TlsContext;
@@ -48,8 +49,14 @@ final class TargetConnection implements AutoCloseable {
     private long unansweredBytes;
     private long written;
     private volatile boolean isResting;
-    /** When the connection is closed unless it has made progress; a value of {@link System#nanoTime}. */
-    private volatile long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MILLIS);
+    /** When the connection is closed unless it has made progress; a value of {@link Ticker#nanoTime}. */
+    private volatile long deadlineNanos;
+    private final Ticker clock;
+
+    TargetConnection(Ticker clock) {
+        this.clock = clock;
+        progress();
+    }
 
     void connect(String host, int port, ServerConfig config) throws IOException {
         connection.connect(new InetSocketAddress(host, port), TIMEOUT_MILLIS);
@@ -238,7 +245,7 @@ final class TargetConnection implements AutoCloseable {
     // --- the end
 
     private void progress() {
-        deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MILLIS);
+        deadlineNanos = clock.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MILLIS);
         isResting = false;
     }
 
@@ -249,7 +256,7 @@ final class TargetConnection implements AutoCloseable {
 
     /** Closes a connection on which nothing moves: a write has no timeout of its own. Any thread. */
     void closeIfLate() {
-        if (!isResting && System.nanoTime() - deadlineNanos > 0) {
+        if (!isResting && clock.nanoTime() - deadlineNanos > 0) {
             close();
         }
     }

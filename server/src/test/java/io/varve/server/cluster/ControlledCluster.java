@@ -13,6 +13,7 @@ import io.varve.cluster.map.SlotMap;
 import io.varve.cluster.map.SlotRange;
 import io.varve.server.VarveServer;
 import io.varve.server.clustering.ClusterState;
+import io.varve.server.clustering.MigrationCounters;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.RawReply;
@@ -42,6 +43,7 @@ final class ControlledCluster implements AutoCloseable {
     private SlotMap map = SlotMap.EMPTY;
     private long lastGeneration;
     private volatile Gate gate = () -> true;
+    private final List<Long> answerNanos = new ArrayList<>();
 
     /** @param replicas of the second primary, behind the primaries */
     static ControlledCluster start(Path folder, int primaries, int replicas, String... settings) throws IOException {
@@ -114,7 +116,9 @@ final class ControlledCluster implements AutoCloseable {
                 }
             }
             if (allowed) {
+                long begun = System.nanoTime();
                 change(next -> slots.forEach(range -> next.owner(range, target)));
+                answerNanos.add(System.nanoTime() - begun);
             }
             return allowed;
         }
@@ -213,6 +217,17 @@ final class ControlledCluster implements AutoCloseable {
         try (RawClient client = new RawClient(port(member))) {
             return client.call(command);
         }
+    }
+
+    /** The lengths of the holds of a member, and how much of that it took to install the new maps. */
+    synchronized String holds(int member) {
+        long[] answers = answerNanos.stream().mapToLong(Long::longValue).sorted().toArray();
+        MigrationCounters counters = state(member).migrations();
+        return counters.holds() + " holds, median " + counters.medianHoldMicros() + " us, longest "
+                + counters.longestHoldMicros() + " us, with maps of all members, median "
+                + (answers.length == 0 ? 0 : answers[answers.length / 2] / 1000) + " us, longest "
+                + (answers.length == 0 ? 0 : answers[answers.length - 1] / 1000) + " us; " + counters.failures()
+                + " failures";
     }
 
     long keys(int member) throws IOException {
