@@ -25,6 +25,7 @@ import io.netty.util.concurrent.GlobalEventExecutor;
 import io.varve.proxy.client.ClientConnection;
 import io.varve.proxy.client.ProxyLoop;
 import io.varve.proxy.client.ProxyState;
+import io.varve.proxy.map.ControllersMapSource;
 import io.varve.proxy.map.MapSource;
 import io.varve.proxy.map.MembersMapSource;
 import io.varve.proxy.map.SlotTable;
@@ -117,6 +118,9 @@ public final class ProxyServer implements AutoCloseable {
     }
 
     private static MapSource source(ProxySettings settings) {
+        if (!settings.controllers().isEmpty()) {
+            return new ControllersMapSource(settings.controllers(), settings.number(ProxySetting.MAP_REFRESH_MS));
+        }
         String kind = settings.text(ProxySetting.MEMBER_KIND);
         boolean isWeighted = settings.members().stream().anyMatch(member -> member.isWeighted());
         return kind.equals("plain") || isWeighted
@@ -138,7 +142,7 @@ public final class ProxyServer implements AutoCloseable {
 
     private void changed(SlotTable table) {
         state.table(table);
-        byLoop.forEach((loop, own) -> loop.execute(() -> own.router().table(table)));
+        byLoop.forEach((loop, own) -> loop.execute(() -> own.table(table)));
     }
 
     /** The listening port. */

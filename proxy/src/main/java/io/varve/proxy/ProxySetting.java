@@ -3,6 +3,7 @@ package io.varve.proxy;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
+import io.varve.cluster.protocol.ControllerAddress;
 import io.varve.proxy.map.SeedMember;
 import io.varve.server.config.ConfigException;
 import io.varve.server.config.MemoryUnits;
@@ -12,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 public enum ProxySetting {
     PORT("6379", number(0, 65_535)), BIND("127.0.0.1",
             text("addresses of this machine")), MEMBERS("", members()), MEMBER_KIND("auto", choice("auto", "cluster",
-                    "plain")), CONTROLLERS("", text("HOST:PORT,...")), MERGE_WINDOW_MS("0", number(0, 20)), REQUIREPASS(
+                    "plain")), CONTROLLERS("", controllers()), MERGE_WINDOW_MS("0", number(0, 20)), REQUIREPASS(
                             "", secret()), MEMBER_USER("", text("a user of the members")), MEMBER_PASSWORD("",
                                     secret()), MEMBER_CONNECTIONS("1", number(1, 64)), MEMBER_CONNECT_TIMEOUT_MS("1000",
                                             number(1, 600_000)), MEMBER_REPLY_TIMEOUT_MS("5000",
@@ -92,6 +93,16 @@ public enum ProxySetting {
 
     private static Values secret() {
         return new Values("a password", true, _ -> true);
+    }
+
+    private static Values controllers() {
+        return new Values("HOST:PORT,...", false, value -> {
+            try {
+                return value.isEmpty() || !ControllerAddress.parseList(value).isEmpty();
+            } catch (IllegalArgumentException _) {
+                return false;
+            }
+        });
     }
 
     private static Values members() {

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
+import io.varve.cluster.protocol.ControllerAddress;
 import io.varve.proxy.client.ClientSettings;
 import io.varve.proxy.map.MemberCredentials;
 import io.varve.proxy.map.SeedMember;
@@ -119,11 +120,12 @@ public final class ProxySettings {
     }
 
     private void check(List<String> problems) {
-        if (!text(ProxySetting.CONTROLLERS).isEmpty()) {
-            problems.add("controllers " + text(ProxySetting.CONTROLLERS)
-                    + ": this version cannot follow controllers yet; name the members with --members HOST:PORT,...");
-        } else if (members().isEmpty()) {
-            problems.add("members: needs a value: " + ProxySetting.MEMBERS.allowed());
+        boolean hasControllers = !controllers().isEmpty();
+        if (hasControllers && !members().isEmpty()) {
+            problems.add("members " + text(ProxySetting.MEMBERS) + ": the controllers name the members; leave out"
+                    + " members or controllers");
+        } else if (!hasControllers && members().isEmpty()) {
+            problems.add("members: needs a value, " + ProxySetting.MEMBERS.allowed() + "; or name controllers");
         } else if (text(ProxySetting.MEMBER_KIND).equals("cluster")
                 && members().stream().anyMatch(SeedMember::isWeighted)) {
             problems.add("members " + text(ProxySetting.MEMBERS)
@@ -150,6 +152,12 @@ public final class ProxySettings {
 
     public List<SeedMember> members() {
         return SeedMember.parse(text(ProxySetting.MEMBERS));
+    }
+
+    /** Empty: the proxy follows no controllers. */
+    public List<ControllerAddress> controllers() {
+        String list = text(ProxySetting.CONTROLLERS);
+        return list.isEmpty() ? List.of() : ControllerAddress.parseList(list);
     }
 
     MemberCredentials credentials() {

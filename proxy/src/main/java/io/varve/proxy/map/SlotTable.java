@@ -14,17 +14,26 @@ import org.jspecify.annotations.Nullable;
 /** A slot map in the form in which requests are routed: the endpoint of each slot. Immutable. */
 public final class SlotTable {
     /** No member, before the first map is known. */
-    public static final SlotTable EMPTY = new SlotTable(SlotMap.EMPTY, true);
+    public static final SlotTable EMPTY = new SlotTable(SlotMap.EMPTY, Kind.CLUSTER);
+
+    /** What the members do with a request that concerns others, too. */
+    public enum Kind {
+        /** They know no slots: each runs what it gets. */
+        PLAIN,
+        /** They redirect requests for the slots of others. A message stays at the member that it was published at. */
+        CLUSTER,
+        /** They redirect, and pass published messages on to each other: a Redis Cluster. */
+        CLUSTER_WITH_BUS
+    }
 
     private final SlotMap map;
-    private final boolean clustered;
+    private final Kind kind;
     private final @Nullable Endpoint[] bySlot = new Endpoint[HashSlot.COUNT];
     private final List<Endpoint> primaries;
 
-    /** @param clustered whether the members know slots, and redirect what is not theirs */
-    public SlotTable(SlotMap map, boolean clustered) {
+    public SlotTable(SlotMap map, Kind kind) {
         this.map = map;
-        this.clustered = clustered;
+        this.kind = kind;
         Map<Member, Endpoint> owners = new HashMap<>();
         for (int slot = 0; slot < HashSlot.COUNT; slot++) {
             Member owner = map.owner(slot);
@@ -42,9 +51,14 @@ public final class SlotTable {
         return map;
     }
 
-    /** Whether the members know slots, and redirect what is not theirs. */
+    /** Whether members may redirect requests. */
     public boolean isClustered() {
-        return clustered;
+        return kind != Kind.PLAIN;
+    }
+
+    /** Whether a message reaches the subscribers of all members, whichever member it was published at. */
+    public boolean passesMessagesOn() {
+        return kind == Kind.CLUSTER_WITH_BUS;
     }
 
     /** @return null if no member serves the slot */

@@ -75,7 +75,7 @@ public final class RedisMember implements AutoCloseable {
         assumeTrue(isInstalled, "redis-server is not on the PATH");
     }
 
-    private static int freePort() throws IOException {
+    static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0)) {
             return socket.getLocalPort();
         }
