@@ -48,6 +48,10 @@ public final class ClientConnection extends ChannelInboundHandlerAdapter impleme
     /** Whether the decoded request waits until all earlier ones have their replies. */
     private boolean isDeferred;
     private boolean isHandling;
+    /** Whether requests may wait that a reply lets it handle. */
+    private boolean isStalled;
+    /** Bytes of replies since the output was last compared with its limit. */
+    private long uncheckedBytes;
     private boolean isFlushDue;
     private boolean isInputEnded;
     private boolean isClosing;
@@ -148,29 +152,33 @@ public final class ClientConnection extends ChannelInboundHandlerAdapter impleme
             return;
         }
         isHandling = true;
+        long handled = 0;
         try {
             while (mayHandle() && input.next(profile.isAuthenticated())) {
                 handle();
+                handled++;
             }
         } finally {
             isHandling = false;
+            loop.proxy().requests.add(handled);
         }
         if (isClosed) {
             input.close();
             return;
         }
-        if (mayHandle()) {
+        isStalled = !mayHandle();
+        if (!isStalled) {
             endOfInput();
         }
         channel.config().setAutoRead(isClosing || mayHandle() || input.waitingBytes() < MAX_WAITING_BYTES);
     }
 
     private void handle() {
-        loop.proxy().requests.increment();
         if (dispatcher.handle(input.request())) {
             input.handled();
         } else {
             isDeferred = true;
+            input.request().keep();
         }
     }
 
@@ -269,11 +277,17 @@ public final class ClientConnection extends ChannelInboundHandlerAdapter impleme
             write(reply);
             next = replies.peek();
         }
-        checkOutput();
+        uncheckedBytes += bytes;
+        if (uncheckedBytes >= FLUSH_BYTES) {
+            uncheckedBytes = 0;
+            checkOutput();
+        }
         if (isClosing && replies.isEmpty()) {
             closeAfterReplies();
         }
-        wake();
+        if (isStalled) {
+            wake();
+        }
     }
 
     // The loop runs the flusher in any case.

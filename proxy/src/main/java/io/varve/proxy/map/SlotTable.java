@@ -1,10 +1,8 @@
 package io.varve.proxy.map;
 
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashMap;
+import java.util.Collections;
 import java.util.List;
-import java.util.Map;
+import java.util.TreeMap;
 
 import io.varve.cluster.map.HashSlot;
 import io.varve.cluster.map.Member;
@@ -28,23 +26,27 @@ public final class SlotTable {
 
     private final SlotMap map;
     private final Kind kind;
-    private final @Nullable Endpoint[] bySlot = new Endpoint[HashSlot.COUNT];
+    /** By slot, the number of its owner in {@link #primaries}; -1: none. */
+    private final short[] ownerNumbers = new short[HashSlot.COUNT];
     private final List<Endpoint> primaries;
 
     public SlotTable(SlotMap map, Kind kind) {
         this.map = map;
         this.kind = kind;
-        Map<Member, Endpoint> owners = new HashMap<>();
+        TreeMap<String, Member> owners = new TreeMap<>();
         for (int slot = 0; slot < HashSlot.COUNT; slot++) {
             Member owner = map.owner(slot);
             if (owner != null) {
-                bySlot[slot] = owners.computeIfAbsent(owner, member -> new Endpoint(member.host(), member.port()));
+                owners.put(owner.id(), owner);
             }
         }
         // In an order that does not depend on who reports the map: SCAN's cursors contain an index of this list.
-        List<Member> ordered = new ArrayList<>(owners.keySet());
-        ordered.sort(Comparator.comparing(Member::id));
-        primaries = ordered.stream().map(owners::get).map(java.util.Objects::requireNonNull).toList();
+        List<String> ids = List.copyOf(owners.keySet());
+        primaries = owners.values().stream().map(member -> new Endpoint(member.host(), member.port())).toList();
+        for (int slot = 0; slot < HashSlot.COUNT; slot++) {
+            Member owner = map.owner(slot);
+            ownerNumbers[slot] = (short) (owner == null ? -1 : Collections.binarySearch(ids, owner.id()));
+        }
     }
 
     public SlotMap map() {
@@ -63,7 +65,13 @@ public final class SlotTable {
 
     /** @return null if no member serves the slot */
     public @Nullable Endpoint owner(int slot) {
-        return bySlot[slot];
+        int number = ownerNumbers[slot];
+        return number < 0 ? null : primaries.get(number);
+    }
+
+    /** The number of the slot's owner in {@link #primaries}; -1 if no member serves it. */
+    public int ownerNumber(int slot) {
+        return ownerNumbers[slot];
     }
 
     /** The members that have slots, in the order of their IDs. */
