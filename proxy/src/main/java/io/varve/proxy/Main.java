@@ -63,7 +63,9 @@ public final class Main {
             out.println(hasControllers
                     ? "  controllers  " + settings.text(ProxySetting.CONTROLLERS)
                     : "  members      " + settings.text(ProxySetting.MEMBERS));
-            out.println("  listens      " + settings.text(ProxySetting.BIND) + " port " + proxy.port());
+            out.println("  listens      " + settings.text(ProxySetting.BIND) + " port " + (proxy.port() > 0
+                    ? proxy.port() + (proxy.tlsPort() > 0 ? ", with TLS port " + proxy.tlsPort() : "")
+                    : proxy.tlsPort() + " with TLS"));
             out.println("Ready to accept connections");
             out.flush();
             hook.awaitSignalOr(new CountDownLatch(1)::await);

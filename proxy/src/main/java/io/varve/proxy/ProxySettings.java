@@ -20,6 +20,8 @@ import io.varve.server.config.ByteOrderMark;
 import io.varve.server.config.ConfigException;
 import io.varve.server.config.ConfigReader;
 import io.varve.server.config.MemoryUnits;
+import io.varve.server.config.ServerConfig;
+import io.varve.server.tls.TlsContext;
 import org.jspecify.annotations.Nullable;
 
 /** The values of all settings of a proxy. Immutable. */
@@ -120,6 +122,13 @@ public final class ProxySettings {
     }
 
     private void check(List<String> problems) {
+        if (number(ProxySetting.TLS_PORT) > 0) {
+            try {
+                tls();
+            } catch (ConfigException bad) {
+                problems.add(String.valueOf(bad.getMessage()));
+            }
+        }
         boolean hasControllers = !controllers().isEmpty();
         if (hasControllers && !members().isEmpty()) {
             problems.add("members " + text(ProxySetting.MEMBERS) + ": the controllers name the members; leave out"
@@ -158,6 +167,17 @@ public final class ProxySettings {
     public List<ControllerAddress> controllers() {
         String list = text(ProxySetting.CONTROLLERS);
         return list.isEmpty() ? List.of() : ControllerAddress.parseList(list);
+    }
+
+    /**
+     * Reads the certificate and the key; clients need none.
+     *
+     * @throws ConfigException in one line: setting, file and problem
+     */
+    TlsContext tls() {
+        return TlsContext.of(ServerConfig.defaults().with("tls-auth-clients", "no")
+                .with("tls-cert-file", text(ProxySetting.TLS_CERT_FILE))
+                .with("tls-key-file", text(ProxySetting.TLS_KEY_FILE)));
     }
 
     MemberCredentials credentials() {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.function.Consumer;
+import javax.net.ssl.SSLException;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -13,6 +14,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.ssl.SslCloseCompletionEvent;
 import io.varve.proxy.resp.OutgoingBytes;
 import io.varve.proxy.route.RoutedCall;
 import io.varve.server.resp.ReplyWriter;
@@ -131,7 +133,7 @@ public final class ClientConnection extends ChannelInboundHandlerAdapter impleme
 
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
-        if (event instanceof ChannelInputShutdownEvent) {
+        if (event instanceof ChannelInputShutdownEvent || event instanceof SslCloseCompletionEvent) {
             isInputEnded = true;
             if (pauses > 0 || profile.isListening()) {
                 // It waits for what it will not see, and must take nothing from others.
@@ -370,7 +372,8 @@ public final class ClientConnection extends ChannelInboundHandlerAdapter impleme
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        if (!(cause instanceof IOException)) {
+        // Netty wraps what the encryption says about a client that speaks no TLS, or does not trust the certificate.
+        if (!(cause instanceof IOException || cause.getCause() instanceof SSLException)) {
             LOG.error("Client {} is disconnected", profile.address(), cause);
         }
         close();
