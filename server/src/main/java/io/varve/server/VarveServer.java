@@ -149,11 +149,11 @@ public final class VarveServer implements AutoCloseable {
                     migrations, health, shutdown, link);
         } catch (IOException | RuntimeException | Error failed) {
             health.stopping();
-            if (link != null) {
-                link.close();
-            }
             if (migrations != null) {
                 migrations.close();
+            }
+            if (link != null) {
+                link.close();
             }
             if (network != null) {
                 network.close();
@@ -291,14 +291,18 @@ public final class VarveServer implements AutoCloseable {
             health.stopping();
             saving = true;
             if (link != null) {
+                link.endLease();
+            }
+            if (migrations != null) {
+                // They may be asking the controllers.
+                migrations.close();
+            }
+            if (link != null) {
                 link.close();
             }
             try {
                 network.close();
             } finally {
-                if (migrations != null) {
-                    migrations.close();
-                }
                 server.role().close();
                 closePersistence();
                 saving = false;

@@ -7,7 +7,10 @@ import io.varve.cluster.map.SlotMap;
  * no heartbeat leaves meanwhile.
  */
 public interface MemberState {
-    /** The replication offset; -1 as long as there is no complete data set. */
+    /**
+     * The replication offset. As long as there is no complete data set,
+     * {@link io.varve.cluster.protocol.Query.Heartbeat#NO_DATA} or {@code LOADING}.
+     */
     long replicationOffset();
 
     /** The map has changed. The lease that came with it counts after this method has returned. */

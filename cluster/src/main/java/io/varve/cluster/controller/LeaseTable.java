@@ -152,10 +152,10 @@ final class LeaseTable {
                 && (entry.mayServe || state.map().replicas(member).isEmpty() || isNew(state, member));
     }
 
-    /** Whether it cannot have data that its replicas have, and it lacks: no replica has any. */
+    /** Whether it cannot have data that its replicas have, and it lacks: no replica has any, or loads any. */
     private boolean isNew(ClusterState state, Member primary) {
         return state.map().replicas(primary).stream().map(replica -> entry(replica.id()))
-                .allMatch(entry -> isAlive(entry, clock.getAsLong()) && entry.offset < 0);
+                .allMatch(entry -> isAlive(entry, clock.getAsLong()) && entry.offset == Query.Heartbeat.NO_DATA);
     }
 
     private long nextMillis(Member member, long lease) {
@@ -234,18 +234,25 @@ final class LeaseTable {
             return null;
         }
         Member best = mostAdvanced(replicas, now);
-        if (best != null && !(isRestarted && !entry.isFenced && entry(best.id()).offset <= entry.offset)) {
+        if (best != null) {
+            // Also if the primary has started again and seems to be as far: its offset is one of a new history.
             return new Failover(best.id(), primary.id(), term);
         }
-        if (isRestarted && (best != null || now - entry.firstNanos >= times.fullLeaseNanos())) {
+        boolean isAnyLoading = replicas.stream().map(replica -> entry(replica.id()))
+                .anyMatch(replica -> isAlive(replica, now) && replica.offset == Query.Heartbeat.LOADING);
+        if (isRestarted && !isAnyLoading && now - entry.firstNanos >= times.fullLeaseNanos()) {
             entry.mayServe = true;
         }
         return null;
     }
 
+    /** In a new term, members may need some time to find this leader. */
     private boolean isReported(List<Member> replicas, long leaseEndNanos, long now) {
-        return replicas.stream().map(replica -> entry(replica.id()))
-                .allMatch(entry -> !isAlive(entry, now) || entry.offset < 0 || entry.sentAfterNanos >= leaseEndNanos);
+        boolean isEarly = now - beginNanos < 2 * times.fullLeaseNanos();
+        return replicas.stream().filter(replica -> replica.kind() == Member.Kind.VARVE)
+                .map(replica -> entry(replica.id()))
+                .allMatch(entry -> entry.sentAfterNanos >= leaseEndNanos
+                        || (entry.isHeard ? !isAlive(entry, now) : !isEarly));
     }
 
     private @Nullable Member mostAdvanced(List<Member> replicas, long now) {

@@ -7,14 +7,19 @@ public sealed interface Query {
      *
      * @param generation of the process, from its registration
      * @param epoch of the newest map that it has
-     * @param offset replication offset; -1: it has no complete data set
+     * @param offset replication offset, {@link #NO_DATA} or {@link #LOADING}
      * @param fresh whether this process has not held a lease so far
      * @param term from the last reply; 0: none
      * @param stamp from the last reply
      */
     record Heartbeat(String id, long generation, long epoch, long offset, boolean fresh, long term, long stamp)
             implements
-                Query {}
+                Query {
+        /** The offset of a member that has no complete data set, and is not about to have one. */
+        public static final long NO_DATA = -1;
+        /** The offset of a member that is receiving or loading a data set. */
+        public static final long LOADING = -2;
+    }
 
     /** Asks the leader for members, slots and leases. */
     record View() implements Query {}

@@ -179,11 +179,12 @@ public final class ClusterState implements AutoCloseable {
     /** As {@link #install(SlotMap)}, with a lease that does not end, or with none. */
     public void install(SlotMap map, boolean leased) {
         install(map, end(leased));
+        saveView();
     }
 
     /**
      * Replaces the map, unless a newer one is there. When it returns, no command runs that began under an older one.
-     * The calling thread holds no shard. The lease stays.
+     * The calling thread holds no shard. The lease stays. {@link #saveView} puts the map on disk.
      */
     public void install(SlotMap map) {
         install(map, leaseUntilNanos);
@@ -199,7 +200,9 @@ public final class ClusterState implements AutoCloseable {
                 return;
             }
             leaseUntilNanos = untilNanos;
-            set(ClusterView.of(view.me(), map, holds(untilNanos), view.options()));
+            ClusterView before = view;
+            view = ClusterView.of(before.me(), map, holds(untilNanos), before.options());
+            tell(before);
         }
         awaitOlderCommands();
     }
@@ -258,8 +261,18 @@ public final class ClusterState implements AutoCloseable {
      *
      * @throws IOException if the file cannot be written
      */
-    public synchronized void save() throws IOException {
-        file.write(view);
+    public void save() throws IOException {
+        synchronized (file) {
+            file.write(view);
+        }
+    }
+
+    /** Saves the view, unless that fails: then an error is logged. */
+    public void saveView() {
+        ClusterView now = view;
+        synchronized (file) {
+            write(now);
+        }
     }
 
     private void set(ClusterView now) {
@@ -267,6 +280,12 @@ public final class ClusterState implements AutoCloseable {
         view = now;
         // First, because commands may wait for it, and the disk takes its time.
         tell(before);
+        synchronized (file) {
+            write(now);
+        }
+    }
+
+    private void write(ClusterView now) {
         try {
             file.write(now);
         } catch (IOException failed) {

@@ -71,7 +71,7 @@ public final class Follower implements ReplicaRole {
     private volatile String failure = "";
     private volatile long acknowledgedMillis;
     /** Whether the data has to be loaded anew, because it may not be the primary's. */
-    private boolean mustLoad;
+    private volatile boolean mustLoad;
     /** Whether that will probably not fail again in the same way. */
     private boolean mayLoadSoon;
     private long retryMillis;
@@ -202,6 +202,12 @@ public final class Follower implements ReplicaRole {
         return now != null && isReplica && synchronizedWith == now && replicas.isWhole();
     }
 
+    @Override
+    public boolean isLoading() {
+        return isReplica
+                && (state == State.SYNC || mustLoad || synchronizedWith != null && !replicas.isWhole());
+    }
+
     private void disconnect() {
         PrimaryConnection open = connection;
         if (open != null) {
@@ -217,7 +223,10 @@ public final class Follower implements ReplicaRole {
         // Those that passed the check before this server became a replica.
         server.endBlockedClients();
         PrimaryConnection open = connection;
-        if (open != null && state == State.CONNECTED
+        if (open != null && state == State.CONNECTED && !replicas.isActive()) {
+            // The history was lost, such as for want of memory: it begins anew with all data.
+            open.close();
+        } else if (open != null && state == State.CONNECTED
                 && nowMillis() - acknowledgedMillis >= ACKNOWLEDGE_MILLIS) {
             try {
                 acknowledge(open);
@@ -398,7 +407,9 @@ public final class Follower implements ReplicaRole {
                 return;
             }
             open.connect(primary.host(), primary.port(), server.config(), timeoutMillis);
-            open.introduce(server.config(), ownPort.getAsInt(), Version.REDIS);
+            ClusterState cluster = server.cluster();
+            open.introduce(server.config(), ownPort.getAsInt(), Version.REDIS,
+                    cluster != null && cluster.isControlled() ? cluster.view().me().id() : null);
             synchronize(open, primary, runner);
             state = State.CONNECTED;
             synchronizedWith = primary;
@@ -460,6 +471,7 @@ public final class Follower implements ReplicaRole {
         Path file = Path.of(server.config().text("dir"), "temp-primary-" + ProcessHandle.current().pid() + "-"
                 + ownPort.getAsInt() + ".rdb");
         state = State.SYNC;
+        synchronizedWith = null;
         snapshotRead = 0;
         snapshotBytes = 0;
         LOG.info("Loading the data of the primary {}:{} at offset {}", primary.host(), primary.port(), offset);
@@ -474,6 +486,7 @@ public final class Follower implements ReplicaRole {
             replicas.adopt(id, offset);
             runner.begin(database);
             mustLoad = false;
+            synchronizedWith = primary;
             LOG.info("Loaded the data of the primary {}:{}, {} bytes, in {} s", primary.host(), primary.port(),
                     snapshotRead,
                     String.format(Locale.ROOT, "%.3f",

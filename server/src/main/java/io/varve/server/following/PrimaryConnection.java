@@ -212,7 +212,7 @@ final class PrimaryConnection implements AutoCloseable {
      * @param config names user and password, and the address to announce
      * @param port at which this server listens
      */
-    void introduce(ServerConfig config, int port, String version) throws IOException {
+    void introduce(ServerConfig config, int port, String version, @Nullable String memberId) throws IOException {
         String pong = ask("PING");
         if (!pong.startsWith("+") && !pong.startsWith("-NOAUTH") && !pong.startsWith("-NOPERM")
                 && !pong.startsWith("-ERR operation not permitted")) {
@@ -228,6 +228,9 @@ final class PrimaryConnection implements AutoCloseable {
         require(ask("REPLCONF", "capa", "eof", "capa", "psync2"));
         // Old servers do not know it.
         ask("REPLCONF", "version", version);
+        if (memberId != null) {
+            require(ask("REPLCONF", "varve-member", memberId));
+        }
     }
 
     private void authenticate(ServerConfig config) throws IOException {

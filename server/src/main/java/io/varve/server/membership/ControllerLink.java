@@ -15,8 +15,10 @@ import io.varve.cluster.client.MemberState;
 import io.varve.cluster.map.Member;
 import io.varve.cluster.map.SlotMap;
 import io.varve.cluster.protocol.ControllerAddress;
+import io.varve.cluster.protocol.Query;
 import io.varve.server.clustering.ClusterState;
 import io.varve.server.command.ServerState;
+import io.varve.server.command.session.Client;
 import io.varve.server.config.ConfigException;
 import io.varve.server.replication.ReplicaRole;
 import org.jspecify.annotations.Nullable;
@@ -48,6 +50,8 @@ public final class ControllerLink implements MemberState, AutoCloseable {
     private boolean isClosing;
     // Only the thread of this class uses these.
     private String followed = "";
+    /** Whether the newest map is installed, so that the lease that came with it counts. */
+    private boolean isInForce;
 
     private ControllerLink(ServerState server, ClusterState cluster) {
         this.server = server;
@@ -55,8 +59,9 @@ public final class ControllerLink implements MemberState, AutoCloseable {
         List<ControllerAddress> controllers = addresses(server.config().text("cluster-controllers"));
         Member self = cluster.registration(() -> addressTowards(controllers.getFirst()));
         id = self.id();
-        thread.start();
+        server.replicas().named(this::isReplicaOfThis);
         session = MemberSession.start(controllers, self, this);
+        thread.start();
         cluster.generation(session::generation);
         cluster.handover(new MigrationEnd(session, id));
         LOG.info("This server is {} for the controllers {}", self.address(),
@@ -105,10 +110,20 @@ public final class ControllerLink implements MemberState, AutoCloseable {
         }
         Member me = map.member(id);
         ReplicaRole role = server.role();
-        boolean isWhole = me == null || me.isPrimary()
-                ? !role.isReplica() || role.hasPrimarysData()
-                : role.hasPrimarysData() && isFollowing(map, me);
-        return isWhole ? server.replicas().offset() : -1;
+        boolean isPrimary = me == null || me.isPrimary();
+        // In this order: only then the data is that of the primary in the map.
+        boolean isFollowing = me != null && !isPrimary && isFollowing(map, me);
+        boolean isWhole = role.hasPrimarysData() || isPrimary && !role.isReplica();
+        if (isWhole && (isPrimary || isFollowing)) {
+            return server.replicas().offset();
+        }
+        return role.isLoading() ? Query.Heartbeat.LOADING : Query.Heartbeat.NO_DATA;
+    }
+
+    /** Whether the map names a replica that has introduced itself as a replica of this member. */
+    private synchronized boolean isReplicaOfThis(String memberId) {
+        Member member = newest.member(memberId);
+        return member != null && id.equals(member.primaryId());
     }
 
     private boolean isFollowing(SlotMap map, Member me) {
@@ -138,6 +153,8 @@ public final class ControllerLink implements MemberState, AutoCloseable {
         leaseUntilNanos = System.nanoTime();
         isLeaseNew = true;
         notifyAll();
+        // Its primary must not count it any more.
+        server.role().followNone(() -> {});
     }
 
     @Override
@@ -152,12 +169,20 @@ public final class ControllerLink implements MemberState, AutoCloseable {
             while (awaitNews()) {
                 SlotMap map = takeMap();
                 if (map != null) {
-                    apply(map);
+                    isInForce = apply(map);
                 }
                 extendLease();
+                if (map != null) {
+                    // The disk may take longer than a lease.
+                    cluster.saveView();
+                }
             }
         } catch (InterruptedException closing) {
             Thread.currentThread().interrupt();
+        } catch (RuntimeException | Error bug) {
+            LOG.error("This member cannot follow the controllers any more, and leaves the cluster", bug);
+            cluster.lease(false);
+            closeSession();
         }
     }
 
@@ -198,7 +223,11 @@ public final class ControllerLink implements MemberState, AutoCloseable {
             until = leaseUntilNanos;
         }
         boolean before = cluster.view().isLeased();
-        cluster.lease(until);
+        if (isInForce) {
+            cluster.lease(until);
+        } else {
+            cluster.lease(false);
+        }
         if (before && !cluster.view().isLeased()) {
             LOG.warn("The lease has ended: no leading controller has replied in time. Commands on keys are refused");
         } else if (!before && cluster.view().isLeased()) {
@@ -206,26 +235,46 @@ public final class ControllerLink implements MemberState, AutoCloseable {
         }
     }
 
-    private void apply(SlotMap map) throws InterruptedException {
+    /** @return whether the map is in force */
+    private boolean apply(SlotMap map) throws InterruptedException {
         if (map.epoch() < cluster.view().map().epoch()) {
             LOG.warn("The controllers' map has epoch {}, this member's one {}: these are not the controllers that it"
                     + " has had. Remove {} to join them", map.epoch(), cluster.view().map().epoch(),
                     server.config().text("cluster-config-file"));
-            return;
+            return false;
         }
         Member me = map.member(id);
         if (me == null || me.isPrimary()) {
             endFollowing();
             cluster.install(map);
-            return;
+            return true;
         }
+        boolean isDemoted = !server.role().isReplica();
         // From here on it accepts no write of a client. Only then it may follow.
         cluster.install(map);
+        if (isDemoted) {
+            disconnectWriters();
+        }
         follow(Objects.requireNonNull(map.member(Objects.requireNonNull(me.primaryId()))));
+        return true;
+    }
+
+    /**
+     * Ends the connections of clients that have written: WAIT must not confirm writes to them that this member is about
+     * to discard, even if it becomes a primary again.
+     */
+    private void disconnectWriters() {
+        for (Client client : server.lifecycle().clients().unordered()) {
+            if (client.repliesAfter() > 0 && !client.isReplica()) {
+                client.connection().kill();
+            }
+        }
     }
 
     private void follow(Member primary) {
-        if (!primary.address().equals(followed)) {
+        ReplicaRole.Status status = server.role().status();
+        if (!primary.address().equals(followed) || status == null || status.port() != primary.port()
+                || !status.host().equals(primary.host())) {
             LOG.info("This server is a replica of {} from now on", primary.address());
             followed = primary.address();
             server.role().follow(primary.host(), primary.port());
@@ -242,22 +291,36 @@ public final class ControllerLink implements MemberState, AutoCloseable {
         followed = "";
     }
 
-    /** The controllers miss this server from now on. */
-    @Override
-    public void close() {
+    /**
+     * Ends the lease: commands on keys are refused from now on. The controllers fail over if there is a replica, as soon
+     * as they miss this member.
+     */
+    public void endLease() {
         synchronized (this) {
             isClosing = true;
             notifyAll();
         }
         thread.interrupt();
         try {
-            session.close();
             thread.join();
-        } catch (IOException failed) {
-            LOG.warn("The connection to the controllers did not end properly: {}", failed.toString());
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
         }
         cluster.lease(false);
+    }
+
+    private void closeSession() {
+        try {
+            session.close();
+        } catch (IOException failed) {
+            LOG.warn("The connection to the controllers did not end properly: {}", failed.toString());
+        }
+    }
+
+    /** Ends the heartbeats, after {@link #endLease}. */
+    @Override
+    public void close() {
+        endLease();
+        closeSession();
     }
 }

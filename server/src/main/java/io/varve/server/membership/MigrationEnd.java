@@ -1,6 +1,7 @@
 package io.varve.server.membership;
 
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import io.varve.cluster.client.ControllersUnavailableException;
 import io.varve.cluster.client.MemberSession;
@@ -16,6 +17,8 @@ import org.slf4j.LoggerFactory;
 /** Asks the controllers to end migrations of this member's slots. Thread-safe. */
 final class MigrationEnd implements Handover {
     private static final Logger LOG = LoggerFactory.getLogger(MigrationEnd.class);
+
+    private static final long PAUSE_MILLIS = 50;
 
     private final MemberSession session;
     private final String id;
@@ -44,9 +47,7 @@ final class MigrationEnd implements Handover {
             } catch (ControllersUnavailableException unavailable) {
                 LOG.debug("{}", unavailable.getMessage(), unavailable);
             }
-            if (Thread.interrupted()) {
-                throw new InterruptedException();
-            }
+            TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
         }
     }
 

@@ -53,6 +53,7 @@ public final class Replica implements Feed {
     private final Ticker ticker;
     private final AtomicBoolean announced = new AtomicBoolean();
     private volatile String host;
+    private volatile String memberId = "";
     private volatile int port;
     private volatile boolean readsToMark;
     private volatile boolean resumesByName;
@@ -95,6 +96,16 @@ public final class Replica implements Feed {
 
     public String host() {
         return host;
+    }
+
+    /** Its ID in the cluster; empty: it has not said one. */
+    public String memberId() {
+        return memberId;
+    }
+
+    /** See {@link #memberId()}. */
+    public void memberId(String value) {
+        memberId = value;
     }
 
     /** The port at which it serves clients; 0 if it has not said. */

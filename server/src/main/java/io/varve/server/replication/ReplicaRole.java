@@ -55,6 +55,11 @@ public interface ReplicaRole extends AutoCloseable {
         }
 
         @Override
+        public boolean isLoading() {
+            return false;
+        }
+
+        @Override
         public void tick() {
             // There is nothing to do.
         }
@@ -136,6 +141,9 @@ public interface ReplicaRole extends AutoCloseable {
      * no snapshot is being loaded.
      */
     boolean hasPrimarysData();
+
+    /** Whether a snapshot of a primary is being received or loaded, or the data of one has to be loaded anew. */
+    boolean isLoading();
 
     /** Called by the maintenance thread, several times a second. */
     void tick();

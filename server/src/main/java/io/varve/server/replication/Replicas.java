@@ -7,6 +7,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import io.varve.memory.item.Ticker;
@@ -50,6 +51,8 @@ public final class Replicas implements AutoCloseable {
     /** While commands of a primary run and are relayed, and while a snapshot begins. */
     private final ReentrantLock relaying = new ReentrantLock();
     private volatile int streamDatabase;
+    /** Null if this server has no controllers. */
+    private volatile @Nullable Predicate<String> members;
     private volatile boolean following;
     private volatile boolean broken;
     /** Whether the stream has been copied into the backlog since {@link #begin}. */
@@ -314,11 +317,21 @@ public final class Replicas implements AutoCloseable {
 
     // --- acknowledgements
 
+    /** Sets which members of the cluster may become the primary, by their IDs; only these count. */
+    public void named(Predicate<String> memberIds) {
+        members = memberIds;
+    }
+
+    private boolean counts(Replica replica) {
+        Predicate<String> named = members;
+        return replica.isOnline() && (named == null || named.test(replica.memberId()));
+    }
+
     /** How many replicas have acknowledged the stream up to an offset. */
     public int acknowledged(long offset) {
         int count = 0;
         for (Replica replica : replicas) {
-            count += replica.isOnline() && replica.acknowledged() >= offset ? 1 : 0;
+            count += counts(replica) && replica.acknowledged() >= offset ? 1 : 0;
         }
         return count;
     }
@@ -327,7 +340,7 @@ public final class Replicas implements AutoCloseable {
     public int acknowledgedOnDisk(long offset) {
         int count = 0;
         for (Replica replica : replicas) {
-            count += replica.isOnline() && replica.onDisk() >= offset ? 1 : 0;
+            count += counts(replica) && replica.onDisk() >= offset ? 1 : 0;
         }
         return count;
     }
@@ -395,7 +408,7 @@ public final class Replicas implements AutoCloseable {
     public long good() {
         long maxLagMillis = TimeUnit.SECONDS.toMillis(config.get().number("min-replicas-max-lag"));
         return replicas.stream()
-                .filter(replica -> replica.isOnline() && (maxLagMillis == 0 || replica.lagMillis() <= maxLagMillis))
+                .filter(replica -> counts(replica) && (maxLagMillis == 0 || replica.lagMillis() <= maxLagMillis))
                 .count();
     }
 

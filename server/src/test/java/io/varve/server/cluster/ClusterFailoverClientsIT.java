@@ -137,7 +137,7 @@ class ClusterFailoverClientsIT {
                                 .withTimeout(Duration.ofSeconds(2)).build())) {
             client.setOptions(ClusterClientOptions.builder().maxRedirects(10)
                     .disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
-                    .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder().enableAllAdaptiveRefreshTriggers()
+                    .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
                             .enablePeriodicRefresh(Duration.ofSeconds(1)).build())
                     .build());
             try (StatefulRedisClusterConnection<String, String> connection = client.connect()) {

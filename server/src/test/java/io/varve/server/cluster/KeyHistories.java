@@ -123,12 +123,16 @@ final class KeyHistories implements AutoCloseable {
         return confirmedWrites.values().stream().mapToInt(count -> count).min().orElse(0);
     }
 
-    /** Ends the clients, and reads each key once more. */
+    /** Ends the clients. */
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         done = true;
-        for (Thread client : clients) {
-            client.join();
+        try {
+            for (Thread client : clients) {
+                client.join();
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 

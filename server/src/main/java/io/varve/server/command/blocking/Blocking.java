@@ -244,7 +244,10 @@ public final class Blocking {
     /** Replies to a client whose wait has ended. */
     public static void replyEnd(ReplyWriter reply, Client client, BlockedClient.End end) {
         switch (end) {
-            case SERVED -> java.util.Objects.requireNonNull(client.waitState().takeServedReply()).writeTo(reply);
+            case SERVED -> {
+                client.servedUnderLease(true);
+                java.util.Objects.requireNonNull(client.waitState().takeServedReply()).writeTo(reply);
+            }
             case TIMEOUT -> replyTimeout(reply);
             case ERROR -> reply.error(UNBLOCKED);
             case REPLICA -> reply.error(NOW_A_REPLICA);

@@ -32,8 +32,6 @@ final class DeferredReplies {
         if (!answered.replies()) {
             return;
         }
-        // Also that of WAIT: another primary may lack what a replica has acknowledged after the end of the lease.
-        client.servedUnderLease(true);
         session.now(clock.wallMillis());
         long mark = reply.mark();
         long errors = reply.errors();

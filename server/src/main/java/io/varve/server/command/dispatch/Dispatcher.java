@@ -318,6 +318,7 @@ public final class Dispatcher implements AutoCloseable {
             if (served != null) {
                 // Another thread has served it while its re-run was being refused: an element that was taken is sent.
                 reply.rollback(mark);
+                client.servedUnderLease(true);
                 served.writeTo(reply);
                 return Outcome.COMPLETED;
             }

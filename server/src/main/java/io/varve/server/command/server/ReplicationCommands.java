@@ -67,7 +67,9 @@ final class ReplicationCommands {
         if (context.argumentCount() != 3 && !takesOver) {
             context.syntaxError();
         } else if (context.requireLong(2)) {
-            if (takesOver && context.server().role().isReplica()) {
+            if (takesOver && context.server().cluster() != null) {
+                context.reply().error("ERR PSYNC FAILOVER is not allowed in cluster mode.");
+            } else if (takesOver && context.server().role().isReplica()) {
                 takeOver(context);
             } else {
                 attach(context, context.argumentString(1), context.longValue());
@@ -194,6 +196,8 @@ final class ReplicationCommands {
         } else if (context.argumentIs(option, "RDB-FILTER-ONLY") && context.argumentLength(value) == 0) {
             // It discards the snapshot, so it does not matter that it gets all of it: redis-cli --replica.
             return true;
+        } else if (context.argumentIs(option, "VARVE-MEMBER")) {
+            replica(context).memberId(context.argumentString(value));
         } else if (!context.argumentIs(option, "VERSION")) {
             context.reply().error("ERR Unrecognized REPLCONF option: " + context.argumentString(option));
             return false;
@@ -262,7 +266,12 @@ final class ReplicationCommands {
     private static void wait(CommandContext context, long wanted, long timeoutMillis) {
         Replicas replicas = context.server().replicas();
         long offset = context.client().repliesAfter();
-        Consumer<ReplyWriter> count = reply -> reply.integer(replicas.acknowledged(offset));
+        Client client = context.client();
+        Consumer<ReplyWriter> count = reply -> {
+            // Another primary may lack what a replica has acknowledged after the end of the lease.
+            client.servedUnderLease(true);
+            reply.integer(replicas.acknowledged(offset));
+        };
         ParkedCommand wait = park(context, timeoutMillis, count);
         if (wait == null) {
             return;
@@ -331,7 +340,9 @@ final class ReplicationCommands {
         Replicas replicas = context.server().replicas();
         long offset = context.client().repliesAfter();
         IntSupplier here = () -> log.isForced(offset) ? 1 : 0;
+        Client client = context.client();
         Consumer<ReplyWriter> counts = reply -> {
+            client.servedUnderLease(true);
             reply.array(2);
             reply.integer(here.getAsInt());
             reply.integer(replicas.acknowledgedOnDisk(offset));

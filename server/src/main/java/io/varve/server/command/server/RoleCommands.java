@@ -118,6 +118,10 @@ final class RoleCommands {
     }
 
     private static void failover(CommandContext context) {
+        if (context.server().cluster() != null) {
+            context.reply().error("ERR FAILOVER not allowed in cluster mode.");
+            return;
+        }
         ReplicaRole role = context.server().role();
         int arguments = context.argumentCount();
         if (arguments == 2 && context.argumentIs(1, "ABORT")) {
