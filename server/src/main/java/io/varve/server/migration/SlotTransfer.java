@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.BitSet;
 import java.util.concurrent.TimeUnit;
 
+import io.varve.cluster.map.Member;
 import io.varve.memory.CacheSession;
 import io.varve.memory.shard.ShardSet;
 import io.varve.server.clustering.ClusterState;
@@ -87,6 +88,7 @@ final class SlotTransfer {
         server.cache().subscribe(pending);
         try {
             awaitOlderCommands();
+            announce();
             dropAtReceiver();
             scan();
             int holds = 1;
@@ -109,6 +111,16 @@ final class SlotTransfer {
     private void awaitOlderCommands() {
         session.lock(shard);
         session.unlock(shard);
+    }
+
+    /** From here on, the receiver refuses what earlier attempts have sent and it has not received yet. */
+    private void announce() throws IOException {
+        String attempt = Long.toString(counters.nextAttempt());
+        for (int slot = slots.nextSetBit(0); slot >= 0; slot = slots.nextSetBit(slot + 1)) {
+            migrator.requireMoving(slots);
+            connection.line("CLUSTER", "SETSLOT", Integer.toString(slot), "IMPORTING", cluster.view().me().id(),
+                    Long.toString(cluster.generation()), attempt);
+        }
     }
 
     /** An earlier attempt may have left keys there. */
@@ -198,7 +210,7 @@ final class SlotTransfer {
     /** @return false if the rest was too much: the commands run again */
     private boolean tryHandOver(int attempt) throws IOException, InterruptedException {
         copyChanged();
-        int replicas = onlineReplicas();
+        int replicas = requiredReplicas();
         long limitNanos = TimeUnit.MILLISECONDS.toNanos(FIRST_HOLD_MILLIS << attempt - 1);
         long begun = server.ticker().nanoTime();
         cluster.holds().hold(slots);
@@ -226,9 +238,16 @@ final class SlotTransfer {
         }
     }
 
-    private int onlineReplicas() throws IOException {
+    /** The replicas to wait for: all that are online, and at least one if the map has any, which may be promoted. */
+    private int requiredReplicas() throws IOException {
         String info = connection.text("INFO", "replication");
-        return (int) info.lines().filter(line -> line.matches("slave\\d+:.*state=online.*")).count();
+        int online = (int) info.lines().filter(line -> line.matches("slave\\d+:.*state=online.*")).count();
+        Member target = cluster.view().map().member(migrator.targetId());
+        boolean hasReplicas = target != null && !cluster.view().map().replicas(target).isEmpty();
+        if (online == 0 && hasReplicas) {
+            throw new TransferException("no replica of the receiver is online, and a promoted one would lack the keys");
+        }
+        return online;
     }
 
     /** So that a replica that is promoted right after the end has the keys. */
