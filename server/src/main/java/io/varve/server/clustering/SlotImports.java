@@ -38,7 +38,7 @@ public final class SlotImports {
      */
     public boolean begin(int slot, String sourceId, long generation, long attempt, long clientId) {
         Attempt next = new Attempt(sourceId, generation, attempt, clientId);
-        return attempts.compute(slot, (_, last) -> last == null || last.isBefore(next) ? next : last) == next;
+        return next.equals(attempts.compute(slot, (_, last) -> last == null || last.isBefore(next) ? next : last));
     }
 
     /** Whether a connection may store keys in an importing slot. */

@@ -58,6 +58,8 @@ final class SlotTransfer {
     private final ShardSet shard;
     private final PendingKeys pending;
     private long sentKeys;
+    /** Of the map with which it began. */
+    private final long epoch;
 
     /**
      * @param connection to the receiver
@@ -74,6 +76,7 @@ final class SlotTransfer {
         this.slots = slots;
         this.generation = generation;
         counters = cluster.migrations();
+        epoch = cluster.view().map().epoch();
         session = server.cache().newSession();
         shard = new ShardSet(server.cache().shardCount());
         int number = slots.nextSetBit(0) % server.cache().shardCount();
@@ -114,12 +117,13 @@ final class SlotTransfer {
     }
 
     /** From here on, the receiver refuses what earlier attempts have sent and it has not received yet. */
-    private void announce() throws IOException {
+    private void announce() throws IOException, InterruptedException {
+        awaitEpochAtReceiver(epoch);
         String attempt = Long.toString(counters.nextAttempt());
         for (int slot = slots.nextSetBit(0); slot >= 0; slot = slots.nextSetBit(slot + 1)) {
             migrator.requireMoving(slots);
             connection.line("CLUSTER", "SETSLOT", Integer.toString(slot), "IMPORTING", cluster.view().me().id(),
-                    Long.toString(cluster.generation()), attempt);
+                    Long.toString(epoch), Long.toString(cluster.generation()), attempt);
         }
     }
 
@@ -267,7 +271,7 @@ final class SlotTransfer {
             throw new TransferException("this member is not connected to the controllers");
         }
         connection.rest();
-        if (!handover.finish(SlotMigrator.ranges(slots), migrator.targetId(), generation)) {
+        if (!handover.finish(SlotMigrator.ranges(slots), migrator.targetId(), generation, epoch)) {
             throw new TransferException("the controllers refuse to give it slots " + slots);
         }
         migrator.awaitNewOwner(slots);
@@ -276,15 +280,19 @@ final class SlotTransfer {
 
     /** A client that is sent there earlier would be sent back. */
     private void awaitNewsAtReceiver() throws InterruptedException {
-        long begun = server.ticker().nanoTime();
-        long epoch = cluster.view().map().epoch();
         try {
-            while (server.ticker().nanoTime() - begun < NEWS_NANOS && SlotMigrator.infoNumber(
-                    connection.text("CLUSTER", "INFO"), "cluster_current_epoch") < epoch) {
-                Thread.sleep(NEWS_PAUSE_MILLIS);
-            }
+            awaitEpochAtReceiver(cluster.view().map().epoch());
         } catch (IOException lost) {
             LOG.debug("Member {} owns slots and cannot be asked whether it knows", migrator.targetId(), lost);
+        }
+    }
+
+    /** Waits until the receiver has a map that is not older, or for a second. */
+    private void awaitEpochAtReceiver(long wanted) throws IOException, InterruptedException {
+        long begun = server.ticker().nanoTime();
+        while (SlotMigrator.infoNumber(connection.text("CLUSTER", "INFO"), "cluster_current_epoch") < wanted
+                && server.ticker().nanoTime() - begun < NEWS_NANOS) {
+            Thread.sleep(NEWS_PAUSE_MILLIS);
         }
     }
 }

@@ -162,11 +162,14 @@ class SlotMigrationFaultsTest {
                     .isEqualTo("ERR This member does not import the hash slot on this connection");
             String source = cluster.id(0);
             String slot = Integer.toString(SLOT);
-            assertThat(late.call("CLUSTER", "SETSLOT", slot, "IMPORTING", source, "1", "0").text())
+            assertThat(late.call("CLUSTER", "SETSLOT", slot, "IMPORTING", source, "2", "1", "0").text())
                     .isEqualTo("ERR A later attempt imports hash slot " + SLOT);
-            assertThat(late.call("CLUSTER", "SETSLOT", slot, "IMPORTING", cluster.id(1), "1", "99").text())
+            assertThat(late.call("CLUSTER", "SETSLOT", slot, "IMPORTING", cluster.id(1), "2", "1", "99").text())
                     .startsWith("ERR This member does not import hash slot");
-            assertThat(late.call("CLUSTER", "SETSLOT", slot, "IMPORTING", source, "1", "2").text()).isEqualTo("OK");
+            assertThat(late.call("CLUSTER", "SETSLOT", slot, "IMPORTING", source, "3", "1", "2").text())
+                    .startsWith("ERR This member does not import hash slot");
+            assertThat(late.call("CLUSTER", "SETSLOT", slot, "IMPORTING", source, "2", "1", "2").text())
+                    .isEqualTo("OK");
             // The source notices, and begins anew.
             await().atMost(WITHIN).until(() -> cluster.state(0).migrations().failures() > 0);
             hurry(cluster);
