@@ -107,7 +107,8 @@ jmh() {
 # The proxy keeps no data: its memory is the buffers of clients and members.
 proxy() { # ARGUMENTS...
     VARVE_JAVA_OPTS="-Xms16m -Xmx256m -XX:MaxDirectMemorySize=512m -XX:+UseSerialGC -XX:+ExitOnOutOfMemoryError \
--XX:-UsePerfData -Dio.netty.leakDetection.level=disabled -Xlog:disable -Xlog:all=error:stderr ${VARVE_JAVA_OPTS:-}"
+-XX:-UsePerfData --sun-misc-unsafe-memory-access=allow -Dio.netty.leakDetection.level=disabled -Xlog:disable \
+-Xlog:all=error:stderr ${VARVE_JAVA_OPTS:-}"
     java_exec proxy io.varve.proxy.Main "$@"
 }
 

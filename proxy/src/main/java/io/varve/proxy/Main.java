@@ -59,8 +59,13 @@ public final class Main {
                 ProxyServer proxy = ProxyServer.start(settings);
                 PidFile _ = PidFile.write(settings.file(ProxySetting.PIDFILE))) {
             out.println("Varve proxy " + Version.VARVE + ", process " + ProcessHandle.current().pid());
-            out.println("  members  " + settings.text(ProxySetting.MEMBERS));
-            out.println("  listens  " + settings.text(ProxySetting.BIND) + " port " + proxy.port());
+            boolean hasControllers = !settings.controllers().isEmpty();
+            out.println(hasControllers
+                    ? "  controllers  " + settings.text(ProxySetting.CONTROLLERS)
+                    : "  members      " + settings.text(ProxySetting.MEMBERS));
+            out.println("  listens      " + settings.text(ProxySetting.BIND) + " port " + (proxy.port() > 0
+                    ? proxy.port() + (proxy.tlsPort() > 0 ? ", with TLS port " + proxy.tlsPort() : "")
+                    : proxy.tlsPort() + " with TLS"));
             out.println("Ready to accept connections");
             out.flush();
             hook.awaitSignalOr(new CountDownLatch(1)::await);

@@ -6,6 +6,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 import io.netty.bootstrap.ServerBootstrap;
@@ -19,12 +21,14 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.varve.proxy.client.ClientConnection;
 import io.varve.proxy.client.ProxyLoop;
 import io.varve.proxy.client.ProxyState;
+import io.varve.proxy.map.ControllersMapSource;
 import io.varve.proxy.map.MapSource;
 import io.varve.proxy.map.MembersMapSource;
 import io.varve.proxy.map.SlotTable;
@@ -34,6 +38,8 @@ import io.varve.proxy.route.Router;
 import io.varve.server.CommandCatalog;
 import io.varve.server.net.TcpListeners;
 import io.varve.server.net.Transport;
+import io.varve.server.tls.TlsContext;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,6 +53,8 @@ public final class ProxyServer implements AutoCloseable {
     private static final WriteBufferWaterMark WATERMARK = new WriteBufferWaterMark(64 << 10, 256 << 10);
     private static final int CHECK_MILLIS = 100;
     private static final int DRAIN_SECONDS = 5;
+    /** A signature takes a millisecond, in which an event loop forwards hundreds of requests. */
+    private static final int HANDSHAKE_THREADS = 2;
 
     private final ProxyState state;
     private final MapSource source;
@@ -55,7 +63,10 @@ public final class ProxyServer implements AutoCloseable {
     private final ChannelGroup listening = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private final ChannelGroup clients = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private final Map<EventLoop, ProxyLoop> byLoop = new HashMap<>();
+    private final ExecutorService handshakes = Executors.newFixedThreadPool(HANDSHAKE_THREADS,
+            Thread.ofPlatform().daemon().name("varve-proxy-tls-", 0).factory());
     private final TcpListeners listeners;
+    private final TcpListeners tlsListeners;
 
     private ProxyServer(ProxySettings settings, MapSource source) {
         this.source = source;
@@ -73,20 +84,34 @@ public final class ProxyServer implements AutoCloseable {
                     state.healths());
             byLoop.put(loop, new ProxyLoop(state, new Router(loop, members, source, state.routeStatistics())));
         }
-        listeners = new TcpListeners(new ServerBootstrap().group(acceptor, loops).channel(transport.serverChannel())
+        listeners = new TcpListeners(bootstrap(settings, transport, new Initializer(null)), listening);
+        tlsListeners = new TcpListeners(bootstrap(settings, transport, new Initializer(
+                settings.number(ProxySetting.TLS_PORT) > 0 ? settings.tls() : null)), listening);
+    }
+
+    private ServerBootstrap bootstrap(ProxySettings settings, Transport transport, Initializer initializer) {
+        return new ServerBootstrap().group(acceptor, loops).channel(transport.serverChannel())
                 .option(ChannelOption.SO_BACKLOG, settings.number(ProxySetting.TCP_BACKLOG))
                 .option(ChannelOption.SO_REUSEADDR, true).childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.SO_KEEPALIVE, true).childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .childOption(ChannelOption.ALLOCATOR, PooledByteBufAllocator.DEFAULT)
-                .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATERMARK).childHandler(new Initializer()),
-                listening);
+                .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATERMARK).childHandler(initializer);
     }
 
-    /** Sets up the connection of a client. Thread-safe: it has no state. */
+    /** Sets up the connection of a client, encrypted if there is a context. Thread-safe: it has no state. */
     private final class Initializer extends ChannelInitializer<Channel> {
+        private final @Nullable TlsContext tls;
+
+        Initializer(@Nullable TlsContext tls) {
+            this.tls = tls;
+        }
+
         @Override
         protected void initChannel(Channel channel) {
             clients.add(channel);
+            if (tls != null) {
+                channel.pipeline().addLast(new SslHandler(tls.newEngine(), handshakes));
+            }
             channel.pipeline().addLast(new ClientConnection(loop(channel.eventLoop()), channel));
         }
     }
@@ -117,6 +142,9 @@ public final class ProxyServer implements AutoCloseable {
     }
 
     private static MapSource source(ProxySettings settings) {
+        if (!settings.controllers().isEmpty()) {
+            return new ControllersMapSource(settings.controllers(), settings.number(ProxySetting.MAP_REFRESH_MS));
+        }
         String kind = settings.text(ProxySetting.MEMBER_KIND);
         boolean isWeighted = settings.members().stream().anyMatch(member -> member.isWeighted());
         return kind.equals("plain") || isWeighted
@@ -132,18 +160,30 @@ public final class ProxyServer implements AutoCloseable {
         byLoop.forEach((loop, own) -> loop.scheduleAtFixedRate(() -> own.router().members().check(), CHECK_MILLIS,
                 CHECK_MILLIS, TimeUnit.MILLISECONDS));
         source.start(this::changed);
-        listeners.listen(settings.text(ProxySetting.BIND), settings.number(ProxySetting.PORT));
+        String bind = settings.text(ProxySetting.BIND);
+        int tlsPort = settings.number(ProxySetting.TLS_PORT);
+        if (tlsPort > 0) {
+            tlsListeners.listen(bind, tlsPort);
+        }
+        if (tlsPort == 0 || settings.number(ProxySetting.PORT) > 0) {
+            listeners.listen(bind, settings.number(ProxySetting.PORT));
+        }
         state.port(port());
     }
 
     private void changed(SlotTable table) {
         state.table(table);
-        byLoop.forEach((loop, own) -> loop.execute(() -> own.router().table(table)));
+        byLoop.forEach((loop, own) -> loop.execute(() -> own.table(table)));
     }
 
-    /** The listening port. */
+    /** The listening port without encryption; 0 if there is none. */
     public int port() {
         return listeners.port();
+    }
+
+    /** The listening port with encryption; 0 if there is none. */
+    public int tlsPort() {
+        return tlsListeners.port();
     }
 
     /** Stops listening, and closes all connections. */
@@ -162,5 +202,6 @@ public final class ProxyServer implements AutoCloseable {
         ended.forEach(end -> end.awaitUninterruptibly(DRAIN_SECONDS, TimeUnit.SECONDS));
         loops.shutdownGracefully(0, DRAIN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly(DRAIN_SECONDS,
                 TimeUnit.SECONDS);
+        handshakes.shutdownNow();
     }
 }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
+import io.varve.cluster.protocol.ControllerAddress;
 import io.varve.proxy.client.ClientSettings;
 import io.varve.proxy.map.MemberCredentials;
 import io.varve.proxy.map.SeedMember;
@@ -19,6 +20,8 @@ import io.varve.server.config.ByteOrderMark;
 import io.varve.server.config.ConfigException;
 import io.varve.server.config.ConfigReader;
 import io.varve.server.config.MemoryUnits;
+import io.varve.server.config.ServerConfig;
+import io.varve.server.tls.TlsContext;
 import org.jspecify.annotations.Nullable;
 
 /** The values of all settings of a proxy. Immutable. */
@@ -119,11 +122,19 @@ public final class ProxySettings {
     }
 
     private void check(List<String> problems) {
-        if (!text(ProxySetting.CONTROLLERS).isEmpty()) {
-            problems.add("controllers " + text(ProxySetting.CONTROLLERS)
-                    + ": this version cannot follow controllers yet; name the members with --members HOST:PORT,...");
-        } else if (members().isEmpty()) {
-            problems.add("members: needs a value: " + ProxySetting.MEMBERS.allowed());
+        if (number(ProxySetting.TLS_PORT) > 0) {
+            try {
+                tls();
+            } catch (ConfigException bad) {
+                problems.add(String.valueOf(bad.getMessage()));
+            }
+        }
+        boolean hasControllers = !controllers().isEmpty();
+        if (hasControllers && !members().isEmpty()) {
+            problems.add("members " + text(ProxySetting.MEMBERS) + ": the controllers name the members; leave out"
+                    + " members or controllers");
+        } else if (!hasControllers && members().isEmpty()) {
+            problems.add("members: needs a value, " + ProxySetting.MEMBERS.allowed() + "; or name controllers");
         } else if (text(ProxySetting.MEMBER_KIND).equals("cluster")
                 && members().stream().anyMatch(SeedMember::isWeighted)) {
             problems.add("members " + text(ProxySetting.MEMBERS)
@@ -150,6 +161,23 @@ public final class ProxySettings {
 
     public List<SeedMember> members() {
         return SeedMember.parse(text(ProxySetting.MEMBERS));
+    }
+
+    /** Empty: the proxy follows no controllers. */
+    public List<ControllerAddress> controllers() {
+        String list = text(ProxySetting.CONTROLLERS);
+        return list.isEmpty() ? List.of() : ControllerAddress.parseList(list);
+    }
+
+    /**
+     * Reads the certificate and the key; clients need none.
+     *
+     * @throws ConfigException in one line: setting, file and problem
+     */
+    TlsContext tls() {
+        return TlsContext.of(ServerConfig.defaults().with("tls-auth-clients", "no")
+                .with("tls-cert-file", text(ProxySetting.TLS_CERT_FILE))
+                .with("tls-key-file", text(ProxySetting.TLS_KEY_FILE)));
     }
 
     MemberCredentials credentials() {

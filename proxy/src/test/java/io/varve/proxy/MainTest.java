@@ -43,9 +43,10 @@ class MainTest {
             "--nonsense 1|varve: --nonsense: there is no such setting; proxy --help lists them",
             "--members host|varve: --members host: expected HOST:PORT,... or HOST:PORT*WEIGHT,...",
             "--port|varve: --port: expected a number from 0 to 65535",
-            "--port 7000|varve: members: needs a value: HOST:PORT,... or HOST:PORT*WEIGHT,...",
-            "--members h:1 --controllers h:2|varve: controllers h:2: this version cannot follow controllers yet;"
-                    + " name the members with --members HOST:PORT,...",
+            "--port 7000|varve: members: needs a value, HOST:PORT,... or HOST:PORT*WEIGHT,...; or name controllers",
+            "--members h:1 --controllers h:2|varve: members h:1: the controllers name the members; leave out members"
+                    + " or controllers",
+            "--controllers h|varve: --controllers h: expected HOST:PORT,...",
             "--members h:1*2 --member-kind cluster|varve: members h:1*2: weights need member-kind plain, because a"
                     + " cluster distributes its slots itself",
             "/nonexistent/file|varve: configuration file /nonexistent/file cannot be read: there is no such file"})

@@ -153,14 +153,15 @@ public final class ClusterMain implements Callable<Integer> {
                 members.add(member(client, address, plain, waitSeconds));
             }
             int count = members.size() / (replicas + 1);
-            for (int i = count; i < members.size(); i++) {
-                client.change(new Replicate(members.get(i).id(), members.get(i % count).id()));
-            }
             map = client.view().map();
             new SlotMover(client, this::print).move(map, SlotRebalancer.rebalance(
                     members.subList(0, count).stream().map(Member::id).map(map::member).map(Objects::requireNonNull)
                             .toList(),
                     map));
+            // After that: a primary that is late with a heartbeat may be failed over as soon as it has a replica.
+            for (int i = count; i < members.size(); i++) {
+                client.change(new Replicate(members.get(i).id(), members.get(i % count).id()));
+            }
         }
     }
 

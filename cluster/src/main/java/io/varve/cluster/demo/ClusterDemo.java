@@ -127,12 +127,12 @@ public final class ClusterDemo {
         out.accept("   " + launcher + " cluster create --controllers " + controllerAddresses() + " --replicas 1 "
                 + ports.stream().map(port -> "127.0.0.1:" + port).collect(Collectors.joining(" ")));
         List<Member> members = ports.stream().map(port -> member(client, port)).toList();
-        for (int i = PRIMARIES; i < members.size(); i++) {
-            client.change(new Command.Replicate(members.get(i).id(), members.get(i - PRIMARIES).id()));
-        }
         for (int i = 0; i < PRIMARIES; i++) {
             client.change(new Command.AssignSlots(List.of(new SlotRange(HashSlot.COUNT * i / PRIMARIES,
                     HashSlot.COUNT * (i + 1) / PRIMARIES - 1)), members.get(i).id()));
+        }
+        for (int i = PRIMARIES; i < members.size(); i++) {
+            client.change(new Command.Replicate(members.get(i).id(), members.get(i - PRIMARIES).id()));
         }
         awaitServing(processes, client);
         print(client.view());

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.function.Consumer;
+import javax.net.ssl.SSLException;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -13,6 +14,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.ssl.SslCloseCompletionEvent;
 import io.varve.proxy.resp.OutgoingBytes;
 import io.varve.proxy.route.RoutedCall;
 import io.varve.server.resp.ReplyWriter;
@@ -48,6 +50,10 @@ public final class ClientConnection extends ChannelInboundHandlerAdapter impleme
     /** Whether the decoded request waits until all earlier ones have their replies. */
     private boolean isDeferred;
     private boolean isHandling;
+    /** Whether requests may wait that a reply lets it handle. */
+    private boolean isStalled;
+    /** Bytes of replies since the output was last compared with its limit. */
+    private long uncheckedBytes;
     private boolean isFlushDue;
     private boolean isInputEnded;
     private boolean isClosing;
@@ -127,7 +133,7 @@ public final class ClientConnection extends ChannelInboundHandlerAdapter impleme
 
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
-        if (event instanceof ChannelInputShutdownEvent) {
+        if (event instanceof ChannelInputShutdownEvent || event instanceof SslCloseCompletionEvent) {
             isInputEnded = true;
             if (pauses > 0 || profile.isListening()) {
                 // It waits for what it will not see, and must take nothing from others.
@@ -148,29 +154,33 @@ public final class ClientConnection extends ChannelInboundHandlerAdapter impleme
             return;
         }
         isHandling = true;
+        long handled = 0;
         try {
             while (mayHandle() && input.next(profile.isAuthenticated())) {
                 handle();
+                handled++;
             }
         } finally {
             isHandling = false;
+            loop.proxy().requests.add(handled);
         }
         if (isClosed) {
             input.close();
             return;
         }
-        if (mayHandle()) {
+        isStalled = !mayHandle();
+        if (!isStalled) {
             endOfInput();
         }
         channel.config().setAutoRead(isClosing || mayHandle() || input.waitingBytes() < MAX_WAITING_BYTES);
     }
 
     private void handle() {
-        loop.proxy().requests.increment();
         if (dispatcher.handle(input.request())) {
             input.handled();
         } else {
             isDeferred = true;
+            input.request().keep();
         }
     }
 
@@ -269,11 +279,17 @@ public final class ClientConnection extends ChannelInboundHandlerAdapter impleme
             write(reply);
             next = replies.peek();
         }
-        checkOutput();
+        uncheckedBytes += bytes;
+        if (uncheckedBytes >= FLUSH_BYTES) {
+            uncheckedBytes = 0;
+            checkOutput();
+        }
         if (isClosing && replies.isEmpty()) {
             closeAfterReplies();
         }
-        wake();
+        if (isStalled) {
+            wake();
+        }
     }
 
     // The loop runs the flusher in any case.
@@ -356,7 +372,8 @@ public final class ClientConnection extends ChannelInboundHandlerAdapter impleme
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        if (!(cause instanceof IOException)) {
+        // Netty wraps what the encryption says about a client that speaks no TLS, or does not trust the certificate.
+        if (!(cause instanceof IOException || cause.getCause() instanceof SSLException)) {
             LOG.error("Client {} is disconnected", profile.address(), cause);
         }
         close();

@@ -46,7 +46,8 @@ final class ClientInput {
     }
 
     /** Takes over received bytes. @return false if they exceed the limit */
-    boolean receive(ByteBuf received) {
+    boolean receive(ByteBuf input) {
+        ByteBuf received = input.hasMemoryAddress() ? input : offHeap(input);
         ByteBuf held = bytes;
         if (held == null || !held.isReadable()) {
             if (held != null) {
@@ -71,6 +72,15 @@ final class ClientInput {
             }
             held.writeBytes(received);
             return true;
+        } finally {
+            received.release();
+        }
+    }
+
+    /** The decryption of TLS fills buffers on the heap. */
+    private ByteBuf offHeap(ByteBuf received) {
+        try {
+            return allocator.directBuffer(received.readableBytes()).writeBytes(received);
         } finally {
             received.release();
         }

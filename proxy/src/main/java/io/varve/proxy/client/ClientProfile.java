@@ -76,7 +76,10 @@ final class ClientProfile {
     }
 
     void lastCommand(String value) {
-        lastCommand = value;
+        // A volatile write costs more than a comparison.
+        if (!lastCommand.equals(value)) {
+            lastCommand = value;
+        }
     }
 
     /** Its line of CLIENT LIST. */

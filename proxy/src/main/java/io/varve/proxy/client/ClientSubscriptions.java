@@ -10,6 +10,7 @@ import java.util.Map;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.varve.cluster.map.HashSlot;
 import io.varve.memory.offheap.Memory;
 import io.varve.proxy.map.Endpoint;
 import io.varve.proxy.member.MemberLane;
@@ -23,10 +24,11 @@ import org.jspecify.annotations.Nullable;
  * client's event loop.
  *
  * <p>A channel is subscribed at the member of its slot, where PUBLISH through the proxy sends its messages. A pattern
- * is subscribed at each plain member, and at one member of a cluster, which passes messages on by itself. The proxy
+ * is subscribed at each member, or at one member of a Redis Cluster, which passes messages on by itself. The proxy
  * writes the confirmations, because it knows the client's total.
  *
- * <p>If a lane breaks, messages may be lost, so the client is disconnected, as by a server that ends.
+ * <p>If a lane breaks, or a channel is to be at another member, messages may be lost. The client is then disconnected,
+ * as by a server that ends.
  */
 final class ClientSubscriptions {
     private final ProxyLoop loop;
@@ -60,6 +62,7 @@ final class ClientSubscriptions {
         for (Kind kind : Kind.values()) {
             subscribed.put(kind, new LinkedHashMap<>());
         }
+        loop.subscriptions().add(this);
     }
 
     private Map<ByteBuf, List<SubscriptionLane>> names(Kind kind) {
@@ -124,11 +127,27 @@ final class ClientSubscriptions {
     }
 
     private List<Endpoint> members(Kind kind, int slot) {
-        if (kind == Kind.PATTERN && !loop.router().table().isClustered()) {
+        if (kind == Kind.PATTERN && !loop.router().table().passesMessagesOn()) {
             return loop.router().table().primaries();
         }
         Endpoint owner = loop.router().table().owner(slot);
         return owner == null ? List.of() : List.of(owner);
+    }
+
+    /** Disconnects the client if it would miss messages, because PUBLISH sends them to other members now. */
+    void mapChanged() {
+        if (loop.router().table().passesMessagesOn()) {
+            return;
+        }
+        for (Kind kind : Kind.values()) {
+            for (Map.Entry<ByteBuf, List<SubscriptionLane>> entry : names(kind).entrySet()) {
+                List<Endpoint> known = entry.getValue().stream().map(lane -> lane.lane.endpoint()).toList();
+                if (!known.containsAll(members(kind, HashSlot.of(entry.getKey().array())))) {
+                    client.close();
+                    return;
+                }
+            }
+        }
     }
 
     private void unsubscribe(Kind kind, ByteBuf name) {
@@ -198,6 +217,7 @@ final class ClientSubscriptions {
 
     void close() {
         isClosed = true;
+        loop.subscriptions().remove(this);
         lanes.values().forEach(lane -> loop.router().members().close(lane.lane));
         lanes.clear();
         subscribed.values().forEach(Map::clear);

@@ -1,9 +1,7 @@
 package io.varve.proxy.client;
 
-import io.netty.buffer.ByteBuf;
 import io.varve.proxy.client.CommandRoutes.Route;
 import io.varve.proxy.map.Endpoint;
-import io.varve.proxy.merge.SharedReads;
 import io.varve.proxy.merge.WriteStamps;
 import io.varve.proxy.resp.ReplyTarget;
 import io.varve.proxy.route.RouteErrors;
@@ -191,14 +189,11 @@ final class CommandDispatcher {
     }
 
     private void get(Request request, int slot) {
-        SharedReads reads = loop.reads(client.protocol());
-        int stripe = WriteStamps.stripe(request.argumentAddress(1), request.argumentLength(1));
-        PendingReply pending = client.expect();
-        ByteBuf bytes = request.retainedBytes();
-        if (reads.join(bytes, stripe, pending)) {
-            bytes.release();
-        } else {
-            RoutedCall.send(loop.router(), client, bytes, slot, true, 0, reads.lead(bytes, stripe, pending));
+        // The bytes of the request, and thus its key, stay where they are until it has its reply.
+        ReplyTarget target = loop.reads(client.protocol()).joinOrLead(request.argumentAddress(1),
+                request.argumentLength(1), client.expect());
+        if (target != null) {
+            RoutedCall.send(loop.router(), client, request.retainedBytes(), slot, true, 0, target);
         }
     }
 

@@ -1,7 +1,12 @@
 package io.varve.proxy.client;
 
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
+import io.varve.proxy.map.SlotTable;
 import io.varve.proxy.merge.SharedReads;
 import io.varve.proxy.route.Router;
 
@@ -14,6 +19,8 @@ public final class ProxyLoop {
     private final SharedReads resp2Reads;
     private final SharedReads resp3Reads;
     private final OwnReplies own;
+    /** Of all clients that have subscribed. */
+    private final Set<ClientSubscriptions> subscriptions = new HashSet<>();
     private final ByteBufAllocator allocator = PooledByteBufAllocator.DEFAULT;
 
     public ProxyLoop(ProxyState proxy, Router router) {
@@ -30,6 +37,16 @@ public final class ProxyLoop {
 
     public Router router() {
         return router;
+    }
+
+    /** Routes by another map from now on. */
+    public void table(SlotTable changed) {
+        router.table(changed);
+        List.copyOf(subscriptions).forEach(ClientSubscriptions::mapChanged);
+    }
+
+    Set<ClientSubscriptions> subscriptions() {
+        return subscriptions;
     }
 
     ByteBufAllocator allocator() {

@@ -28,7 +28,11 @@ final class Request implements Arguments, RequestSink {
     private int count;
     private boolean isComplete;
     private Shortage shortage = Shortage.NONE;
-    private @Nullable ByteBuf bytes;
+    /** The buffer with the request: the client's input, or one that belongs to the request. */
+    private @Nullable ByteBuf buffer;
+    private boolean ownsBuffer;
+    private int begin;
+    private int end;
 
     // --- decoding
 
@@ -70,7 +74,7 @@ final class Request implements Arguments, RequestSink {
     }
 
     /**
-     * Takes the bytes of the decoded request: a slice of the input. An inline command is written as an array.
+     * Keeps where the bytes of the decoded request are in the input. An inline command is written as an array.
      *
      * @param from the first index that the request may begin at
      * @param to the index after the request
@@ -81,10 +85,15 @@ final class Request implements Arguments, RequestSink {
         boolean isArray = start >= base + from && Memory.getByte(start) == '*'
                 && Memory.getByte(addresses[0] - header(lengths[0])) == '$';
         if (isArray) {
-            int at = (int) (start - base);
-            bytes = input.retainedSlice(at, to - at);
+            buffer = input;
+            begin = (int) (start - base);
+            end = to;
         } else {
-            bytes = rewritten(allocator);
+            ByteBuf written = rewritten(allocator);
+            buffer = written;
+            ownsBuffer = true;
+            begin = written.readerIndex();
+            end = written.writerIndex();
         }
     }
 
@@ -106,13 +115,22 @@ final class Request implements Arguments, RequestSink {
         return written;
     }
 
+    /** Keeps its bytes where they are, while further input arrives. */
+    void keep() {
+        if (!ownsBuffer && buffer != null) {
+            buffer.retain();
+            ownsBuffer = true;
+        }
+    }
+
     /** Drops the request. */
     void clear() {
-        ByteBuf held = bytes;
-        if (held != null) {
+        ByteBuf held = buffer;
+        buffer = null;
+        if (ownsBuffer && held != null) {
             held.release();
-            bytes = null;
         }
+        ownsBuffer = false;
         isComplete = false;
         count = 0;
         if (addresses.length > KEPT_ARGUMENTS) {
@@ -134,12 +152,13 @@ final class Request implements Arguments, RequestSink {
 
     /** The request as an array of bulks, for the caller, who releases it. */
     ByteBuf retainedBytes() {
-        return java.util.Objects.requireNonNull(bytes).retainedSlice();
+        // A slice with the reference count of the buffer costs less than retainedSlice, which has one of its own.
+        return java.util.Objects.requireNonNull(buffer).slice(begin, end - begin).retain();
     }
 
     /** Size of the request, bytes. */
     int size() {
-        return java.util.Objects.requireNonNull(bytes).readableBytes();
+        return end - begin;
     }
 
     @Override

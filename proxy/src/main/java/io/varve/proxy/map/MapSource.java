@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Where the proxy learns which member serves which slot. Thread-safe.
  *
- * <p>Implementations ask the members ({@link MembersMapSource}) or read the settings ({@link StaticMapSource}). A
- * source that follows the controllers of a Varve cluster is a third implementation.
+ * <p>Implementations ask the members ({@link MembersMapSource}) or the controllers of a Varve cluster
+ * ({@link ControllersMapSource}), or read the settings ({@link StaticMapSource}).
  */
 public interface MapSource extends AutoCloseable {
     /** Begins to report maps. Called once. */

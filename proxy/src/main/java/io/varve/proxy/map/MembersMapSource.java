@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.varve.cluster.map.Member;
 import io.varve.cluster.map.SlotMap;
@@ -15,30 +15,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks the members of a cluster for their map with CLUSTER SLOTS: periodically, and after redirections. One thread
- * asks; any thread may request it. Guarded by {@code this}.
+ * Asks the members of a cluster for their map with CLUSTER SLOTS: periodically, and after redirections. Thread-safe:
+ * the thread of a {@link MapPoller} asks; any thread may request it.
  *
  * <p>If members may be plain servers, the first member that answers decides. If it knows no cluster, the map is that of
  * {@link StaticMapSource} from then on.
  */
 public final class MembersMapSource implements MapSource {
     private static final Logger LOG = LoggerFactory.getLogger(MembersMapSource.class);
-    /** Minimum time between two rounds. */
-    private static final int MIN_PAUSE_MILLIS = 100;
     private static final String NO_CLUSTER = "cluster support disabled";
     private static final String NO_COMMAND = "ERR unknown command";
 
     private final List<SeedMember> seeds;
     private final boolean mayBePlain;
     private final MemberCredentials credentials;
-    private final int periodMillis;
     private final int timeoutMillis;
-    private final Thread thread = new Thread(this::run, "varve-proxy-map");
-    private @Nullable Endpoint hint;
-    private boolean requested = true;
-    private boolean closed;
+    private final MapPoller poller;
+    private final AtomicReference<@Nullable Endpoint> hint = new AtomicReference<>();
+    private volatile Listener listener = _ -> {};
 
-    /** Confined to the thread. */
+    // Confined to the thread of the poller.
     private SlotMap map = SlotMap.EMPTY;
     private @Nullable Reply lastReply;
     private boolean isReachable = true;
@@ -54,74 +50,33 @@ public final class MembersMapSource implements MapSource {
         this.seeds = seeds;
         this.mayBePlain = mayBePlain;
         this.credentials = credentials;
-        this.periodMillis = periodMillis;
         this.timeoutMillis = timeoutMillis;
-        thread.setDaemon(true);
+        poller = new MapPoller(periodMillis, this::ask);
     }
-
-    private volatile Listener listener = _ -> {};
 
     @Override
     public void start(Listener receiver) {
         listener = receiver;
-        thread.start();
+        poller.start();
     }
 
     @Override
-    public synchronized void refresh(@Nullable Endpoint from) {
+    public void refresh(@Nullable Endpoint from) {
         if (from != null) {
-            hint = from;
+            hint.set(from);
         }
-        requested = true;
-        notifyAll();
+        poller.request();
     }
 
     @Override
     public void close() {
-        synchronized (this) {
-            closed = true;
-            notifyAll();
-        }
-        thread.interrupt();
-    }
-
-    private void run() {
-        try {
-            while (awaitRequest()) {
-                if (!ask()) {
-                    return;
-                }
-                TimeUnit.MILLISECONDS.sleep(MIN_PAUSE_MILLIS);
-            }
-        } catch (InterruptedException _) {
-            LOG.debug("The slot map is not followed any more");
-        }
-    }
-
-    /** @return false once closed */
-    private synchronized boolean awaitRequest() throws InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(periodMillis);
-        while (!requested && !closed) {
-            long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
-            if (left <= 0) {
-                break;
-            }
-            wait(left);
-        }
-        requested = false;
-        return !closed;
-    }
-
-    private synchronized @Nullable Endpoint takeHint() {
-        Endpoint taken = hint;
-        hint = null;
-        return taken;
+        poller.close();
     }
 
     /** The members in the order in which they are asked: who redirected, who is known, who is configured. */
     private List<Endpoint> candidates() {
         Set<Endpoint> ordered = new LinkedHashSet<>();
-        Endpoint first = takeHint();
+        Endpoint first = hint.getAndSet(null);
         if (first != null) {
             ordered.add(first);
         }
@@ -140,9 +95,7 @@ public final class MembersMapSource implements MapSource {
         StringBuilder failures = new StringBuilder();
         for (Endpoint candidate : candidates()) {
             try {
-                Reply slots = slots(candidate);
-                isReachable = true;
-                return accept(slots, candidate);
+                return ask(candidate);
             } catch (IOException | IllegalArgumentException failed) {
                 failures.append("; ").append(candidate).append(": ").append(failed.getMessage());
             }
@@ -154,21 +107,22 @@ public final class MembersMapSource implements MapSource {
             LOG.warn("No member reports the slot map{}", failures);
         }
         isReachable = false;
-        synchronized (this) {
-            // Before the first map nothing can be served, so it asks again at once.
-            requested |= map.members().isEmpty();
+        if (map.members().isEmpty()) {
+            // Nothing can be served before the first map, so it asks again at once.
+            poller.request();
         }
         return true;
     }
 
-    private Reply slots(Endpoint member) throws IOException {
+    private boolean ask(Endpoint member) throws IOException {
         try (BlockingConnection connection = new BlockingConnection(member, timeoutMillis)) {
             connection.authenticate(credentials);
-            Reply reply = connection.call("CLUSTER", "SLOTS");
-            if (reply.isError() && !isPlain(reply)) {
-                throw new IOException(reply.textOrEmpty());
+            Reply slots = connection.call("CLUSTER", "SLOTS");
+            if (slots.isError() && !isPlain(slots)) {
+                throw new IOException(slots.textOrEmpty());
             }
-            return reply;
+            isReachable = true;
+            return accept(slots, member, connection);
         }
     }
 
@@ -177,7 +131,7 @@ public final class MembersMapSource implements MapSource {
                 && (reply.textOrEmpty().contains(NO_CLUSTER) || reply.textOrEmpty().startsWith(NO_COMMAND));
     }
 
-    private boolean accept(Reply slots, Endpoint reporter) {
+    private boolean accept(Reply slots, Endpoint reporter, BlockingConnection connection) throws IOException {
         if (isPlain(slots)) {
             LOG.info("Member {} knows no cluster: the members of the settings share the slots", reporter);
             listener.changed(StaticMapSource.table(seeds));
@@ -188,12 +142,20 @@ public final class MembersMapSource implements MapSource {
             if (changed.members().isEmpty()) {
                 throw new IllegalArgumentException("it serves no slot");
             }
+            SlotTable.Kind kind = kind(connection.call("CLUSTER", "NODES"));
             map = changed;
             lastReply = slots;
             LOG.info("Slot map {} of {}: {} members, {} slots", map.epoch(), reporter, map.members().size(),
                     map.assignedSlots());
-            listener.changed(new SlotTable(map, true));
+            listener.changed(new SlotTable(map, kind));
         }
         return true;
+    }
+
+    /** A member without a bus, such as Varve's, shows 0 as its bus port. */
+    static SlotTable.Kind kind(Reply nodes) {
+        boolean hasNoBus = nodes.textOrEmpty().lines()
+                .anyMatch(line -> line.contains("myself") && (line.contains("@0 ") || line.contains("@0,")));
+        return hasNoBus ? SlotTable.Kind.CLUSTER : SlotTable.Kind.CLUSTER_WITH_BUS;
     }
 }

@@ -40,7 +40,7 @@ public final class StaticMapSource implements MapSource {
                 map.owner(slot++, member.id());
             }
         }
-        return new SlotTable(map.build(1), false);
+        return new SlotTable(map.build(1), SlotTable.Kind.PLAIN);
     }
 
     /** An ID with the form of a cluster's. */

@@ -54,19 +54,17 @@ public final class LoopMembers {
     }
 
     /**
-     * The lane that a client shares with others.
-     *
-     * @param client number of the client: it always has the same lane to a member, which keeps its calls in order
+     * The lanes that clients share. A client with number N always has lane N modulo their count, which keeps its calls
+     * in order. They are valid until {@link #retain}.
      */
-    public MemberLane shared(Endpoint endpoint, int protocol, long client) {
-        MemberLane[] lanes = shared.computeIfAbsent(new Place(endpoint, protocol), place -> {
+    public MemberLane[] shared(Endpoint endpoint, int protocol) {
+        return shared.computeIfAbsent(new Place(endpoint, protocol), place -> {
             MemberLane[] created = new MemberLane[settings.connections()];
             for (int i = 0; i < created.length; i++) {
                 created[i] = new MemberLane(this, place.endpoint(), place.protocol(), false);
             }
             return created;
         });
-        return lanes[(int) (client % lanes.length)];
     }
 
     /** A lane for one client, who gives it back or closes it; null if the limit is reached. */
@@ -110,10 +108,6 @@ public final class LoopMembers {
         return dedicated.size();
     }
 
-    boolean isForgotten(MemberLane lane) {
-        return !shared.containsKey(new Place(lane.endpoint(), lane.protocol()));
-    }
-
     /** Forgets members that are not in the map: their lanes close when they are idle. */
     public void retain(Collection<Endpoint> endpoints) {
         List<MemberLane[]> forgotten = new ArrayList<>();
@@ -126,7 +120,7 @@ public final class LoopMembers {
         });
         for (MemberLane[] lanes : forgotten) {
             for (MemberLane lane : lanes) {
-                lane.answered();
+                lane.forget();
             }
         }
         idle.forEach((place, lanes) -> {

@@ -42,6 +42,7 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
     private final ArrayDeque<MemberCall> inFlight = new ArrayDeque<>();
     private final long openedNanos = System.nanoTime();
     private final Runnable flusher = this::flush;
+    private final ReplyAssembler.Taker taker = this::reply;
     private @Nullable Channel channel;
     private @Nullable OutgoingBytes out;
     private @Nullable ReplyAssembler assembler;
@@ -52,6 +53,14 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
     private boolean isFault = true;
     private boolean isClosed;
     private boolean isFlushDue;
+    /** Requests written since the last flush, and when the first one was. */
+    private int unflushed;
+    private long writtenNanos;
+    /** Of the replies in one buffer: the clock is read once for all of them. */
+    private long receivedNanos;
+    private int answered;
+    private long answeredNanos;
+    private long slowestNanos;
     private String why = "the member closed the connection";
     private MemberFailure failure = MemberFailure.LOST;
 
@@ -145,15 +154,13 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
 
     /** Sends a call; the connection must be ready. */
     void send(MemberCall call) {
-        health.sent();
         inFlight.add(call);
         write(call.request());
-        call.sent(System.nanoTime());
+        call.sent(writtenNanos);
     }
 
     /** Sends a request, which is taken over, and whose replies go to the consumer of frames. */
     void sendForFrames(ByteBuf request) {
-        health.sent();
         write(request);
         request.release();
     }
@@ -163,6 +170,9 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
     private void write(ByteBuf request) {
         OutgoingBytes output = java.util.Objects.requireNonNull(out);
         Channel open = java.util.Objects.requireNonNull(channel);
+        if (unflushed++ == 0) {
+            writtenNanos = System.nanoTime();
+        }
         output.addShared(request);
         if (output.unflushedBytes() >= FLUSH_BYTES) {
             flush();
@@ -179,7 +189,8 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
     private void flush() {
         isFlushDue = false;
         if (out != null && !isClosed && out.unflushedBytes() > 0) {
-            health.written();
+            health.written(unflushed);
+            unflushed = 0;
             out.flush();
         }
     }
@@ -190,7 +201,24 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
         if (replies == null || isClosed) {
             ((ByteBuf) message).release();
         } else {
-            replies.receive((ByteBuf) message, this::reply);
+            receivedNanos = System.nanoTime();
+            replies.receive((ByteBuf) message, taker);
+            if (answered > 0) {
+                health.answered(answeredNanos / answered, slowestNanos);
+                answered = 0;
+                answeredNanos = 0;
+                slowestNanos = 0;
+            }
+        }
+    }
+
+    private void measure(MemberCall call, ByteBuf reply) {
+        long nanos = receivedNanos - call.sentNanos();
+        answered++;
+        answeredNanos += nanos;
+        slowestNanos = Math.max(slowestNanos, nanos);
+        if (Reply.isError(reply)) {
+            health.errorReply();
         }
     }
 
@@ -219,7 +247,7 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
         }
         if (!call.takesLeading(reply)) {
             inFlight.remove();
-            health.answered(System.nanoTime() - call.sentNanos(), Reply.isError(reply));
+            measure(call, reply);
             call.replied(reply);
             lane.answered();
         }

@@ -25,7 +25,7 @@ public final class MemberHealth {
     private static final long MIN_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long MAX_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(2);
     private static final int MAX_DOUBLINGS = 6;
-    /** The weight of a new latency in the average is 1/16. */
+    /** The weight of a new mean in the average is 1/16. */
     private static final int AVERAGE_SHIFT = 4;
 
     private final AtomicInteger failuresInRow = new AtomicInteger();
@@ -89,28 +89,31 @@ public final class MemberHealth {
         timeouts.increment();
     }
 
-    void sent() {
-        requests.increment();
-    }
-
-    /** A system call with requests. */
-    void written() {
+    /** A system call with so many requests. */
+    void written(int count) {
+        requests.add(count);
         writes.increment();
     }
 
-    /** A reply has come. Races between loops lose a sample at most. */
-    void answered(long nanos, boolean isError) {
+    /**
+     * Replies have come together. Races between loops lose a sample at most.
+     *
+     * @param meanNanos of the replies
+     * @param slowestNanos of the slowest one
+     */
+    void answered(long meanNanos, long slowestNanos) {
         if (failuresInRow.get() != 0) {
             connected();
         }
-        if (isError) {
-            errorReplies.increment();
-        }
         long average = averageNanos;
-        averageNanos = average == 0 ? nanos : average + (nanos - average >> AVERAGE_SHIFT);
-        if (nanos > maxNanos) {
-            maxNanos = nanos;
+        averageNanos = average == 0 ? meanNanos : average + (meanNanos - average >> AVERAGE_SHIFT);
+        if (slowestNanos > maxNanos) {
+            maxNanos = slowestNanos;
         }
+    }
+
+    void errorReply() {
+        errorReplies.increment();
     }
 
     /** The fields of a line of INFO. */

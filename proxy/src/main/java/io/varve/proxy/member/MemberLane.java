@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.WriteBufferWaterMark;
@@ -42,6 +43,7 @@ public final class MemberLane {
     private @Nullable Consumer<ByteBuf> frames;
     private @Nullable Runnable onBroken;
     private boolean isBroken;
+    private boolean isForgotten;
 
     MemberLane(LoopMembers members, Endpoint endpoint, int protocol, boolean isDedicated) {
         this.members = members;
@@ -120,6 +122,7 @@ public final class MemberLane {
         new Bootstrap().group(members.loop()).channel(members.channelType())
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, settings.connectTimeoutMillis())
                 .option(ChannelOption.TCP_NODELAY, true).option(ChannelOption.SO_KEEPALIVE, true)
+                .option(ChannelOption.ALLOCATOR, PooledByteBufAllocator.DEFAULT)
                 .option(ChannelOption.WRITE_BUFFER_WATER_MARK, WATERMARK).handler(opened)
                 .connect(endpoint.host(), endpoint.port()).addListener(result -> {
                     if (!result.isSuccess()) {
@@ -189,10 +192,15 @@ public final class MemberLane {
     }
 
     void answered() {
-        // Only shared lanes are closed when they have become idle.
-        if (!isDedicated && members.isForgotten(this) && !isBusy()) {
+        if (isForgotten && !isBusy()) {
             close();
         }
+    }
+
+    /** The member has left the map: a shared lane closes as soon as it is idle. */
+    void forget() {
+        isForgotten = true;
+        answered();
     }
 
     boolean isBusy() {

@@ -21,22 +21,55 @@ import io.varve.memory.offheap.Memory;
  * </pre>
  */
 public final class WriteStamps {
-    private static final int STRIPES = 1 << 16;
+    /** 64 KB of words, which stay in a core's cache: each read needs one. */
+    private static final int STRIPE_BITS = 13;
+    private static final int STRIPES = 1 << STRIPE_BITS;
     private static final int IN_FLIGHT_BITS = 24;
     private static final long IN_FLIGHT_MASK = (1L << IN_FLIGHT_BITS) - 1;
     private static final long BEGUN = (1L << IN_FLIGHT_BITS) + 1;
-    private static final int PRIME = 0x01000193;
+    private static final long MULTIPLIER = 0x9E3779B97F4A7C15L;
 
     private final AtomicLongArray stripes = new AtomicLongArray(STRIPES);
     private final AtomicLong everything = new AtomicLong();
 
     /** The stripe of a key. */
     public static int stripe(long address, int length) {
-        int hash = length;
-        for (int i = 0; i < length; i++) {
-            hash = (hash ^ Memory.getByte(address + i)) * PRIME;
+        return stripe(hash(address, length));
+    }
+
+    /** The stripe of a key with this hash. */
+    static int stripe(int hash) {
+        return hash >>> Integer.SIZE - STRIPE_BITS;
+    }
+
+    /** A hash of a key, eight bytes at a time. */
+    static int hash(long address, int length) {
+        long hash = length;
+        int at = 0;
+        for (; at <= length - Long.BYTES; at += Long.BYTES) {
+            hash = mixed(hash ^ Memory.getLong(address + at));
         }
-        return (hash ^ hash >>> 16) & STRIPES - 1;
+        if (at < length) {
+            hash = mixed(hash ^ rest(address, at, length));
+        }
+        return (int) (hash >>> Integer.SIZE);
+    }
+
+    /** The last bytes of a key, fewer than eight. */
+    private static long rest(long address, int from, int length) {
+        if (length >= Long.BYTES) {
+            return Memory.getLong(address + length - Long.BYTES);
+        }
+        long rest = 0;
+        for (int i = from; i < length; i++) {
+            rest = rest << Byte.SIZE | Memory.getByte(address + i) & 0xFF;
+        }
+        return rest;
+    }
+
+    private static long mixed(long bits) {
+        long product = bits * MULTIPLIER;
+        return product ^ product >>> Integer.SIZE;
     }
 
     /** A write to keys of these stripes begins: called before it is sent. Empty: it may write to any key. */

@@ -2,6 +2,7 @@ package io.varve.proxy.resp;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
+import io.varve.memory.offheap.Memory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,7 +61,13 @@ public final class OutgoingBytes {
             target = channel.alloc().directBuffer(CHUNK_BYTES, CHUNK_BYTES);
             chunk = target;
         }
-        target.writeBytes(piece, piece.readerIndex(), length);
+        int at = target.writerIndex();
+        if (piece.hasMemoryAddress()) {
+            Memory.copy(piece.memoryAddress() + piece.readerIndex(), target.memoryAddress() + at, length);
+            target.writerIndex(at + length);
+        } else {
+            target.writeBytes(piece, piece.readerIndex(), length);
+        }
     }
 
     // As in add.

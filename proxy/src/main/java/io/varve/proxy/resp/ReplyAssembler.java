@@ -45,10 +45,11 @@ public final class ReplyAssembler {
             while (at < to && !closed) {
                 int end = scanner.scan(received, at, to);
                 if (end < 0) {
-                    keep(received.retainedSlice(at, to - at));
+                    keep(received.slice(at, to - at).retain());
                     return;
                 }
-                ByteBuf last = received.retainedSlice(at, end - at);
+                // It shares the buffer's reference count: retainedSlice would create one more.
+                ByteBuf last = received.slice(at, end - at).retain();
                 at = end;
                 taker.reply(pieces.isEmpty() ? last : joined(last));
             }

@@ -7,6 +7,7 @@ import io.netty.buffer.Unpooled;
 import io.varve.proxy.map.Endpoint;
 import io.varve.proxy.member.MemberCall;
 import io.varve.proxy.member.MemberFailure;
+import io.varve.proxy.member.MemberLane;
 import io.varve.proxy.resp.Reply;
 import io.varve.proxy.resp.ReplyTarget;
 import org.jspecify.annotations.Nullable;
@@ -84,22 +85,23 @@ public final class RoutedCall implements MemberCall.Outcome {
     }
 
     private void attempt() {
-        Endpoint to = redirected != null ? redirected : fixed != null ? fixed : router.table().owner(slot);
-        current = to;
-        if (to == null) {
+        Endpoint to = redirected != null ? redirected : fixed;
+        MemberLane lane = to == null ? router.lane(slot, origin) : router.lane(to, origin);
+        if (lane == null) {
+            current = null;
             if (!pause()) {
                 fail(RouteErrors.noOwner(router.table(), slot));
             }
             return;
         }
+        current = lane.endpoint();
         boolean asks = isAsking;
         ByteBuf sent = asks ? Asking.before(request) : request;
         isAsking = false;
         redirected = null;
-        router.members().shared(to, origin.protocol(), origin.id())
-                .submit(asks
-                        ? new MemberCall(sent, leading + 1, true, new Asked(sent))
-                        : new MemberCall(sent, leading, true, this));
+        lane.submit(asks
+                ? new MemberCall(sent, leading + 1, true, new Asked(sent))
+                : new MemberCall(sent, leading, true, this));
     }
 
     /** Releases the request with ASKING after its outcome. Confined to the event loop. */
@@ -146,7 +148,7 @@ public final class RoutedCall implements MemberCall.Outcome {
         end(reply);
     }
 
-    /** The target may still use the request as a key. */
+    /** The target still reads the key in the request. */
     private void end(ByteBuf reply) {
         target.accept(reply);
         request.release();

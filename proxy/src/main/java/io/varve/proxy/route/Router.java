@@ -10,15 +10,22 @@ import io.varve.proxy.map.Endpoint;
 import io.varve.proxy.map.MapSource;
 import io.varve.proxy.map.SlotTable;
 import io.varve.proxy.member.LoopMembers;
+import io.varve.proxy.member.MemberLane;
+import io.varve.proxy.route.RoutedCall.Origin;
 import org.jspecify.annotations.Nullable;
 
 /** The slot map of an event loop, and its lanes to the members. Confined to the event loop. */
 public final class Router {
+    private static final int RESP2 = 2;
+    private static final int PROTOCOLS = 2;
+
     private final EventLoop loop;
     private final LoopMembers members;
     private final MapSource source;
     private final RouteStatistics statistics;
     private SlotTable table = SlotTable.EMPTY;
+    /** By protocol and number of the primary: the shared lanes, once they were needed. */
+    private MemberLane[][] @Nullable [] lanes = new MemberLane[PROTOCOLS][0][];
     private long version;
 
     public Router(EventLoop loop, LoopMembers members, MapSource source, RouteStatistics statistics) {
@@ -35,6 +42,29 @@ public final class Router {
         List<Endpoint> known = new ArrayList<>();
         changed.map().members().forEach(member -> known.add(new Endpoint(member.host(), member.port())));
         members.retain(known);
+        lanes = new MemberLane[PROTOCOLS][changed.primaries().size()][];
+    }
+
+    /** The lane of a client to the owner of a slot; null if no member serves it. */
+    @Nullable
+    MemberLane lane(int slot, Origin origin) {
+        int number = table.ownerNumber(slot);
+        if (number < 0) {
+            return null;
+        }
+        MemberLane[] @Nullable [] known = lanes[origin.protocol() - RESP2];
+        MemberLane[] shared = known[number];
+        if (shared == null) {
+            shared = members.shared(table.primaries().get(number), origin.protocol());
+            known[number] = shared;
+        }
+        return shared[(int) (origin.id() % shared.length)];
+    }
+
+    /** The lane of a client to a member. */
+    MemberLane lane(Endpoint member, Origin origin) {
+        MemberLane[] shared = members.shared(member, origin.protocol());
+        return shared[(int) (origin.id() % shared.length)];
     }
 
     public SlotTable table() {

@@ -53,7 +53,7 @@ class MapSourcesTest {
                 + "*3\r\n:200\r\n:200\r\n" + node("", 1, A)), new Endpoint("asked", 9), 5);
         assertThat(map.epoch()).isEqualTo(5);
         assertThat(map.assignedSlots()).isEqualTo(101);
-        SlotTable table = new SlotTable(map, true);
+        SlotTable table = new SlotTable(map, SlotTable.Kind.CLUSTER);
         assertThat(table.owner(100)).isNull();
         assertThat(table.owner(200)).isEqualTo(new Endpoint("asked", 1));
         assertThat(map.members()).extracting(member -> member.primaryId()).containsExactly(null, A);
@@ -73,6 +73,20 @@ class MapSourcesTest {
     void otherReplies_areNoMap(String text) {
         assertThatThrownBy(() -> ClusterSlots.read(reply(text), new Endpoint("h", 1), 1))
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void aBusPortOfZero_meansThatMembersPassNoMessagesOn() {
+        String varve = A + " 127.0.0.1:7000@0 myself,master - 0 0 1 connected 0-99\n";
+        String redis = B + " 127.0.0.1:7001@17001 myself,master - 0 0 1 connected 0-99\n" + A
+                + " 127.0.0.1:7000@0 master - 0 0 1 connected\n";
+        assertThat(MembersMapSource.kind(bulk(varve))).isEqualTo(SlotTable.Kind.CLUSTER);
+        assertThat(MembersMapSource.kind(bulk(redis))).isEqualTo(SlotTable.Kind.CLUSTER_WITH_BUS);
+        assertThat(MembersMapSource.kind(reply("-NOPERM no\r\n"))).isEqualTo(SlotTable.Kind.CLUSTER_WITH_BUS);
+    }
+
+    private static Reply bulk(String text) {
+        return reply("$" + text.length() + "\r\n" + text + "\r\n");
     }
 
     @Test

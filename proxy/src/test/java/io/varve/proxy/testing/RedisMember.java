@@ -75,9 +75,12 @@ public final class RedisMember implements AutoCloseable {
         assumeTrue(isInstalled, "redis-server is not on the PATH");
     }
 
-    private static int freePort() throws IOException {
+    /** A port that was free just now. */
+    public static int freePort() {
         try (ServerSocket socket = new ServerSocket(0)) {
             return socket.getLocalPort();
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
         }
     }
 

@@ -48,16 +48,26 @@ public final class TestProxy implements AutoCloseable {
 
     /** A proxy over members at these addresses; it closes the members. */
     public static TestProxy at(String addresses, List<RedisMember> members, String... options) throws IOException {
-        List<String> arguments = new ArrayList<>(
-                List.of("--port", "0", "--io-threads", "2", "--members", addresses));
-        arguments.addAll(Arrays.asList(options));
-        TestProxy proxy = new TestProxy(ProxyServer.start(ProxySettings.read(arguments)), members);
+        TestProxy proxy = start("--members", addresses, members, options);
         try (BlockingConnection connection = proxy.connect()) {
             boolean isOpen = Arrays.stream(options).noneMatch("--requirepass"::equals);
             await().atMost(Duration.ofSeconds(20)).until(
                     () -> !isOpen || connection.call("INFO", "members").textOrEmpty().contains("assigned_slots:16384"));
         }
         return proxy;
+    }
+
+    /** A proxy over members of a controller's cluster, which may have no slots yet; it closes the members. */
+    public static TestProxy following(TestController controller, List<RedisMember> members, String... options)
+            throws IOException {
+        return start("--controllers", controller.address(), members, options);
+    }
+
+    private static TestProxy start(String source, String addresses, List<RedisMember> members, String... options)
+            throws IOException {
+        List<String> arguments = new ArrayList<>(List.of("--port", "0", "--io-threads", "2", source, addresses));
+        arguments.addAll(Arrays.asList(options));
+        return new TestProxy(ProxyServer.start(ProxySettings.read(arguments)), members);
     }
 
     public int port() {

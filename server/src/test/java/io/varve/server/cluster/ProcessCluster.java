@@ -116,12 +116,13 @@ final class ProcessCluster implements AutoCloseable {
     }
 
     private void divide(int primaries) throws Exception {
-        for (int i = primaries; i < members.size(); i++) {
-            client.change(new Command.Replicate(id(i), id(i % primaries)));
-        }
         for (int i = 0; i < primaries; i++) {
             client.change(new Command.AssignSlots(List.of(new SlotRange(HashSlot.COUNT * i / primaries,
                     HashSlot.COUNT * (i + 1) / primaries - 1)), id(i)));
+        }
+        // After that: a primary that is late with a heartbeat may be failed over as soon as it has a replica.
+        for (int i = primaries; i < members.size(); i++) {
+            client.change(new Command.Replicate(id(i), id(i % primaries)));
         }
     }
 

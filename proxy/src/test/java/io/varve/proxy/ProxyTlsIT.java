@@ -1,0 +1,155 @@
+package io.varve.proxy;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.security.SecureRandom;
+import java.security.cert.Certificate;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLHandshakeException;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.SSLSocketFactory;
+import javax.net.ssl.TrustManagerFactory;
+
+import io.varve.proxy.testing.RedisMember;
+import io.varve.proxy.testing.TestProxy;
+import io.varve.server.config.ConfigException;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+/** Encrypted connections of clients. Confined to the test's thread. */
+@Timeout(120)
+class ProxyTlsIT {
+    private static final char[] PASSWORD = "password".toCharArray();
+
+    @TempDir
+    private static Path folder;
+
+    private static Path certificateFile;
+    private static Path keyFile;
+    private static SSLContext trusting;
+
+    @BeforeAll
+    static void createCertificate() throws Exception {
+        Path store = folder.resolve("store.p12");
+        Process keytool = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                "-genkeypair", "-alias", "proxy", "-keyalg", "EC", "-dname", "CN=proxy", "-ext", "san=ip:127.0.0.1",
+                "-storepass", new String(PASSWORD), "-keystore", store.toString()).redirectErrorStream(true).start();
+        String text = new String(keytool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(keytool.waitFor()).as(text).isZero();
+        KeyStore keys = KeyStore.getInstance(store.toFile(), PASSWORD);
+        Certificate certificate = keys.getCertificate("proxy");
+        certificateFile = pem("certificate", "CERTIFICATE", certificate.getEncoded());
+        keyFile = pem("key", "PRIVATE KEY", keys.getKey("proxy", PASSWORD).getEncoded());
+        KeyStore trusted = KeyStore.getInstance("PKCS12");
+        trusted.load(null, null);
+        trusted.setCertificateEntry("proxy", certificate);
+        TrustManagerFactory trust = TrustManagerFactory.getInstance("PKIX");
+        trust.init(trusted);
+        trusting = SSLContext.getInstance("TLS");
+        trusting.init(null, trust.getTrustManagers(), new SecureRandom());
+    }
+
+    private static Path pem(String name, String label, byte[] content) throws IOException {
+        return Files.writeString(folder.resolve(name + ".pem"), "-----BEGIN " + label + "-----\n"
+                + Base64.getMimeEncoder().encodeToString(content) + "\n-----END " + label + "-----\n");
+    }
+
+    private static String[] options(int tlsPort) {
+        return new String[] {"--tls-port", Integer.toString(tlsPort), "--tls-cert-file", certificateFile.toString(),
+                "--tls-key-file", keyFile.toString(), "--port", Integer.toString(RedisMember.freePort())};
+    }
+
+    private static SSLSocket connect(SSLContext context, int port) throws IOException {
+        SSLSocketFactory factory = context.getSocketFactory();
+        SSLSocket socket = (SSLSocket) factory.createSocket("127.0.0.1", port);
+        socket.setSoTimeout(20_000);
+        return socket;
+    }
+
+    private static void send(SSLSocket socket, String request) throws IOException {
+        socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    private static void expect(SSLSocket socket, String reply) throws IOException {
+        byte[] received = socket.getInputStream().readNBytes(reply.length());
+        assertThat(new String(received, StandardCharsets.US_ASCII)).isEqualTo(reply);
+    }
+
+    @Test
+    void pipelinesAndLongValues_passEncrypted() throws Exception {
+        int tlsPort = RedisMember.freePort();
+        String value = "0123456789".repeat(300_000);
+        try (TestProxy proxy = TestProxy.overServers(2, options(tlsPort));
+                SSLSocket client = connect(trusting, tlsPort)) {
+            StringBuilder requests = new StringBuilder();
+            StringBuilder replies = new StringBuilder();
+            for (int i = 0; i < 500; i++) {
+                requests.append("SET key").append(i).append(" v").append(i).append("\r\nGET key").append(i)
+                        .append("\r\n");
+                replies.append("+OK\r\n$").append(Integer.toString(i).length() + 1).append("\r\nv").append(i)
+                        .append("\r\n");
+            }
+            send(client, requests.toString());
+            expect(client, replies.toString());
+            send(client, "*3\r\n$3\r\nSET\r\n$5\r\nlarge\r\n$" + value.length() + "\r\n" + value + "\r\n");
+            expect(client, "+OK\r\n");
+            send(client, "GET large\r\nPING\r\n");
+            expect(client, "$" + value.length() + "\r\n" + value + "\r\n+PONG\r\n");
+            assertThat(proxy.call("GET", "key7").text()).as("without encryption").isEqualTo("v7");
+            send(client, "QUIT\r\n");
+            expect(client, "+OK\r\n");
+            assertThat(client.getInputStream().read()).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void clientsWithoutTls_orWithoutTrust_disturbNoOther() throws Exception {
+        int tlsPort = RedisMember.freePort();
+        try (TestProxy proxy = TestProxy.overServers(1, options(tlsPort));
+                SSLSocket client = connect(trusting, tlsPort)) {
+            try (Socket plain = new Socket(InetAddress.getLoopbackAddress(), tlsPort)) {
+                plain.setSoTimeout(20_000);
+                plain.getOutputStream().write("PING\r\nPING\r\n".getBytes(StandardCharsets.US_ASCII));
+                InputStream in = plain.getInputStream();
+                assertThat(in.readAllBytes()).doesNotContain('+');
+            }
+            try (SSLSocket distrusting = connect(SSLContext.getDefault(), tlsPort)) {
+                assertThatThrownBy(distrusting::startHandshake).isInstanceOf(SSLHandshakeException.class);
+            }
+            try (SSLSocket leaving = connect(trusting, tlsPort)) {
+                send(leaving, "PING\r\n");
+                expect(leaving, "+PONG\r\n");
+            }
+            send(client, "PING\r\n");
+            expect(client, "+PONG\r\n");
+            // This one, and the connection that asks.
+            await().atMost(20, TimeUnit.SECONDS).until(() -> proxy.info("connected_clients") == 2);
+        }
+    }
+
+    @Test
+    void wrongFiles_areNamed() {
+        List<String> arguments = new ArrayList<>(List.of("--members", "h:1", "--tls-port", "1"));
+        assertThatThrownBy(() -> ProxySettings.read(arguments)).isInstanceOf(ConfigException.class)
+                .hasMessage("tls-cert-file \"\": is required if tls-port is set");
+        arguments.addAll(List.of("--tls-cert-file", "/nonexistent/file"));
+        assertThatThrownBy(() -> ProxySettings.read(arguments)).isInstanceOf(ConfigException.class)
+                .hasMessageStartingWith("tls-cert-file /nonexistent/file: cannot be read: there is no such file");
+    }
+}
