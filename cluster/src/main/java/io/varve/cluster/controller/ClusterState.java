@@ -12,10 +12,12 @@ import io.varve.cluster.protocol.Command;
  * Immutable.
  *
  * @param generations by member: the log index of its last registration
+ * @param lastAbort the epoch with which a migration was last aborted, or lost its source or its target
  * @param identifiers pinned identifiers on the hash ring, by member; members without any are missing
  */
-record ClusterState(SlotMap map, Map<String, Long> generations, Map<String, List<Long>> identifiers) {
-    static final ClusterState EMPTY = new ClusterState(SlotMap.EMPTY, Map.of(), Map.of());
+record ClusterState(SlotMap map, Map<String, Long> generations, long lastAbort,
+        Map<String, List<Long>> identifiers) {
+    static final ClusterState EMPTY = new ClusterState(SlotMap.EMPTY, Map.of(), 0, Map.of());
 
     ClusterState {
         generations = Map.copyOf(generations);

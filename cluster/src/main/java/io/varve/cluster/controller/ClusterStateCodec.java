@@ -41,6 +41,7 @@ final class ClusterStateCodec {
                 out.writeUTF(generation.getKey());
                 out.writeLong(generation.getValue());
             }
+            out.writeLong(state.lastAbort());
             out.writeInt(state.identifiers().size());
             for (Map.Entry<String, List<Long>> pinned : new TreeMap<>(state.identifiers()).entrySet()) {
                 out.writeUTF(pinned.getKey());
@@ -71,12 +72,13 @@ final class ClusterStateCodec {
             for (int i = 0; i < members; i++) {
                 generations.put(in.readUTF(), in.readLong());
             }
+            long lastAbort = in.readLong();
             Map<String, List<Long>> identifiers = new HashMap<>();
             int pinned = in.readInt();
             for (int i = 0; i < pinned; i++) {
                 identifiers.put(in.readUTF(), CommandCodec.readIdentifiers(in));
             }
-            return new ClusterState(map, generations, identifiers);
+            return new ClusterState(map, generations, lastAbort, identifiers);
         }
     }
 

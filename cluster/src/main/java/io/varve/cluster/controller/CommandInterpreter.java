@@ -22,6 +22,7 @@ final class CommandInterpreter {
     private final Map<String, Long> generations;
     private final Map<String, List<Long>> identifiers;
     private boolean isMapChanged;
+    private boolean isMigrationAborted;
     private long generation;
 
     /**
@@ -54,7 +55,9 @@ final class CommandInterpreter {
         }
         SlotMap after = isMapChanged ? builder.build(map.epoch() + 1) : map;
         boolean isChanged = isMapChanged || generation != 0;
-        return new ClusterState.Outcome(isChanged ? new ClusterState(after, generations, identifiers) : before,
+        long lastAbort = isMigrationAborted ? after.epoch() : before.lastAbort();
+        return new ClusterState.Outcome(
+                isChanged ? new ClusterState(after, generations, lastAbort, identifiers) : before,
                 new ChangeResult(true, after.epoch(), generation, ""));
     }
 
@@ -97,6 +100,7 @@ final class CommandInterpreter {
         map.migrations().forEach((slot, target) -> {
             if (target.equals(member)) {
                 builder.target(slot, null);
+                isMigrationAborted = true;
             }
         });
         for (SlotRange range : map.slots(member)) {
@@ -155,6 +159,9 @@ final class CommandInterpreter {
     private void finish(Command.FinishMigration finish) {
         requireGeneration(finish.sourceId(), finish.sourceGeneration());
         requireGeneration(finish.targetId(), finish.targetGeneration());
+        if (finish.epoch() < before.lastAbort()) {
+            throw new RefusedCommandException("migrations were aborted after epoch " + finish.epoch());
+        }
         forEach(finish.slots(), slot -> {
             Member owner = map.owner(slot);
             Member receiver = map.target(slot);
@@ -182,6 +189,7 @@ final class CommandInterpreter {
             if (map.target(slot) != null) {
                 builder.target(slot, null);
                 isMapChanged = true;
+                isMigrationAborted = true;
             }
         });
     }
@@ -208,8 +216,10 @@ final class CommandInterpreter {
         for (SlotRange range : map.slots(primary)) {
             builder.owner(range, replica.id());
         }
-        map.migrations().forEach((slot, target) -> builder.target(slot,
-                target.equals(primary) ? replica.id() : target.id()));
+        map.migrations().forEach((slot, target) -> {
+            builder.target(slot, target.equals(primary) ? replica.id() : target.id());
+            isMigrationAborted |= target.equals(primary) || primary.equals(map.owner(slot));
+        });
     }
 
     private void pin(Command.SetIdentifiers pinned) {

@@ -49,9 +49,10 @@ public sealed interface Command {
      *
      * @param sourceGeneration of the source's process: one that has started again serves commands
      * @param targetGeneration of the process that has received the keys: one that has started again may have lost them
+     * @param epoch of the map with which the source began to send: after a later abort, the target has deleted the keys
      */
     record FinishMigration(List<SlotRange> slots, String sourceId, long sourceGeneration, String targetId,
-            long targetGeneration) implements Command {
+            long targetGeneration, long epoch) implements Command {
         public FinishMigration {
             slots = List.copyOf(slots);
         }

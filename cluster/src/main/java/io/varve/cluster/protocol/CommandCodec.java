@@ -60,6 +60,7 @@ public final class CommandCodec {
                     out.writeLong(finish.sourceGeneration());
                     out.writeUTF(finish.targetId());
                     out.writeLong(finish.targetGeneration());
+                    out.writeLong(finish.epoch());
                 }
                 case Command.AbortMigration abort -> {
                     out.writeByte(ABORT);
@@ -96,7 +97,7 @@ public final class CommandCodec {
                 case ASSIGN -> new Command.AssignSlots(readSlots(in), in.readUTF());
                 case BEGIN -> new Command.BeginMigration(readSlots(in), in.readUTF());
                 case FINISH -> new Command.FinishMigration(readSlots(in), in.readUTF(), in.readLong(), in.readUTF(),
-                        in.readLong());
+                        in.readLong(), in.readLong());
                 case ABORT -> new Command.AbortMigration(readSlots(in));
                 case PROMOTE -> new Command.Promote(in.readUTF(), in.readUTF(), in.readLong());
                 case WEIGHT -> new Command.SetWeight(in.readUTF(), in.readDouble());

@@ -148,10 +148,10 @@ final class ClusterStateModelTest {
             if (owner != null && random.nextInt(4) > 0) {
                 return new Command.FinishMigration(List.of(new SlotRange(slot, slot)), owner.id(),
                         state.generation(owner.id()) - random.nextInt(2), target,
-                        state.generation(target) - random.nextInt(2));
+                        state.generation(target) - random.nextInt(2), state.map().epoch() - random.nextInt(2));
             }
         }
-        return new Command.FinishMigration(slots(), member(), random.nextInt(100), member(), random.nextInt(100));
+        return new Command.FinishMigration(slots(), member(), random.nextInt(100), member(), random.nextInt(100), 0);
     }
 
     private Command promote(ClusterState state, long term) {

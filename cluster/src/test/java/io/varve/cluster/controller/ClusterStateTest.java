@@ -146,7 +146,20 @@ final class ClusterStateTest {
 
     private Command finish(List<SlotRange> slots, int source, int target) {
         return new Command.FinishMigration(slots, id(source), state.generation(id(source)), id(target),
-                state.generation(id(target)));
+                state.generation(id(target)), state.map().epoch());
+    }
+
+    @Test
+    void migration_thatWasAbortedAndBegunAgain_isNotEndedByTheEarlierAttempt() {
+        cluster();
+        List<SlotRange> slots = List.of(new SlotRange(10, 19));
+        accept(new Command.BeginMigration(slots, id(4)));
+        Command sent = finish(slots, 1, 4);
+        accept(new Command.AbortMigration(slots));
+        accept(new Command.BeginMigration(slots, id(4)));
+        refuse(sent, "migrations were aborted after epoch");
+        accept(finish(slots, 1, 4));
+        assertThat(state.map().slots(member(4))).isEqualTo(slots);
     }
 
     @Test
@@ -160,7 +173,7 @@ final class ClusterStateTest {
         refuse(sent, "member " + id(4) + " has started again");
         sent = finish(slots, 1, 4);
         accept(new Command.Promote(id(5), id(4), Command.Promote.ANY_TERM));
-        refuse(sent, "slot 10 is not moving from " + id(1) + " to " + id(4));
+        refuse(sent, "migrations were aborted after epoch");
         accept(finish(slots, 1, 5));
         assertThat(state.map().slots(member(5))).isEqualTo(slots);
     }

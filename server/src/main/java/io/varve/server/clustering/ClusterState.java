@@ -36,6 +36,7 @@ public final class ClusterState implements AutoCloseable {
     private int listeningPort;
     private final List<ClusterListener> listeners = new CopyOnWriteArrayList<>();
     private final SlotHolds holds = new SlotHolds();
+    private final SlotImports imports = new SlotImports();
     private final MigrationCounters migrations = new MigrationCounters();
     private volatile ClusterView view;
     /** A value of {@link System#nanoTime}; only the controllers' link and tests change it. */
@@ -89,6 +90,11 @@ public final class ClusterState implements AutoCloseable {
     /** The slots whose commands wait. */
     public SlotHolds holds() {
         return holds;
+    }
+
+    /** Which connections may store keys in importing slots. */
+    public SlotImports imports() {
+        return imports;
     }
 
     /** The figures of migrations. */
@@ -278,6 +284,7 @@ public final class ClusterState implements AutoCloseable {
     private void set(ClusterView now) {
         ClusterView before = view;
         view = now;
+        imports.retain(now.importing().keySet());
         // First, because commands may wait for it, and the disk takes its time.
         tell(before);
         synchronized (file) {

@@ -17,8 +17,10 @@ public interface Handover {
      *
      * @param targetId the member that has the keys
      * @param targetGeneration the process of that member
+     * @param epoch of the map with which this member began to send the keys
      * @return whether the target owns the slots; the new map may be installed a little later
      * @throws InterruptedException if the server is closing
      */
-    boolean finish(List<SlotRange> slots, String targetId, long targetGeneration) throws InterruptedException;
+    boolean finish(List<SlotRange> slots, String targetId, long targetGeneration, long epoch)
+            throws InterruptedException;
 }

@@ -16,7 +16,13 @@ public final class MigrationCounters {
     private long sentBytes;
     private long deletedKeys;
     private long failures;
+    private long attempts;
     private String lastFailure = "";
+
+    /** The number of a new attempt to move slots. */
+    public synchronized long nextAttempt() {
+        return ++attempts;
+    }
 
     /** A key was sent, or its deletion. */
     public synchronized void sent(long bytes) {

@@ -30,8 +30,9 @@ final class MigrationEnd implements Handover {
     }
 
     @Override
-    public boolean finish(List<SlotRange> slots, String targetId, long targetGeneration) throws InterruptedException {
-        Command end = new Command.FinishMigration(slots, id, session.generation(), targetId, targetGeneration);
+    public boolean finish(List<SlotRange> slots, String targetId, long targetGeneration, long epoch)
+            throws InterruptedException {
+        Command end = new Command.FinishMigration(slots, id, session.generation(), targetId, targetGeneration, epoch);
         while (true) {
             try {
                 session.client().change(end);

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.BitSet;
 import java.util.concurrent.TimeUnit;
 
+import io.varve.cluster.map.Member;
 import io.varve.memory.CacheSession;
 import io.varve.memory.shard.ShardSet;
 import io.varve.server.clustering.ClusterState;
@@ -57,6 +58,8 @@ final class SlotTransfer {
     private final ShardSet shard;
     private final PendingKeys pending;
     private long sentKeys;
+    /** Of the map with which it began. */
+    private final long epoch;
 
     /**
      * @param connection to the receiver
@@ -73,6 +76,7 @@ final class SlotTransfer {
         this.slots = slots;
         this.generation = generation;
         counters = cluster.migrations();
+        epoch = cluster.view().map().epoch();
         session = server.cache().newSession();
         shard = new ShardSet(server.cache().shardCount());
         int number = slots.nextSetBit(0) % server.cache().shardCount();
@@ -87,6 +91,7 @@ final class SlotTransfer {
         server.cache().subscribe(pending);
         try {
             awaitOlderCommands();
+            announce();
             dropAtReceiver();
             scan();
             int holds = 1;
@@ -109,6 +114,17 @@ final class SlotTransfer {
     private void awaitOlderCommands() {
         session.lock(shard);
         session.unlock(shard);
+    }
+
+    /** From here on, the receiver refuses what earlier attempts have sent and it has not received yet. */
+    private void announce() throws IOException, InterruptedException {
+        awaitEpochAtReceiver(epoch);
+        String attempt = Long.toString(counters.nextAttempt());
+        for (int slot = slots.nextSetBit(0); slot >= 0; slot = slots.nextSetBit(slot + 1)) {
+            migrator.requireMoving(slots);
+            connection.line("CLUSTER", "SETSLOT", Integer.toString(slot), "IMPORTING", cluster.view().me().id(),
+                    Long.toString(epoch), Long.toString(cluster.generation()), attempt);
+        }
     }
 
     /** An earlier attempt may have left keys there. */
@@ -198,7 +214,7 @@ final class SlotTransfer {
     /** @return false if the rest was too much: the commands run again */
     private boolean tryHandOver(int attempt) throws IOException, InterruptedException {
         copyChanged();
-        int replicas = onlineReplicas();
+        int replicas = requiredReplicas();
         long limitNanos = TimeUnit.MILLISECONDS.toNanos(FIRST_HOLD_MILLIS << attempt - 1);
         long begun = server.ticker().nanoTime();
         cluster.holds().hold(slots);
@@ -226,9 +242,16 @@ final class SlotTransfer {
         }
     }
 
-    private int onlineReplicas() throws IOException {
+    /** The replicas to wait for: all that are online, and at least one if the map has any, which may be promoted. */
+    private int requiredReplicas() throws IOException {
         String info = connection.text("INFO", "replication");
-        return (int) info.lines().filter(line -> line.matches("slave\\d+:.*state=online.*")).count();
+        int online = (int) info.lines().filter(line -> line.matches("slave\\d+:.*state=online.*")).count();
+        Member target = cluster.view().map().member(migrator.targetId());
+        boolean hasReplicas = target != null && !cluster.view().map().replicas(target).isEmpty();
+        if (online == 0 && hasReplicas) {
+            throw new TransferException("no replica of the receiver is online, and a promoted one would lack the keys");
+        }
+        return online;
     }
 
     /** So that a replica that is promoted right after the end has the keys. */
@@ -248,7 +271,7 @@ final class SlotTransfer {
             throw new TransferException("this member is not connected to the controllers");
         }
         connection.rest();
-        if (!handover.finish(SlotMigrator.ranges(slots), migrator.targetId(), generation)) {
+        if (!handover.finish(SlotMigrator.ranges(slots), migrator.targetId(), generation, epoch)) {
             throw new TransferException("the controllers refuse to give it slots " + slots);
         }
         migrator.awaitNewOwner(slots);
@@ -257,15 +280,19 @@ final class SlotTransfer {
 
     /** A client that is sent there earlier would be sent back. */
     private void awaitNewsAtReceiver() throws InterruptedException {
-        long begun = server.ticker().nanoTime();
-        long epoch = cluster.view().map().epoch();
         try {
-            while (server.ticker().nanoTime() - begun < NEWS_NANOS && SlotMigrator.infoNumber(
-                    connection.text("CLUSTER", "INFO"), "cluster_current_epoch") < epoch) {
-                Thread.sleep(NEWS_PAUSE_MILLIS);
-            }
+            awaitEpochAtReceiver(cluster.view().map().epoch());
         } catch (IOException lost) {
             LOG.debug("Member {} owns slots and cannot be asked whether it knows", migrator.targetId(), lost);
+        }
+    }
+
+    /** Waits until the receiver has a map that is not older, or for a second. */
+    private void awaitEpochAtReceiver(long wanted) throws IOException, InterruptedException {
+        long begun = server.ticker().nanoTime();
+        while (SlotMigrator.infoNumber(connection.text("CLUSTER", "INFO"), "cluster_current_epoch") < wanted
+                && server.ticker().nanoTime() - begun < NEWS_NANOS) {
+            Thread.sleep(NEWS_PAUSE_MILLIS);
         }
     }
 }

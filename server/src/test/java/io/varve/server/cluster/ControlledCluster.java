@@ -42,6 +42,7 @@ final class ControlledCluster implements AutoCloseable {
     private final List<Long> generations = new ArrayList<>();
     private SlotMap map = SlotMap.EMPTY;
     private long lastGeneration;
+    private long lastAbort;
     private volatile Gate gate = () -> true;
     private final List<Long> answerNanos = new ArrayList<>();
 
@@ -78,8 +79,8 @@ final class ControlledCluster implements AutoCloseable {
     private void connect(int number) {
         state(number).generation(() -> generation(number));
         long generation = generation(number);
-        state(number).handover((slots, target, targetGeneration) -> finish(number, generation, slots, target,
-                targetGeneration));
+        state(number).handover((slots, target, targetGeneration, epoch) -> finish(number, generation, slots, target,
+                targetGeneration, epoch));
     }
 
     private void assign(int primaries) {
@@ -99,14 +100,14 @@ final class ControlledCluster implements AutoCloseable {
     }
 
     /** @return as {@link io.varve.server.clustering.Handover#finish} */
-    private boolean finish(int source, long generation, List<SlotRange> slots, String target, long targetGeneration)
-            throws InterruptedException {
+    private boolean finish(int source, long generation, List<SlotRange> slots, String target, long targetGeneration,
+            long epoch) throws InterruptedException {
         if (!gate.admits()) {
             return false;
         }
         synchronized (this) {
             boolean allowed = generation(source) == generation
-                    && generation(ids.indexOf(target)) == targetGeneration;
+                    && generation(ids.indexOf(target)) == targetGeneration && epoch >= lastAbort;
             for (SlotRange range : slots) {
                 for (int slot = range.first(); slot <= range.last(); slot++) {
                     Member owner = map.owner(slot);
@@ -139,8 +140,9 @@ final class ControlledCluster implements AutoCloseable {
         change(next -> slots(slots).forEach(slot -> next.target(slot, id(target))));
     }
 
-    void abortMigration(SlotRange slots) {
+    synchronized void abortMigration(SlotRange slots) {
         change(next -> slots(slots).forEach(slot -> next.target(slot, null)));
+        lastAbort = map.epoch();
     }
 
     /** Gives slots to a member, as if its keys had moved; -1: to no one. */

@@ -153,4 +153,47 @@ class SlotMigrationFaultsTest {
             await().atMost(WITHIN).until(() -> cluster.keys(0) == KEYS);
         }
     }
+
+    /** What a stopped source has sent earlier must not replace what its successor has sent, or clients have written. */
+    @Test
+    void lateCommandsOfAnEarlierAttempt_areRefused() throws IOException {
+        try (ControlledCluster cluster = startSlowly(); RawClient late = new RawClient(cluster.port(1))) {
+            assertThat(late.call("RESTORE-ASKING", "{b}0", "0", "x", "REPLACE").text())
+                    .isEqualTo("ERR This member does not import the hash slot on this connection");
+            String source = cluster.id(0);
+            String slot = Integer.toString(SLOT);
+            assertThat(late.call("CLUSTER", "SETSLOT", slot, "IMPORTING", source, "2", "1", "0").text())
+                    .isEqualTo("ERR A later attempt imports hash slot " + SLOT);
+            assertThat(late.call("CLUSTER", "SETSLOT", slot, "IMPORTING", cluster.id(1), "2", "1", "99").text())
+                    .startsWith("ERR This member does not import hash slot");
+            assertThat(late.call("CLUSTER", "SETSLOT", slot, "IMPORTING", source, "3", "1", "2").text())
+                    .startsWith("ERR This member does not import hash slot");
+            assertThat(late.call("CLUSTER", "SETSLOT", slot, "IMPORTING", source, "2", "1", "2").text())
+                    .isEqualTo("OK");
+            // The source notices, and begins anew.
+            await().atMost(WITHIN).until(() -> cluster.state(0).migrations().failures() > 0);
+            hurry(cluster);
+            await().atMost(WITHIN).until(() -> cluster.owner(SLOT) == 1);
+            assertThat(late.call("ASKING").text()).isEqualTo("OK");
+            assertThat(late.call("DEL", "{b}7").text()).startsWith("ERR This member does not import");
+            awaitMoved(cluster, KEYS);
+        }
+    }
+
+    @Test
+    void withoutAReplicaOfTheReceiver_thatTheMapHas_theSlotStays() throws IOException {
+        try (ControlledCluster cluster = ControlledCluster.start(folder, 2, 1)) {
+            try (RawClient client = new RawClient(cluster.port(0))) {
+                client.setKeys("{b}", KEYS, "value");
+            }
+            await().atMost(WITHIN).until(() -> cluster.call(1, "INFO", "replication").text().contains("state=online"));
+            cluster.stop(2);
+            await().atMost(WITHIN).until(() -> !cluster.call(1, "INFO", "replication").text().contains("state=online"));
+            cluster.beginMigration(SLOT_ONLY, 1);
+            await().atMost(WITHIN).until(() -> cluster.state(0).migrations().lastFailure().contains("no replica"));
+            assertThat(cluster.call(0, "GET", "{b}7").text()).isEqualTo("value7");
+            cluster.restart(2);
+            awaitMoved(cluster, KEYS);
+        }
+    }
 }

@@ -168,6 +168,10 @@ final class SlotChanges {
     // --- slots that move
 
     static void setSlot(CommandContext context, ClusterState cluster) {
+        if (cluster.isControlled() && context.argumentCount() == 8 && context.argumentIs(3, "IMPORTING")) {
+            beginImport(context, cluster);
+            return;
+        }
         if (isRefused(context, cluster)) {
             return;
         }
@@ -194,6 +198,38 @@ final class SlotChanges {
             context.reply().ok();
         } else {
             context.reply().error("ERR Invalid CLUSTER SETSLOT action or number of arguments. Try CLUSTER HELP");
+        }
+    }
+
+    /**
+     * CLUSTER SETSLOT slot IMPORTING source epoch generation attempt: the source of a slot, which the map of that epoch
+     * declares as migrating, begins to send its keys on this connection. When the reply leaves, no command of an
+     * earlier attempt runs. With an older map, this member might delete the keys when it learns of an abort.
+     */
+    private static void beginImport(CommandContext context, ClusterState cluster) {
+        int slot = slot(context, 2);
+        if (slot == NONE || !context.requireLong(5)) {
+            return;
+        }
+        long epoch = context.longValue();
+        if (!context.requireLong(6)) {
+            return;
+        }
+        long generation = context.longValue();
+        if (!context.requireLong(7)) {
+            return;
+        }
+        String sourceId = context.argumentString(4);
+        ClusterView view = cluster.view();
+        Member source = view.importing().get(slot);
+        if (source == null || !source.id().equals(sourceId) || view.map().epoch() < epoch
+                || context.isInTransaction()) {
+            context.reply().error("ERR This member does not import hash slot " + slot + " from " + sourceId);
+        } else if (cluster.imports().begin(slot, sourceId, generation, context.longValue(), context.client().id())) {
+            cluster.awaitOlderCommands();
+            context.reply().ok();
+        } else {
+            context.reply().error("ERR A later attempt imports hash slot " + slot);
         }
     }
 

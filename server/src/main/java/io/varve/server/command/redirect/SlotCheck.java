@@ -37,6 +37,7 @@ public final class SlotCheck {
     private static final String DOWN_FOR_WRITES = "CLUSTERDOWN The cluster is down and only accepts read commands";
     private static final String NOT_SERVED = "CLUSTERDOWN Hash slot not served";
     private static final String BEING_MOVED = "ERR The controllers move the keys of this hash slot";
+    private static final String NOT_IMPORTED = "ERR This member does not import the hash slot on this connection";
     private static final int NONE = -2;
 
     private final ClusterState cluster;
@@ -92,7 +93,7 @@ public final class SlotCheck {
 
     /** Whether the result of the last check still holds without one under locks. */
     public boolean isCurrent() {
-        return cluster.view() == view && (cluster.isControlled() || !isImporting && !isMigrating) && !isHeld();
+        return cluster.view() == view && !isImporting && (cluster.isControlled() || !isMigrating) && !isHeld();
     }
 
     /** Whether the command that was checked last has to wait, because its slot is held. */
@@ -183,8 +184,12 @@ public final class SlotCheck {
                 return existing > 0 ? TRY_AGAIN : to("ASK ", Objects.requireNonNull(view.migrating().get(slot)));
             }
         }
-        if (isImporting && (client.isAsking() || spec.has(CommandFlag.ASKING))) {
-            if (hasSeveralKeys && !isChannel && !cluster.isControlled()) {
+        boolean isAsking = client.isAsking() || spec.has(CommandFlag.ASKING);
+        if (cluster.isControlled() && isAsking && !isChannel) {
+            return isFromSource(client) ? null : NOT_IMPORTED;
+        }
+        if (isImporting && isAsking) {
+            if (hasSeveralKeys && !isChannel) {
                 countKeys(batch, command, executed, locked);
                 return missing > 0 ? TRY_AGAIN : null;
             }
@@ -201,6 +206,12 @@ public final class SlotCheck {
         boolean writes = spec.isWrite() || executed != null && executed.writes();
         boolean isServedByReplica = isChannel || client.readsFromReplica() && !writes;
         return isServedByReplica && view.holds(slot) ? null : to("MOVED ", owner);
+    }
+
+    /** Whether the source sends the command in its last attempt to move the slot here. */
+    private boolean isFromSource(Client client) {
+        Member source = isImporting ? view.importing().get(slot) : null;
+        return source != null && cluster.imports().accepts(slot, source.id(), client.id());
     }
 
     private String to(String kind, Member member) {
