@@ -112,7 +112,12 @@ public record Experiment(String name, String title, @JsonAlias("asks") String qu
          * Placements divide keys among the members of a cluster, in this process and without a server; keys per member,
          * moves and the size of the map are recorded.
          */
-        PLACEMENT
+        PLACEMENT,
+        /**
+         * Clients use the members of a small cluster directly and through a proxy, in turn; throughput, CPU time and
+         * latency are compared.
+         */
+        PROXY
     }
 
     /**

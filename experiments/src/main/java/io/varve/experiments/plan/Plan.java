@@ -312,6 +312,11 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return PlacementLoad.of(workload(run));
     }
 
+    /** The cluster and the clients of the experiment on the proxy. */
+    public ProxyLoad proxy(RunSpec run) {
+        return ProxyLoad.of(workload(run));
+    }
+
     /** The requests of the paper's clients. */
     public RequestSet requests(RunSpec run) {
         return RequestSet.of(workload(run));
@@ -356,7 +361,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
 
     /** Whether one run of the kind starts all configurations and compares them; it has the first one's name. */
     public static boolean comparesAll(Kind kind) {
-        return kind == Kind.WRITE_AHEAD_LOG || kind == Kind.LOCKS;
+        return kind == Kind.WRITE_AHEAD_LOG || kind == Kind.LOCKS || kind == Kind.PROXY;
     }
 
     /** The configurations that this machine can run, in their order. */
@@ -459,6 +464,11 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 long mixes = words(run, "reads");
                 yield contestants * (mixes * size.repetitions() * size.seconds() + size.warmupSeconds())
                         + OVERHEAD_SECONDS;
+            }
+            case PROXY -> {
+                ProxyLoad load = proxy(run);
+                yield load.turns() * (size.warmupSeconds() + (long) size.repetitions() * size.seconds())
+                        + (load.members() + load.windows().size()) * (long) OVERHEAD_SECONDS;
             }
             case PLACEMENT -> {
                 PlacementLoad load = placement(run);

@@ -44,6 +44,8 @@ public final class RunFiles {
     public static final String LOCKS_CSV = "locks.csv";
     /** The measurements of each placement under each seed. */
     public static final String PLACEMENT_CSV = "placement.csv";
+    /** The measurements of each round of each way to the members of a cluster. */
+    public static final String PROXY_CSV = "proxy.csv";
     /** The generator's measurements, a number a line. */
     public static final String GENERATOR_TXT = "generator.txt";
     /** The final reply of LATENCY LATEST. */

@@ -43,6 +43,7 @@ import io.varve.experiments.run.memory.FragmentationRun;
 import io.varve.experiments.run.memory.MemoryFitRun;
 import io.varve.experiments.run.memory.MemoryPerKeyRun;
 import io.varve.experiments.run.placement.PlacementRun;
+import io.varve.experiments.run.proxy.ProxyRun;
 import io.varve.experiments.run.speed.LatencyRun;
 import io.varve.experiments.run.speed.PaperRequestsRun;
 import io.varve.experiments.run.speed.RedisBenchmark;
@@ -215,6 +216,7 @@ public final class Runner {
                 new WriteAheadLogRun(context, starter(context), generator(context)).measure();
             case LOCKS -> new LocksRun(context, starter(context)).measure();
             case PLACEMENT -> new PlacementRun(context).measure();
+            case PROXY -> new ProxyRun(context, starter(context), targets).measure();
             case PAPER_REQUESTS -> withRival(context, rival -> new PaperRequestsRun(context, rival).measure());
         }
     }

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 import io.varve.experiments.definition.Experiment.Configuration;
 import io.varve.experiments.definition.Experiment.Server;
@@ -89,6 +90,24 @@ public final class Targets {
         return ProcessTarget.start(Pinning.command(cores, command),
                 Map.of("VARVE_NO_BUILD", "1", JAVA_OPTIONS, String.join(" ", options).strip()), port,
                 directory.resolve("server.log"), pauseLog);
+    }
+
+    /**
+     * Starts a proxy in front of servers that have the slots in their order.
+     *
+     * @param windowMillis its merge window
+     * @param cores the cores to pin it to, in taskset's syntax; empty for none
+     * @param directory receives its output
+     */
+    public Target proxy(List<Target> members, int windowMillis, String cores, Path directory) throws IOException {
+        int port = freePort();
+        String launcher = System.getProperty("varve.executable", home.resolve("varve").toString());
+        List<String> command = List.of(launcher, "proxy", "--port", String.valueOf(port), "--member-kind", "plain",
+                "--members", members.stream().map(member -> member.host() + ":" + member.port())
+                        .collect(Collectors.joining(",")),
+                "--merge-window-ms", String.valueOf(windowMillis), "--io-threads", "1");
+        return ProcessTarget.start(Pinning.command(cores, command), Map.of("VARVE_NO_BUILD", "1"), port,
+                directory.resolve("proxy.log"), null);
     }
 
     /** Starts Redis or Valkey: their settings are the same. */

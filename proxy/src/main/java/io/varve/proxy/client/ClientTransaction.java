@@ -158,6 +158,7 @@ final class ClientTransaction {
     }
 
     private void exec() {
+        dropLaneOfFormerOwner();
         if (!isOpen) {
             client.replyError("ERR EXEC without MULTI");
         } else if (hasFailed) {
@@ -248,7 +249,19 @@ final class ClientTransaction {
 
     /** Whether commands on the slot take the lane of WATCH. */
     boolean ownsSlot(int keySlot) {
+        dropLaneOfFormerOwner();
         return lane != null && keySlot == watchedSlot;
+    }
+
+    /** A plain member does not redirect: what runs at a former owner would be lost. */
+    private void dropLaneOfFormerOwner() {
+        MemberLane own = lane;
+        if (own != null && !own.endpoint().equals(loop.router().table().owner(watchedSlot))) {
+            lane = null;
+            hasLostWatch = true;
+            own.onBroken(null);
+            loop.router().members().close(own);
+        }
     }
 
     /** Sends a command on the lane of WATCH. */
@@ -270,6 +283,7 @@ final class ClientTransaction {
         if (client.hasPendingReplies()) {
             return false;
         }
+        dropLaneOfFormerOwner();
         int keySlot = keys.slot(request);
         if (keySlot == RequestKeys.SEVERAL_SLOTS || watchedSlot >= 0 && keySlot != watchedSlot) {
             client.replyError(RouteErrors.CROSS_SLOT);

@@ -18,6 +18,7 @@ import java.util.function.LongConsumer;
 
 import io.varve.server.config.ServerConfig;
 import io.varve.server.tls.TlsContext;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The connection to a primary: requests of the handshake, the snapshot, acknowledgements. Confined to one thread,
