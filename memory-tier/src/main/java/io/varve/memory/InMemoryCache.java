@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.function.LongUnaryOperator;
 
 import io.varve.memory.config.CacheConfig;
+import io.varve.memory.eviction.PinnedItems;
 import io.varve.memory.expiry.DueCount;
 import io.varve.memory.index.KeyHash;
 import io.varve.memory.index.vector.TagScanners;
@@ -361,7 +362,9 @@ public final class InMemoryCache implements Cache {
                 totals.expired, totals.evicted,
                 maintenance.limitedCycles(),
                 totals.segmentsCleaned, totals.segmentsFreedWhole, totals.bytesMoved, totals.bytesReclaimed,
-                totals.reclaimCost, totals.bytesWritten, totals.fieldsExpired);
+                totals.reclaimCost, totals.bytesWritten, totals.fieldsExpired,
+                context.pinnedItems.keys(context.databases::isAttached),
+                context.pinnedItems.bytes(context.databases::isAttached));
     }
 
     private static List<CacheStats.Database> databases(ShardTotals totals, KeyspaceStats.Figures counted) {
@@ -483,9 +486,11 @@ public final class InMemoryCache implements Cache {
             shard.lock();
         }
         try {
+            PinnedItems walked = new PinnedItems(Databases.PHYSICAL);
             for (Shard shard : shards) {
-                ShardIntegrity.check(shard, context, problems::add);
+                ShardIntegrity.check(shard, context, walked, problems::add);
             }
+            problems.addAll(context.pinnedItems.differences(walked));
         } finally {
             for (Shard shard : shards) {
                 shard.unlock();

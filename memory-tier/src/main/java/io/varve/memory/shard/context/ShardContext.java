@@ -6,6 +6,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.eviction.PinnedItems;
 import io.varve.memory.eviction.PinnedKeys;
 import io.varve.memory.index.KeyHash;
 import io.varve.memory.index.TagScanner;
@@ -40,6 +41,8 @@ public final class ShardContext {
     public final int largeThresholdBytes;
     /** The keys that eviction must not remove. */
     public final PinnedKeys pins = new PinnedKeys();
+    /** The count of the items that are pinned until they are unpinned. */
+    public final PinnedItems pinnedItems = new PinnedItems(Databases.PHYSICAL);
 
     /** Bytes that writes were refused; the next thread that frees memory clears it. */
     public final AtomicLong refusedBytes = new AtomicLong();
