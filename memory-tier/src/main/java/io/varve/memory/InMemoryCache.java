@@ -8,6 +8,7 @@ import java.util.function.LongUnaryOperator;
 import io.varve.memory.config.CacheConfig;
 import io.varve.memory.eviction.PinnedItems;
 import io.varve.memory.expiry.DueCount;
+import io.varve.memory.hotkeys.HotKeys;
 import io.varve.memory.index.KeyHash;
 import io.varve.memory.index.vector.TagScanners;
 import io.varve.memory.item.ChangeListener;
@@ -88,6 +89,7 @@ public final class InMemoryCache implements Cache {
         this.maintenance = new Maintenance(context, shards, reclaimer, lazyFree, keyspaceStats, penalties, learning,
                 demand,
                 config);
+        context.findHotKeys(config.hotKeys());
     }
 
     /** The state that the shards share. */
@@ -438,6 +440,12 @@ public final class InMemoryCache implements Cache {
     }
 
     @Override
+    public @Nullable List<HotKeys.HotKey> hotKeys(int database, int count) {
+        HotKeys found = context.hotKeys();
+        return found == null ? null : found.hottest(context.databases.physical(database), count);
+    }
+
+    @Override
     public CacheConfig config() {
         return config;
     }
@@ -467,6 +475,7 @@ public final class InMemoryCache implements Cache {
         context.budget
                 .reserve(
                         MemoryReclaimer.keptBytes(wanted.shards(), wanted.segmentSizeBytes(), wanted.maxMemoryBytes()));
+        context.findHotKeys(wanted.hotKeys());
         maintenance.reconfigure(wanted);
         penalties.reconfigure(wanted);
         learning.reconfigure(wanted);

@@ -312,6 +312,7 @@ final class InMemorySession implements CacheSession {
     private boolean findInCopy(Key key, Item item) {
         boolean found = reader().find(key, item);
         touchesReadItem |= found && touching;
+        accesses.countRead(key, found && touching);
         return found;
     }
 
@@ -330,6 +331,7 @@ final class InMemorySession implements CacheSession {
         }
         if (touching) {
             accesses.read(shard, key, item, found, nowMillis);
+            accesses.countRead(key, found);
         }
         return found;
     }
