@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.function.LongUnaryOperator;
 
 import io.varve.memory.config.CacheConfig;
+import io.varve.memory.hotkeys.HotKeys;
 import io.varve.memory.item.ChangeListener;
 import io.varve.memory.item.ItemCapture;
 import io.varve.memory.item.SecondaryTier;
@@ -256,6 +257,15 @@ public interface Cache extends AutoCloseable {
 
     /** Demotes evicted items to this tier from now on. */
     void attachSecondaryTier(SecondaryTier tier);
+
+    /**
+     * The most read keys of a logical database in the last seconds, estimated from samples, the most read first.
+     *
+     * @param count the most keys
+     * @return null if {@link CacheConfig#hotKeys} disables it
+     */
+    @org.jspecify.annotations.Nullable
+    List<HotKeys.HotKey> hotKeys(int database, int count);
 
     /** The present epochs of the databases; {@link #flush} and {@link #swap} change them. */
     Epochs epochs();

@@ -241,6 +241,22 @@ public interface CacheSession {
      */
     void access(Item item, long idleSeconds, int frequency);
 
+    /**
+     * Pins a found item: it is not evicted until it is unpinned. The pin belongs to the key, so an item that replaces
+     * this one is pinned too; it ends when the key is deleted or expires.
+     *
+     * @param maxPinnedBytes the most bytes that all pinned items may take with it; those of items that grow later may
+     *     exceed it
+     * @return false if they would take more; true also if it is pinned already
+     */
+    boolean pinItem(Item item, long maxPinnedBytes);
+
+    /** Unpins a found item; false if it was not pinned. */
+    boolean unpinItem(Item item);
+
+    /** Whether a found item is pinned. */
+    boolean isPinned(Item item);
+
     /** The memory of the item in bytes: its own, its nodes if it is a tree, its index slot, its expiry entry. */
     long memoryUsage(Item item);
 

@@ -6,7 +6,9 @@ import java.util.Objects;
 import java.util.function.LongUnaryOperator;
 
 import io.varve.memory.config.CacheConfig;
+import io.varve.memory.eviction.PinnedItems;
 import io.varve.memory.expiry.DueCount;
+import io.varve.memory.hotkeys.HotKeys;
 import io.varve.memory.index.KeyHash;
 import io.varve.memory.index.vector.TagScanners;
 import io.varve.memory.item.ChangeListener;
@@ -87,6 +89,7 @@ public final class InMemoryCache implements Cache {
         this.maintenance = new Maintenance(context, shards, reclaimer, lazyFree, keyspaceStats, penalties, learning,
                 demand,
                 config);
+        context.findHotKeys(config.hotKeys());
     }
 
     /** The state that the shards share. */
@@ -361,7 +364,9 @@ public final class InMemoryCache implements Cache {
                 totals.expired, totals.evicted,
                 maintenance.limitedCycles(),
                 totals.segmentsCleaned, totals.segmentsFreedWhole, totals.bytesMoved, totals.bytesReclaimed,
-                totals.reclaimCost, totals.bytesWritten, totals.fieldsExpired);
+                totals.reclaimCost, totals.bytesWritten, totals.fieldsExpired,
+                context.pinnedItems.keys(context.databases::isAttached),
+                context.pinnedItems.bytes(context.databases::isAttached));
     }
 
     private static List<CacheStats.Database> databases(ShardTotals totals, KeyspaceStats.Figures counted) {
@@ -435,6 +440,12 @@ public final class InMemoryCache implements Cache {
     }
 
     @Override
+    public @Nullable List<HotKeys.HotKey> hotKeys(int database, int count) {
+        HotKeys found = context.hotKeys();
+        return found == null ? null : found.hottest(context.databases.physical(database), count);
+    }
+
+    @Override
     public CacheConfig config() {
         return config;
     }
@@ -464,6 +475,7 @@ public final class InMemoryCache implements Cache {
         context.budget
                 .reserve(
                         MemoryReclaimer.keptBytes(wanted.shards(), wanted.segmentSizeBytes(), wanted.maxMemoryBytes()));
+        context.findHotKeys(wanted.hotKeys());
         maintenance.reconfigure(wanted);
         penalties.reconfigure(wanted);
         learning.reconfigure(wanted);
@@ -483,9 +495,11 @@ public final class InMemoryCache implements Cache {
             shard.lock();
         }
         try {
+            PinnedItems walked = new PinnedItems(Databases.PHYSICAL);
             for (Shard shard : shards) {
-                ShardIntegrity.check(shard, context, problems::add);
+                ShardIntegrity.check(shard, context, walked, problems::add);
             }
+            problems.addAll(context.pinnedItems.differences(walked));
         } finally {
             for (Shard shard : shards) {
                 shard.unlock();

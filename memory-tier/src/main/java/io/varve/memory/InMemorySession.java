@@ -313,6 +313,7 @@ final class InMemorySession implements CacheSession {
     private boolean findInCopy(Key key, Item item) {
         boolean found = reader().find(key, item);
         touchesReadItem |= found && touching;
+        accesses.countRead(key, found && touching);
         return found;
     }
 
@@ -331,6 +332,7 @@ final class InMemorySession implements CacheSession {
         }
         if (touching) {
             accesses.read(shard, key, item, found, nowMillis);
+            accesses.countRead(key, found);
         }
         return found;
     }
@@ -352,8 +354,7 @@ final class InMemorySession implements CacheSession {
     @Override
     public boolean findForWriting(Key key, Item item) {
         assert !isReadingOptimistically : "an optimistic read changes nothing";
-        Shard shard = shards[key.shard()];
-        shard.aboutToChange(key);
+        Shard shard = changing(key);
         boolean found = shard.findForWriting(key, item, nowMillis, touching);
         if (found && touching) {
             shard.penalties().writtenInPlace(item);
@@ -389,6 +390,21 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
+    public boolean pinItem(Item item, long maxPinnedBytes) {
+        return shardOf(item).pins().pin(item, maxPinnedBytes);
+    }
+
+    @Override
+    public boolean unpinItem(Item item) {
+        return shardOf(item).pins().unpin(item);
+    }
+
+    @Override
+    public boolean isPinned(Item item) {
+        return ItemLayout.isPinned(item.address());
+    }
+
+    @Override
     public long memoryUsage(Item item) {
         return shardOf(item).memoryUsage(item);
     }
@@ -401,16 +417,14 @@ final class InMemorySession implements CacheSession {
     @Override
     public void put(Key key, Item item, ItemType type, int encoding, int valueLength, int capacity,
             long expireAtMillis) {
-        shards[key.shard()].aboutToChange(key);
-        Shard shard = shards[key.shard()];
+        Shard shard = changing(key);
         shard.put(key, item, type, encoding, valueLength, capacity, expireAtMillis, hint, nowMillis, notifying);
         accesses.made(shard, key, item, nowMillis);
     }
 
     @Override
     public void set(Key key, ItemType type, int encoding, long valueAddress, int valueLength, long expireAtMillis) {
-        shards[key.shard()].aboutToChange(key);
-        Shard shard = shards[key.shard()];
+        Shard shard = changing(key);
         long written = shard.set(key, type, encoding, valueAddress, valueLength, expireAtMillis, hint, nowMillis);
         accesses.made(shard, key, written, valueLength, nowMillis);
         changes++;
@@ -419,8 +433,7 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public void putRun(Key key, Item item, ValueRun run, int encoding, long expireAtMillis) {
-        shards[key.shard()].aboutToChange(key);
-        Shard shard = shards[key.shard()];
+        Shard shard = changing(key);
         shard.largeValues().put(key, item, (LargeRun) run, encoding, expireAtMillis, hint, nowMillis);
         accesses.made(shard, key, item, nowMillis);
         changes++;
@@ -435,8 +448,7 @@ final class InMemorySession implements CacheSession {
     @Override
     public boolean restore(Key key, ItemType type, int encoding, byte[] value, int from, int valueLength,
             long expireAtMillis, int access, int penaltyClass) {
-        shards[key.shard()].aboutToChange(key);
-        return shards[key.shard()].restore(key, type, encoding, value, from, valueLength, expireAtMillis, access,
+        return changing(key).restore(key, type, encoding, value, from, valueLength, expireAtMillis, access,
                 penaltyClass, nowMillis);
     }
 
@@ -452,14 +464,12 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public void resize(Key key, Item item, int encoding, int valueLength, int capacity) {
-        shards[key.shard()].aboutToChange(key);
-        shards[key.shard()].resize(key, item, encoding, valueLength, capacity, nowMillis);
+        changing(key).resize(key, item, encoding, valueLength, capacity, nowMillis);
     }
 
     @Override
     public void encoding(Key key, Item item, int encoding) {
-        shards[key.shard()].aboutToChange(key);
-        shards[key.shard()].encoding(item, encoding);
+        changing(key).encoding(item, encoding);
     }
 
     @Override
@@ -476,8 +486,7 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public boolean delete(Key key) {
-        shards[key.shard()].aboutToChange(key);
-        boolean deleted = shards[key.shard()].delete(key, nowMillis);
+        boolean deleted = changing(key).delete(key, nowMillis);
         if (deleted) {
             changes++;
         } else {
@@ -488,8 +497,7 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public void expire(Key key, Item item, long expireAtMillis) {
-        shards[key.shard()].aboutToChange(key);
-        Shard shard = shards[key.shard()];
+        Shard shard = changing(key);
         shard.keyExpiry().expire(key, item, expireAtMillis, nowMillis);
         accesses.expires(key, item, expireAtMillis, nowMillis);
         changes++;
@@ -499,14 +507,12 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public void keepFieldTimes(Key key, Item item, long earliestMillis) {
-        shards[key.shard()].aboutToChange(key);
-        shards[key.shard()].collections().keepFieldTimes(key, item, earliestMillis, nowMillis);
+        changing(key).collections().keepFieldTimes(key, item, earliestMillis, nowMillis);
     }
 
     @Override
     public void forgetFieldTimes(Key key, Item item) {
-        shards[key.shard()].aboutToChange(key);
-        shards[key.shard()].collections().forgetFieldTimes(key, item, nowMillis);
+        changing(key).collections().forgetFieldTimes(key, item, nowMillis);
     }
 
     @Override
@@ -522,8 +528,7 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public void makeTree(Key key, Item item, CollectionTree tree, long expireAtMillis, TreeFiller filler) {
-        shards[key.shard()].aboutToChange(key);
-        Shard shard = shards[key.shard()];
+        Shard shard = changing(key);
         shard.collections().make(key, item, tree, expireAtMillis, filler, hint, nowMillis);
         accesses.made(shard, key, item, nowMillis);
     }
@@ -531,8 +536,7 @@ final class InMemorySession implements CacheSession {
     @Override
     public void moveTree(Key from, Item item, Key to, Item written, long expireAtMillis) {
         shards[from.shard()].aboutToChange(from);
-        shards[to.shard()].aboutToChange(to);
-        Shard shard = shards[to.shard()];
+        Shard shard = changing(to);
         if (from.shard() == to.shard()) {
             shard.collections().move(from, item, to, written, expireAtMillis, hint, nowMillis);
             changes++;
@@ -547,8 +551,7 @@ final class InMemorySession implements CacheSession {
     @Override
     public boolean moveRun(Key from, Item item, Key to, Item written) {
         shards[from.shard()].aboutToChange(from);
-        shards[to.shard()].aboutToChange(to);
-        Shard target = shards[to.shard()];
+        Shard target = changing(to);
         if (!shards[from.shard()].largeValues().move(from, item, target, to, written, hint, nowMillis, notifying)) {
             return false;
         }
@@ -560,8 +563,7 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public void copyTree(Key from, Item item, Key to, Item written, long expireAtMillis) {
-        shards[to.shard()].aboutToChange(to);
-        Shard shard = shards[to.shard()];
+        Shard shard = changing(to);
         shard.collections().copy(shards[from.shard()].collections(), item, to, written, expireAtMillis, hint,
                 nowMillis);
         changes++;
@@ -587,6 +589,13 @@ final class InMemorySession implements CacheSession {
     @Override
     public boolean random(int database, ItemVisitor visitor) {
         return keyspaceScan.random(database, nowMillis, visitor);
+    }
+
+    /** The shard of a key that is about to change. */
+    private Shard changing(Key key) {
+        Shard shard = shards[key.shard()];
+        shard.aboutToChange(key);
+        return shard;
     }
 
     private Shard shardOf(Item item) {

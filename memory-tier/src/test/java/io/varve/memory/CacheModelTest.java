@@ -40,10 +40,11 @@ final class CacheModelTest {
     private static final int OPERATIONS = TestBudget.ofInt("varve.model.operations", 15_000, 150_000);
     private static final int FEW_OPERATIONS = 1_000;
     private static final int DATABASES = 3;
+    private static final int MAX_PINNED_BYTES = 128 << 10;
 
     // Compared by its bytes, never by equals.
     @SuppressWarnings("ArrayRecordComponent")
-    private record Value(byte[] bytes, long expireAtMillis) {}
+    private record Value(byte[] bytes, long expireAtMillis, boolean isPinned) {}
 
     private record Name(int database, String key) {}
 
@@ -136,7 +137,9 @@ final class CacheModelTest {
                 assertThat(evictionAllowed).as("eviction under NOEVICTION").isTrue();
             }
             if (change == Change.EVICTED && database >= 0) {
-                model.remove(new Name(database, text(Memory.toArray(keyAddress, keyLength))));
+                Name name = new Name(database, text(Memory.toArray(keyAddress, keyLength)));
+                Value value = model.remove(name);
+                assertThat(value != null && value.isPinned).as("eviction of the pinned %s", name).isFalse();
             }
         });
         try (CacheFixture fixture = new CacheFixture(cache)) {
@@ -165,7 +168,7 @@ final class CacheModelTest {
             byte[] value = new byte[10];
             if (fixture.cache.admit(1000)) {
                 fixture.set(0, CacheFixture.bytes(name.key), value, Item.NEVER);
-                model.put(name, new Value(value, Item.NEVER));
+                put(name, value, Item.NEVER);
             }
         }
     }
@@ -206,9 +209,36 @@ final class CacheModelTest {
                 if (model.containsKey(name) && fixture.cache.itemClasses() > 1) {
                     hint(fixture, random, name);
                 }
+                pin(fixture, random, name, where);
             }
             default -> rare(fixture, random, database);
         }
+    }
+
+    /** A new value keeps the pin of the key. */
+    private void put(Name name, byte[] bytes, long expireAtMillis) {
+        forget(name, ticker.wallMillis());
+        Value old = model.get(name);
+        model.put(name, new Value(bytes, expireAtMillis, old != null && old.isPinned));
+    }
+
+    private void pin(CacheFixture fixture, SplittableRandom random, Name name, String where) {
+        forget(name, ticker.wallMillis());
+        Value value = model.get(name);
+        if (value == null) {
+            return;
+        }
+        boolean[] isPinned = {value.isPinned};
+        fixture.withItem(name.database, CacheFixture.bytes(name.key), item -> {
+            assertThat(fixture.session.isPinned(item)).as(where + " " + name).isEqualTo(value.isPinned);
+            if (random.nextInt(3) == 0) {
+                assertThat(fixture.session.unpinItem(item)).as(where + " " + name).isEqualTo(value.isPinned);
+                isPinned[0] = false;
+            } else {
+                isPinned[0] = fixture.session.pinItem(item, MAX_PINNED_BYTES);
+            }
+        });
+        model.put(name, new Value(value.bytes, value.expireAtMillis, isPinned[0]));
     }
 
     private void hint(CacheFixture fixture, SplittableRandom random, Name name) {
@@ -335,7 +365,7 @@ final class CacheModelTest {
         long expireAt = random.nextBoolean() ? Item.NEVER : ticker.wallMillis() + 1 + random.nextInt(3000);
         try {
             fixture.putRun(name.database, key, run, expireAt);
-            model.put(name, new Value(value, expireAt));
+            put(name, value, expireAt);
         } catch (CacheFullException full) {
             assertThat(full.bytes()).isNotNegative();
         }
@@ -369,7 +399,7 @@ final class CacheModelTest {
         }
         try {
             fixture.set(name.database, CacheFixture.bytes(name.key), value, keptExpiry);
-            model.put(name, new Value(value, expireAt));
+            put(name, value, expireAt);
         } catch (CacheFullException full) {
             // Refused: the key is unchanged, as its next read shows.
             assertThat(full.bytes()).isNotNegative();
@@ -385,7 +415,7 @@ final class CacheModelTest {
         try {
             boolean there = fixture.expire(name.database, CacheFixture.bytes(name.key), expireAt);
             if (old != null && there) {
-                model.put(name, new Value(old.bytes, expireAt));
+                put(name, old.bytes, expireAt);
             }
             assertThat(there).as(where).isEqualTo(model.containsKey(name));
         } catch (CacheFullException full) {
@@ -407,7 +437,7 @@ final class CacheModelTest {
                 if (length > old.bytes.length) {
                     Arrays.fill(grown, old.bytes.length, length, fill);
                 }
-                model.put(name, new Value(grown, old.expireAtMillis));
+                put(name, grown, old.expireAtMillis);
             }
         } catch (CacheFullException full) {
             assertThat(full.bytes()).isNotNegative();
@@ -428,7 +458,8 @@ final class CacheModelTest {
                     CacheFixture.bytes(to.key));
             assertThat(moved != null).as(where).isEqualTo(old != null);
             if (moved != null && moved) {
-                model.put(to, java.util.Objects.requireNonNull(model.remove(from)));
+                Value value = java.util.Objects.requireNonNull(model.remove(from));
+                put(to, value.bytes, value.expireAtMillis);
             }
         } catch (CacheFullException full) {
             assertThat(full.bytes()).isNotNegative();
@@ -453,7 +484,13 @@ final class CacheModelTest {
                     .isEqualTo(value.bytes);
             assertThat(fixture.expireAt(name.database, CacheFixture.bytes(name.key))).as(where + " " + name)
                     .isEqualTo(value.expireAtMillis);
+            fixture.withItem(name.database, CacheFixture.bytes(name.key),
+                    item -> assertThat(fixture.session.isPinned(item)).as(where + " " + name)
+                            .isEqualTo(value.isPinned));
         });
+        // Those that have expired count until they are removed.
+        assertThat(fixture.cache.stats().pinnedItems()).as(where)
+                .isGreaterThanOrEqualTo(model.values().stream().filter(Value::isPinned).count());
         assertThat(fixture.cache.stats().usedBytes()).as(where).isLessThanOrEqualTo(
                 fixture.cache.stats().chargedBytes() + 1);
     }

@@ -98,7 +98,7 @@ public final class CacheAsideClient extends DB {
 
     /** Called by YCSB for all clients before the first is started. */
     public CacheAsideClient() {
-        this(WireCache::open, PreciseDelay::new);
+        this(DividedCache::open, PreciseDelay::new);
     }
 
     CacheAsideClient(CacheOpener caches, Supplier<Delay> delays) {

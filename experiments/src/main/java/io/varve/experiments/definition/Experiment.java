@@ -159,9 +159,12 @@ public record Experiment(String name, String title, @JsonAlias("asks") String qu
      * @param jvm options of its JVM beside the launcher's own
      * @param allocator shared libraries, of which the first one found replaces malloc; null for the server's own
      * @param client properties of YCSB's client that only this server gets; for penalty only
+     * @param primaries the number of such servers, each with a replica, among which clients divide the keys and the
+     *     memory; null for one server alone. For penalty only
      */
     public record Configuration(Server server, String group, Map<String, String> settings, @Nullable String about,
-            @Nullable String jvm, @Nullable String allocator, @Nullable Map<String, String> client) {
+            @Nullable String jvm, @Nullable String allocator, @Nullable Map<String, String> client,
+            @Nullable Integer primaries) {
         /** Number of event loops of its server; 1 if it is not stated. */
         public int eventLoops() {
             return Integer.parseInt(settings.getOrDefault("io-threads", "1"));

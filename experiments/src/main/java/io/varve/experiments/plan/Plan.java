@@ -211,7 +211,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 });
             } else if (target.matches("[^:\\s]+:\\d{1,5}")) {
                 result.put(target, new Configuration(Server.REMOTE, target, Map.of(), "the server at " + target,
-                        null, null, null));
+                        null, null, null, null));
             } else if (!target.equals("varve")) {
                 throw new InvalidExperimentException("--against '" + target + "': expected varve, redis, HOST:PORT");
             }

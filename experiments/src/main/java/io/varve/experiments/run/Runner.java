@@ -140,7 +140,8 @@ public final class Runner {
             throw new IOException("its memory is a share of the final content of " + measuring.get().id()
                     + ", and that run is not complete");
         }
-        return String.valueOf(Math.round(bytes * plan.penalty(run).share()));
+        int servers = Objects.requireNonNullElse(configuration.primaries(), 1);
+        return String.valueOf(Math.round(bytes * plan.penalty(run).share() / servers));
     }
 
     private static String serverCores(Configuration configuration, Pinning pinning) {

@@ -2,6 +2,7 @@ package io.varve.experiments.server;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
@@ -29,6 +30,11 @@ public interface Target extends AutoCloseable {
     /** The pause log of its JVM; empty if there is none. */
     default Optional<Path> pauseLog() {
         return Optional.empty();
+    }
+
+    /** The servers among which clients divide the keys; this one alone, unless it stands for several. */
+    default List<Target> members() {
+        return List.of(this);
     }
 
     /** The reason of the server's end, in a few words; null while it is alive or its state is unknown. */

@@ -50,13 +50,22 @@ public final class Targets {
      * Starts a server, or connects to a running one.
      *
      * @param embedded whether Varve runs inside this process
-     * @param maxmemory the limit in redis.conf syntax
+     * @param maxmemory the limit of each server, in redis.conf syntax
      * @param cores the cores to pin it to, in taskset's syntax; empty for none
      * @param directory receives its output
      * @param pauses whether a JVM logs its pauses there
      */
     public Target open(Configuration configuration, boolean embedded, String maxmemory, String cores, Path directory,
             boolean pauses) throws IOException {
+        Integer primaries = configuration.primaries();
+        return primaries == null
+                ? openOne(configuration, embedded, maxmemory, cores, directory, pauses)
+                : DividedTarget.start(primaries, directory,
+                        inside -> openOne(configuration, false, maxmemory, cores, inside, pauses));
+    }
+
+    private Target openOne(Configuration configuration, boolean embedded, String maxmemory, String cores,
+            Path directory, boolean pauses) throws IOException {
         return switch (configuration.server()) {
             case VARVE -> embedded
                     ? EmbeddedTarget.start(settings(configuration, directory), maxmemory)

@@ -1,6 +1,7 @@
 package io.varve.experiments.wire;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
@@ -11,6 +12,8 @@ import java.util.OptionalLong;
  * <p>Fields keep Redis's names; only values such as {@code db0:keys=1,expires=1,avg_ttl=0} have parts.
  */
 public final class ServerInfo {
+    private static final String DATABASE = "db\\d+";
+
     private final Map<String, String> fields;
 
     private ServerInfo(Map<String, String> fields) {
@@ -25,6 +28,20 @@ public final class ServerInfo {
                 fields.put(line.substring(0, colon), line.substring(colon + 1).strip());
             }
         });
+        return new ServerInfo(Map.copyOf(fields));
+    }
+
+    /** The sums of some fields, and of the keys, over several servers; of other fields those of the first server. */
+    public static ServerInfo total(List<ServerInfo> servers, List<String> summed) {
+        Map<String, String> fields = new HashMap<>(servers.getFirst().fields);
+        for (String field : summed) {
+            if (servers.stream().allMatch(each -> each.number(field).isPresent())) {
+                fields.put(field,
+                        String.valueOf(servers.stream().mapToLong(each -> each.number(field).orElseThrow()).sum()));
+            }
+        }
+        fields.keySet().removeIf(field -> field.matches(DATABASE));
+        fields.put("db0", "keys=" + servers.stream().mapToLong(ServerInfo::keys).sum());
         return new ServerInfo(Map.copyOf(fields));
     }
 
@@ -48,7 +65,7 @@ public final class ServerInfo {
     public long keys() {
         long keys = 0;
         for (Map.Entry<String, String> field : fields.entrySet()) {
-            if (field.getKey().matches("db\\d+")) {
+            if (field.getKey().matches(DATABASE)) {
                 for (String part : field.getValue().split(",", -1)) {
                     if (part.startsWith("keys=")) {
                         keys += Long.parseLong(part.substring("keys=".length()));

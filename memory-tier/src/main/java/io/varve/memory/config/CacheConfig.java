@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param hashSeed the seed of the index hash: random in production, fixed in tests
  * @param ticker the time source
  * @param curves whether accesses are recorded for the miss-ratio curve
+ * @param hotKeys whether reads are sampled to find the most read keys
  * @param penalties whether the cost of misses is measured
  * @param demand how the demand for each penalty class is watched, if penalties are tracked and there is a secondary
  *     tier; null disables it
@@ -37,7 +38,7 @@ public record CacheConfig(long maxMemoryBytes, int databases, int shards, int se
         EvictionPolicy evictionPolicy, int evictionSamples, CleanerPolicy cleanerPolicy,
         ExpireAlgorithm expireAlgorithm, int expireBaseMillis, int expireBuckets, int expireCycleMillis,
         boolean activeExpire, long hashSeed, Ticker ticker, CurveSettings curves,
-        PenaltySettings penalties, @Nullable DemandSettings demand, @Nullable KeySlots keySlots) {
+        boolean hotKeys, PenaltySettings penalties, @Nullable DemandSettings demand, @Nullable KeySlots keySlots) {
     private static final java.security.SecureRandom SEEDS = new java.security.SecureRandom();
 
     /** The defaults of a server, with the given limit. */
@@ -140,6 +141,10 @@ public record CacheConfig(long maxMemoryBytes, int databases, int shards, int se
         return toBuilder().curves(value).build();
     }
 
+    public CacheConfig withHotKeys(boolean value) {
+        return toBuilder().hotKeys(value).build();
+    }
+
     public CacheConfig withPenalties(PenaltySettings value) {
         return toBuilder().penalties(value).build();
     }
@@ -182,6 +187,7 @@ public record CacheConfig(long maxMemoryBytes, int databases, int shards, int se
         private long hashSeed = SEEDS.nextLong();
         private Ticker ticker = Ticker.system();
         private CurveSettings curves = CurveSettings.OFF;
+        private boolean hotKeys;
         private PenaltySettings penalties = PenaltySettings.OFF;
         private @Nullable DemandSettings demand;
         private @Nullable KeySlots keySlots;
@@ -207,6 +213,7 @@ public record CacheConfig(long maxMemoryBytes, int databases, int shards, int se
             hashSeed = config.hashSeed;
             ticker = config.ticker;
             curves = config.curves;
+            hotKeys = config.hotKeys;
             penalties = config.penalties;
             demand = config.demand;
             keySlots = config.keySlots;
@@ -292,6 +299,11 @@ public record CacheConfig(long maxMemoryBytes, int databases, int shards, int se
             return this;
         }
 
+        public Builder hotKeys(boolean value) {
+            hotKeys = value;
+            return this;
+        }
+
         public Builder penalties(PenaltySettings value) {
             penalties = value;
             return this;
@@ -311,7 +323,7 @@ public record CacheConfig(long maxMemoryBytes, int databases, int shards, int se
         public CacheConfig build() {
             return new CacheConfig(maxMemoryBytes, databases, shards, segmentSizeBytes, maxOpenSegments, evictionPolicy,
                     evictionSamples, cleanerPolicy, expireAlgorithm, expireBaseMillis, expireBuckets, expireCycleMillis,
-                    activeExpire, hashSeed, ticker, curves, penalties, demand, keySlots);
+                    activeExpire, hashSeed, ticker, curves, hotKeys, penalties, demand, keySlots);
         }
     }
 }

@@ -2,6 +2,8 @@ package io.varve.memory.learning;
 
 import java.util.Objects;
 
+import io.varve.memory.hotkeys.HotKeyProbe;
+import io.varve.memory.hotkeys.HotKeys;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
 import io.varve.memory.locality.AccessProbe;
@@ -24,6 +26,8 @@ public final class AccessRecording {
     private final ShardContext context;
     private @Nullable AccessRecorder recorder;
     private @Nullable AccessProbe probe;
+    private @Nullable HotKeys hotKeys;
+    private @Nullable HotKeyProbe hotKeyProbe;
     /** The highest class number of the recorder; 0 if it does not distinguish classes. */
     private int lastClass;
 
@@ -38,6 +42,19 @@ public final class AccessRecording {
             recorder = present;
             probe = present == null ? null : present.newProbe();
             lastClass = present == null ? 0 : present.classes() - 1;
+        }
+        HotKeys wanted = context.hotKeys();
+        if (!Objects.equals(wanted, hotKeys)) {
+            hotKeys = wanted;
+            hotKeyProbe = wanted == null ? null : wanted.newProbe();
+        }
+    }
+
+    /** Counts a read for the most read keys. */
+    public void countRead(Key key, boolean found) {
+        HotKeyProbe present = hotKeyProbe;
+        if (present != null && found && present.isSampled()) {
+            present.sampled(key, context.databases.physical(key.database()));
         }
     }
 

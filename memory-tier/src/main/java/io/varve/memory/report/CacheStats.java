@@ -33,6 +33,8 @@ import java.util.List;
  * @param reclaimCost the sum of the utilization of all cleaned segments (redis-plus-plus, equation 2)
  * @param bytesWritten item bytes appended by writes
  * @param fieldsExpired hash fields removed by expiry
+ * @param pinnedItems items that are pinned until they are unpinned
+ * @param pinnedBytes bytes of their headers, keys, values and nodes
  */
 public record CacheStats(long maxMemoryBytes, long chargedBytes, long usedBytes, long datasetBytes, long liveBytes,
         long deadBytes, int segmentSizeBytes, long segmentsInUse, long segmentsFree,
@@ -40,7 +42,7 @@ public record CacheStats(long maxMemoryBytes, long chargedBytes, long usedBytes,
         List<Database> databases, long expiredUnreclaimed, long hits, long misses, long expired, long evicted,
         long expireCyclesLimited, long segmentsCleaned,
         long segmentsFreedWhole, long bytesMoved, long bytesReclaimed, double reclaimCost, long bytesWritten,
-        long fieldsExpired) {
+        long fieldsExpired, long pinnedItems, long pinnedBytes) {
     /**
      * One logical database. Immutable.
      *

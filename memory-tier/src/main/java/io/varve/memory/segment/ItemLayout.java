@@ -13,7 +13,7 @@ import io.varve.memory.offheap.Memory;
  *
  *  63         40 39       29 28        21 20     17 16      12 11  10   9    8    7    6    5   4   3 2    0
  * +-------------+-----------+------------+---------+----------+---+----+----+----+----+----+----+-----+-----+
- * |   access    | capacity  | key length | penalty | database | - |int.|fol.|slck|l.ca|l.ke|exp.| enc.| type|
+ * |   access    | capacity  | key length | penalty | database |pin|int.|fol.|slck|l.ca|l.ke|exp.| enc.| type|
  * |     24      |    11     |     8      |    4    |    5     | 1 | 1  | 1  | 1  | 1  | 1  | 1  |  2  |  3  |
  * +-------------+-----------+------------+---------+----------+---+----+----+----+----+----+----+-----+-----+
  *
@@ -62,8 +62,8 @@ public final class ItemLayout {
     private static final int SLACK_SHIFT = LONG_CAPACITY_SHIFT + 1;
     private static final int FOLLOWED_SHIFT = SLACK_SHIFT + 1;
     private static final int INTERNAL_SHIFT = FOLLOWED_SHIFT + 1;
-    private static final int UNUSED_SHIFT = INTERNAL_SHIFT + 1;
-    private static final int DATABASE_SHIFT = UNUSED_SHIFT + 1;
+    private static final int PINNED_SHIFT = INTERNAL_SHIFT + 1;
+    private static final int DATABASE_SHIFT = PINNED_SHIFT + 1;
     private static final int PENALTY_SHIFT = DATABASE_SHIFT + DATABASE_BITS;
     private static final int KEY_LENGTH_SHIFT = PENALTY_SHIFT + PENALTY_BITS;
     private static final int CAPACITY_SHIFT = KEY_LENGTH_SHIFT + KEY_LENGTH_BITS;
@@ -322,6 +322,16 @@ public final class ItemLayout {
 
     public static void internal(long address, boolean internal) {
         set(address, INTERNAL_SHIFT, 1, internal ? 1 : 0);
+    }
+
+    /** Whether the item is never evicted. */
+    public static boolean isPinned(long address) {
+        return get(address, PINNED_SHIFT, 1) != 0;
+    }
+
+    /** Pins or unpins the item. SAFETY: pinned items are counted; use {@code ShardPins}. */
+    public static void pinned(long address, boolean pinned) {
+        set(address, PINNED_SHIFT, 1, pinned ? 1 : 0);
     }
 
     /** Whether the item has expiry fields, used or not. */

@@ -50,8 +50,7 @@ public final class KeyExpiry {
         long location = item.location();
         int size = ItemLayout.size(item.address()) + ItemLayout.EXPIRY_BYTES;
         if (items.segments().extendTail(location, size, ShardItems.lifetimeClass(expireAt, nowMillis))) {
-            ItemLayout.insertExpiryFields(item.address());
-            return location;
+            return inPlace(location, item.address());
         }
         try {
             return copyWithExpiryFields(key, item, expireAt, nowMillis);
@@ -59,9 +58,14 @@ public final class KeyExpiry {
             if (!items.segments().extendTail(location, size)) {
                 throw full;
             }
-            ItemLayout.insertExpiryFields(item.address());
-            return location;
+            return inPlace(location, item.address());
         }
+    }
+
+    private long inPlace(long location, long address) {
+        ItemLayout.insertExpiryFields(address);
+        items.pins().grown(address, ItemLayout.EXPIRY_BYTES);
+        return location;
     }
 
     private long copyWithExpiryFields(Key key, Item item, long expireAt, long nowMillis) {

@@ -88,6 +88,7 @@ public final class LargeValues {
         ItemLayout.valueLength(address, valueLength);
         ItemLayout.encoding(address, encoding);
         items.segments().extendedLarge(location, capacity - before);
+        items.pins().grown(address, capacity - before);
         run.adoptedMillis(context.ticker.wallMillis());
         return true;
     }
@@ -117,6 +118,7 @@ public final class LargeValues {
         int length = source.valueLength();
         int capacity = source.capacity();
         long expireAt = source.expireAtMillis();
+        boolean isPinned = ItemLayout.isPinned(source.address());
         // One hold for the other key's item, and one in case of a refusal.
         run.retain();
         run.retain();
@@ -129,6 +131,9 @@ public final class LargeValues {
                 run.retain();
                 // Its entries in index and expiry were just freed, so this succeeds.
                 put(from, source, run, type, encoding, length, capacity, expireAt, hint, nowMillis, notifies);
+                if (isPinned) {
+                    items.pins().pin(source, Long.MAX_VALUE);
+                }
                 throw full;
             }
         } finally {

@@ -18,6 +18,7 @@ import io.varve.memory.shard.context.ShardLock;
 import io.varve.memory.shard.item.ItemAccess;
 import io.varve.memory.shard.item.ShardChanges;
 import io.varve.memory.shard.item.ShardItems;
+import io.varve.memory.shard.item.ShardPins;
 import io.varve.memory.shard.item.TimedHashes;
 import io.varve.memory.shard.learning.ShardPenalties;
 import org.jspecify.annotations.Nullable;
@@ -110,10 +111,7 @@ public final class Shard {
         lock.onUnlock(callback);
     }
 
-    /**
-     * Renews the reservation for the threads that were called last and delays other callbacks. The caller holds the
-     * shard.
-     */
+    /** Renews the reservation for the threads that were called last and delays other callbacks. For its holder. */
     public void renewReservation() {
         lock.renewReservation();
     }
@@ -235,7 +233,7 @@ public final class Shard {
         if (location == Index.NONE) {
             return false;
         }
-        bind(item, location, items.address(location));
+        items.bind(item, location, items.address(location));
         return true;
     }
 
@@ -257,10 +255,6 @@ public final class Shard {
             return Index.NONE;
         }
         return location;
-    }
-
-    private void bind(Item item, long location, long address) {
-        items.bind(item, location, address);
     }
 
     /** See {@link ItemFootprint#memoryUsage}. */
@@ -315,7 +309,7 @@ public final class Shard {
         long expireAt = expireAt(key, expireAtMillis, nowMillis);
         long location = place(key, type, encoding, valueLength, capacity, expireAt, expireAt, hint, nowMillis,
                 notifies);
-        bind(item, location, items.address(location));
+        items.bind(item, location, items.address(location));
     }
 
     /** The expiry time that a key will have. */
@@ -430,11 +424,11 @@ public final class Shard {
         long address = item.address();
         if (items.fitsInPlace(location, address, valueLength, ItemLayout.expireAtMillis(address))) {
             items.resizeInPlace(address, encoding, valueLength);
-            bind(item, location, address);
+            items.bind(item, location, address);
             return;
         }
         if (largeValues.extend(location, address, encoding, valueLength)) {
-            bind(item, location, address);
+            items.bind(item, location, address);
             return;
         }
         int kept = Math.min(valueLength, item.valueLength());
@@ -448,12 +442,12 @@ public final class Shard {
                 throw full;
             }
             items.resizeInPlace(address, encoding, valueLength);
-            bind(item, location, address);
+            items.bind(item, location, address);
             return;
         }
         Memory.copy(ItemLayout.valueAddress(address), ItemLayout.valueAddress(items.address(made)), kept);
         items.replace(key.hash(), location, made);
-        bind(item, made, items.address(made));
+        items.bind(item, made, items.address(made));
     }
 
     /** Creates the item with the capacity if there is memory for it, else without spare capacity. */
@@ -474,7 +468,7 @@ public final class Shard {
 
     public void encoding(Item item, int encoding) {
         ItemLayout.encoding(item.address(), encoding);
-        bind(item, item.location(), item.address());
+        items.bind(item, item.location(), item.address());
     }
 
     /** Deletes the key; false if it did not exist. */
@@ -524,6 +518,11 @@ public final class Shard {
     /** The access bits of its items. */
     public ItemAccess access() {
         return items.access();
+    }
+
+    /** Its pinned items. */
+    public ShardPins pins() {
+        return items.pins();
     }
 
     /** Its keys by database. */

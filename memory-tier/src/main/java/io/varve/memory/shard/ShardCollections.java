@@ -197,7 +197,9 @@ public final class ShardCollections {
         Memory.copy(source.valueAddress(), ItemLayout.valueAddress(address), source.valueLength());
         writeWord(address, expireAt);
         trees.moved(address, made);
-        // The old root item has no trees now.
+        // Before the old root item loses its trees: its bytes include those of its nodes.
+        items.pins().unpin(source);
+        items.pins().grown(address, ShardTrees.nodeBytes(address));
         TreeHeader.clear(source.valueAddress(), count);
         shard.changed(Change.SET, to.database(), to.address(), to.length());
         shard.deleteAnyway(from);

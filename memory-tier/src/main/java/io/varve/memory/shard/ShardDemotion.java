@@ -115,7 +115,8 @@ public final class ShardDemotion {
     }
 
     private boolean isDemotable(long location, long address) {
-        return (!context.evictionPolicy().onlyVolatile() || TimedHashes.expireAtMillis(address) != Item.NEVER)
+        return !ItemLayout.isPinned(address)
+                && (!context.evictionPolicy().onlyVolatile() || TimedHashes.expireAtMillis(address) != Item.NEVER)
                 && !(context.pins.isAny() && context.pins.contains(items.verifier().hashOf(location)));
     }
 

@@ -4,29 +4,34 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.function.Consumer;
 
+import io.varve.memory.eviction.PinnedItems;
 import io.varve.memory.index.Index;
 import io.varve.memory.item.Item;
 import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.segment.Location;
 import io.varve.memory.shard.context.Databases;
 import io.varve.memory.shard.context.ShardContext;
+import io.varve.memory.shard.item.ShardPins;
 import io.varve.memory.shard.item.TimedHashes;
 
 /** Walks a shard and reports every violated invariant. Guarded by the shard's lock; for tests. */
 public final class ShardIntegrity {
     private final Shard shard;
     private final ShardContext context;
+    private final PinnedItems pinned;
     private final Consumer<String> problems;
 
-    private ShardIntegrity(Shard shard, ShardContext context, Consumer<String> problems) {
+    private ShardIntegrity(Shard shard, ShardContext context, PinnedItems pinned, Consumer<String> problems) {
         this.shard = shard;
         this.context = context;
+        this.pinned = pinned;
         this.problems = problems;
     }
 
-    public static void check(Shard shard, ShardContext context, Consumer<String> problems) {
+    /** @param pinned receives the pinned items, which are counted for all shards together */
+    public static void check(Shard shard, ShardContext context, PinnedItems pinned, Consumer<String> problems) {
         Consumer<String> named = problem -> problems.accept("shard " + shard.number() + ": " + problem);
-        new ShardIntegrity(shard, context, named).check();
+        new ShardIntegrity(shard, context, pinned, named).check();
     }
 
     private void check() {
@@ -92,6 +97,9 @@ public final class ShardIntegrity {
         totals.items++;
         totals.classBytes[ItemLayout.penaltyClass(address)] += ItemLayout.size(address);
         totals.datasetBytes += ItemLayout.keyLength(address) + ItemLayout.valueLength(address);
+        if (ItemLayout.isPinned(address)) {
+            pinned.tryAdd(physical, ShardPins.bytes(address), Long.MAX_VALUE, any -> false);
+        }
         totals.large += Location.isLarge(location) ? 1 : 0;
         if (ItemLayout.isInternal(address)) {
             problems.accept("the index holds a node at " + location);

@@ -1,7 +1,9 @@
 package io.varve.memory.collection;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 
@@ -37,11 +39,13 @@ final class CollectionsModelTest {
     private static final int OPERATIONS = TestBudget.ofInt("varve.model.operations", 15_000, 150_000);
     private static final int KEYS = 12;
     private static final int FIELDS = 150;
+    private static final int MAX_PINNED_BYTES = 128 << 10;
 
     private final ManualTicker ticker = new ManualTicker();
     /** A hash's fields; a plain value's bytes under the empty field. */
     private final Map<String, Map<String, String>> model = new HashMap<>();
     private final Map<String, Long> times = new HashMap<>();
+    private final Set<String> pinned = new HashSet<>();
     private boolean healed;
 
     @ParameterizedTest
@@ -78,7 +82,9 @@ final class CollectionsModelTest {
         try (CollectionsFixture fixture = new CollectionsFixture(InMemoryCache.open(config, regions))) {
             fixture.cache.subscribe((change, shard, sequence, database, keyAddress, keyLength) -> {
                 if (change == Change.EVICTED && database >= 0) {
-                    forget(new String(Memory.toArray(keyAddress, keyLength), UTF_8));
+                    String name = new String(Memory.toArray(keyAddress, keyLength), UTF_8);
+                    assertThat(pinned).as("seed " + seed).doesNotContain(name);
+                    forget(name);
                 }
             });
             for (int i = 0; i < OPERATIONS; i++) {
@@ -104,12 +110,18 @@ final class CollectionsModelTest {
         times.remove(name);
     }
 
+    /** The key is deleted: its pin ends. */
+    private void delete(String name) {
+        forget(name);
+        pinned.remove(name);
+    }
+
     private void step(CollectionsFixture fixture, SplittableRandom random) {
         String name = "key" + random.nextInt(KEYS);
         expireModel();
         if (!fixture.cache.admit(3000)) {
             fixture.plain.delete(0, CacheFixture.bytes(name));
-            forget(name);
+            delete(name);
             return;
         }
         expireModel();
@@ -126,6 +138,7 @@ final class CollectionsModelTest {
             boolean past = ticker.wallMillis() > each.getValue();
             if (past) {
                 model.remove(each.getKey());
+                pinned.remove(each.getKey());
             }
             return past;
         });
@@ -137,7 +150,7 @@ final class CollectionsModelTest {
         switch (random.nextInt(30)) {
             case 0 -> {
                 assertThat(fixture.plain.delete(0, CacheFixture.bytes(name))).isEqualTo(there != null);
-                forget(name);
+                delete(name);
             }
             case 1 -> {
                 byte[] value = new byte[random.nextInt(1500)];
@@ -171,6 +184,12 @@ final class CollectionsModelTest {
                     fixture.cache.flush(0);
                     model.clear();
                     times.clear();
+                    pinned.clear();
+                }
+            }
+            case 7 -> {
+                if (there != null) {
+                    pin(fixture, random, name);
                 }
             }
             default -> {
@@ -188,6 +207,18 @@ final class CollectionsModelTest {
         }
     }
 
+    private void pin(CollectionsFixture fixture, SplittableRandom random, String name) {
+        fixture.plain.withItem(0, CacheFixture.bytes(name), item -> {
+            assertThat(fixture.session.isPinned(item)).isEqualTo(pinned.contains(name));
+            if (random.nextInt(3) == 0) {
+                fixture.session.unpinItem(item);
+                pinned.remove(name);
+            } else if (fixture.session.pinItem(item, MAX_PINNED_BYTES)) {
+                pinned.add(name);
+            }
+        });
+    }
+
     private void transferModel(String from, String to, Map<String, String> there, boolean move) {
         Long time = times.get(from);
         forget(to);
@@ -196,7 +227,7 @@ final class CollectionsModelTest {
             times.put(to, time);
         }
         if (move) {
-            forget(from);
+            delete(from);
         }
     }
 
@@ -217,13 +248,15 @@ final class CollectionsModelTest {
             return true;
         });
         if (there.isEmpty()) {
-            forget(name);
+            delete(name);
         }
     }
 
     private void checkAll(CollectionsFixture fixture, String when) {
         expireModel();
         assertThat(fixture.cache.checkIntegrity()).as(when).isEmpty();
+        // Those that have expired count until they are removed.
+        assertThat(fixture.cache.stats().pinnedItems()).as(when).isGreaterThanOrEqualTo(pinned.size());
         for (int i = 0; i < KEYS; i++) {
             String name = "key" + i;
             Map<String, String> there = model.get(name);

@@ -105,6 +105,7 @@ class ItemLayoutTest {
         check(0, ItemLayout.MAX_ACCESS, a -> ItemLayout.access(a), v -> ItemLayout.access(address, (int) v), 5);
         check(0, 1, a -> ItemLayout.isFollowed(a) ? 1 : 0, v -> ItemLayout.followed(address, v == 1), 6);
         check(0, 1, a -> ItemLayout.isInternal(a) ? 1 : 0, v -> ItemLayout.internal(address, v == 1), 7);
+        check(0, 1, a -> ItemLayout.isPinned(a) ? 1 : 0, v -> ItemLayout.pinned(address, v == 1), 13);
         check(Item.NEVER, ItemLayout.MAX_EXPIRE_AT_MILLIS, ItemLayout::expireAtMillis,
                 v -> ItemLayout.expireAtMillis(address, v), 8);
         check(0, ItemLayout.MAX_EXPIRE_AT_MILLIS, ItemLayout::expireAtMillis,
@@ -144,6 +145,7 @@ class ItemLayoutTest {
         fields.add((long) ItemLayout.valueLength(address));
         fields.add((long) ItemLayout.capacity(address));
         fields.add((long) ItemLayout.size(address));
+        fields.add(ItemLayout.isPinned(address) ? 1L : 0);
         return fields;
     }
 

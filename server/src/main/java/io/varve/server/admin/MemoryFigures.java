@@ -179,6 +179,9 @@ public record MemoryFigures(CacheStats stats, long bufferBytes, long logBytes, l
     }
 
     private void parts(List<Figure> all) {
+        all.add(new Figure("pinned_keys", "pinned.keys", "Keys that VARVE.PIN protects from eviction", Unit.COUNT,
+                stats.pinnedItems(), false));
+        bytes(all, "pinned_bytes", "pinned", "Items of these keys", stats.pinnedBytes());
         bytes(all, "mem_not_counted_for_evict", "not.counted.for.evict", "Always 0", 0);
         bytes(all, "mem_replication_backlog", "replication.backlog", "Change stream kept for replicas", backlogBytes);
         bytes(all, "mem_total_replication_buffers", "replication.buffers",

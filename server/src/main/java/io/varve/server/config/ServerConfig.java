@@ -260,6 +260,14 @@ public final class ServerConfig {
         return value;
     }
 
+    /** {@code pin-max-bytes}: the most bytes that pinned keys may take when one more is pinned. */
+    public long pinMaxBytes() {
+        String value = text("pin-max-bytes");
+        return value.endsWith("%")
+                ? maxMemoryBytes / 100 * Integer.parseInt(value.substring(0, value.length() - 1))
+                : Long.parseLong(value);
+    }
+
     public long number(String name) {
         String value = text(name);
         return value.equals("auto") ? 0 : Long.parseLong(value);
@@ -410,6 +418,7 @@ public final class ServerConfig {
                 .withExpireAlgorithm(ExpireAlgorithm.valueOf(upper("expire-algorithm")))
                 .withExpireBaseMillis(intNumber("expire-bucket-base-ms"))
                 .withExpireBuckets(intNumber("expire-buckets")).withExpireCycleMillis(intNumber("expire-cycle-ms"))
+                .withHotKeys(bool("hotkeys-tracking"))
                 .withCurves(new CurveSettings(bool("mrc-tracking"), number("mrc-window")))
                 .withPenalties(new PenaltySettings(bool("penalty-tracking"), intNumber("penalty-classes"),
                         intNumber("penalty-floor")))

@@ -175,6 +175,7 @@ public final class Settings {
         // Redis accepts any number. Here 64 sampled items determine the worst share of all, and more would not refine
         // it: a larger number is rejected rather than ignored.
         integer("maxmemory-samples", "5", 1, 64, CHANGEABLE);
+        add(new Setting("pin-max-bytes", Kind.MEMORY_OR_PERCENT, "10%", 0, MAX, List.of(), CHANGEABLE, null));
         aliased("hash-max-listpack-entries", "hash-max-ziplist-entries", Kind.INTEGER, "512", 0);
         aliased("hash-max-listpack-value", "hash-max-ziplist-value", Kind.MEMORY, "64", 0);
         integer("set-max-intset-entries", "512", 0, MAX, CHANGEABLE);
@@ -199,6 +200,7 @@ public final class Settings {
         integer("expire-buckets", "120", 2, 1 << 16, FIXED);
         integer("expire-cycle-ms", "100", 1, 60_000, CHANGEABLE);
         bool("touch-ahead", "yes", CHANGEABLE);
+        bool("hotkeys-tracking", "no", CHANGEABLE);
         bool("mrc-tracking", "no", CHANGEABLE);
         integer("mrc-window", Long.toString(CurveSettings.USUAL_WINDOW), CurveSettings.MIN_WINDOW, MAX, CHANGEABLE);
         bool("penalty-tracking", "no", CHANGEABLE);

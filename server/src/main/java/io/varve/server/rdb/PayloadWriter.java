@@ -141,8 +141,13 @@ public final class PayloadWriter {
      * @param expireAtMillis the key's expiry time, ms since the epoch, or {@link Item#NEVER}
      * @param idleSeconds seconds since its last access; -1 if unknown
      * @param frequency its logarithmic access count, 0 to 255; -1 if unknown
+     * @param isPinned whether it is never evicted
      */
-    public void entry(long key, int keyLength, long expireAtMillis, long idleSeconds, int frequency) {
+    public void entry(long key, int keyLength, long expireAtMillis, long idleSeconds, int frequency,
+            boolean isPinned) {
+        if (isPinned) {
+            auxiliary(RdbFileLayout.PINNED, RdbFileLayout.YES);
+        }
         if (expireAtMillis != Item.NEVER) {
             putByte(RdbFileLayout.EXPIRE_MILLIS);
             putLong(expireAtMillis);

@@ -45,5 +45,9 @@ final class RdbFileLayout {
     /** In Valkey's own files: a hash whose fields may have expiry times; elsewhere 22 is another format. */
     static final int VALKEY_HASH_TIMED = 22;
 
+    /** A field that precedes the entry of a pinned key. Redis ignores fields that it does not know, anywhere. */
+    static final String PINNED = "varve-pinned";
+    static final String YES = "1";
+
     private RdbFileLayout() {}
 }

@@ -51,6 +51,7 @@ public final class RdbReader {
     private long expireAtMillis;
     private long idleSeconds;
     private int frequency;
+    private boolean isPinned;
 
     /**
      * Reads the head of a file.
@@ -111,6 +112,7 @@ public final class RdbReader {
         expireAtMillis = Item.NEVER;
         idleSeconds = -1;
         frequency = -1;
+        isPinned = false;
         while (true) {
             long at = input.at();
             try {
@@ -175,7 +177,12 @@ public final class RdbReader {
         if (length <= MAX_AUXILIARY_BYTES) {
             input.begin(at, end - at);
             String name = readAscii();
-            sink.auxiliary(name, readAscii());
+            String text = readAscii();
+            if (name.equals(RdbFileLayout.PINNED)) {
+                isPinned = text.equals(RdbFileLayout.YES);
+            } else {
+                sink.auxiliary(name, text);
+            }
         }
     }
 
@@ -310,6 +317,11 @@ public final class RdbReader {
     /** Seconds since the last access at the time of the save; -1 if unknown. */
     public long idleSeconds() {
         return idleSeconds;
+    }
+
+    /** Whether the key is never evicted. */
+    public boolean isPinned() {
+        return isPinned;
     }
 
     /** The logarithmic access count, 0 to 255; -1 if unknown. */

@@ -17,7 +17,7 @@ class MemoryReportTest {
         CacheStats stats = new CacheStats(1000 * MB, chargedMegabytes * MB, usedMegabytes * MB, liveMegabytes * MB,
                 liveMegabytes * MB, deadMegabytes * MB, 1 << 20, 1, 1, MB, 0.8, false, MB,
                 List.of(new CacheStats.Database(1000, 500, 100, MB, 0)), expired, 0, 0, 0, evicted, 0, 0, 0, 0, 0, 0, 0,
-                0);
+                0, 0, 0);
         return new MemoryFigures(stats, bufferMegabytes * MB, 0, 0, MB, peakMegabytes * MB, residentMegabytes * MB,
                 2000 * MB, 1000 * MB);
     }

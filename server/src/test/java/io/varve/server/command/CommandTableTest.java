@@ -36,7 +36,9 @@ class CommandTableTest {
             "debug|digest", "debug|object", "debug|reload", "debug|set-active-expire", "debug|sleep",
             "varve.class",
             "varve.class|default",
-            "varve.class|help", "varve.class|list", "varve.class|set", "varve.mrc", "waitaof");
+            "varve.class|help", "varve.class|list", "varve.class|set", "varve.hotkeys", "varve.pin", "varve.unpin",
+            "varve.mrc",
+            "waitaof");
     private static final Set<String> GROUPS = Set.of("generic", "string", "hash", "set", "list", "sorted-set", "geo",
             "bitmap", "hyperloglog", "connection", "server", "scripting", "cluster",
             "transactions", "pubsub");

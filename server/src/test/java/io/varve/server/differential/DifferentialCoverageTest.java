@@ -72,6 +72,8 @@ class DifferentialCoverageTest {
             elsewhere("not in the reference", "command.varve.CurveCommandsTest", "varve.mrc"),
             elsewhere("not in the reference", "command.varve.PenaltyCommandsTest", "varve.class|default",
                     "varve.class|help", "varve.class|list", "varve.class|set"),
+            elsewhere("not in the reference", "command.varve.HotKeyCommandsTest", "varve.hotkeys"),
+            elsewhere("not in the reference", "command.varve.PinCommandsTest", "varve.pin", "varve.unpin"),
             elsewhere("of a server without a feature", "differential.AbsentFeaturesDifferentialTest", "asking",
                     "cluster|addslots",
                     "cluster|addslotsrange", "cluster|bumpepoch", "cluster|count-failure-reports",

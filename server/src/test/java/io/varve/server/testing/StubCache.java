@@ -25,7 +25,7 @@ public final class StubCache {
                     case "runThresholdBytes" -> 1 << 20;
                     case "stats" ->
                         new CacheStats(1, 0, 0, 0, 0, 0, 4096, 0, 0, 0, 0, false, 0, List.of(), 0, 0, 0, 0, 0, 0,
-                                0, 0, 0, 0, 0, 0, 0);
+                                0, 0, 0, 0, 0, 0, 0, 0, 0);
                     case "maintain" -> TimeUnit.SECONDS.toNanos(1);
                     default -> zero(method);
                 });

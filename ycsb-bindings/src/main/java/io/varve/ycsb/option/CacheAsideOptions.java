@@ -9,6 +9,7 @@ import java.util.Properties;
  * for the cache, and its own for the databases. Immutable.
  *
  * @param cache address of the cache and record format, always strings
+ * @param members the servers of a divided cache, each with these options; empty if there is one
  * @param table the table of both databases
  * @param local the near database
  * @param remote the far one
@@ -18,19 +19,23 @@ import java.util.Properties;
  * @param stress when the far database gets slower
  * @param load whether this is YCSB's load phase
  */
-public record CacheAsideOptions(VarveOptions cache, TableShape table, DatabaseOptions local, DatabaseOptions remote,
+public record CacheAsideOptions(VarveOptions cache, List<VarveOptions> members, TableShape table, DatabaseOptions local,
+        DatabaseOptions remote,
         boolean hint, Scan scan, Fill fill, StressOptions stress, boolean load) {
 
     /** {@code false} (default) or {@code true}. */
     public static final String HINT = "varve.penalty.hint";
     /** {@code databases} (default) or {@code reads}. */
     static final String SCAN = "varve.scan";
+    /** Host and port of each server among which the records are divided, comma-separated; default: none. */
+    static final String MEMBERS = "varve.members";
     /** {@code answered} (default) or {@code sent}. */
     static final String FILL = "varve.fill";
 
     /** Set by YCSB according to its phase. */
     private static final String TRANSACTIONS = "dotransactions";
-    private static final List<String> OWN = List.of(HINT, SCAN, FILL, DatabaseOptions.DIRECTORY, DatabaseOptions.CACHE,
+    private static final List<String> OWN = List.of(HINT, SCAN, FILL, MEMBERS, DatabaseOptions.DIRECTORY,
+            DatabaseOptions.CACHE,
             TableShape.FIELD_TYPE,
             StressOptions.AFTER_OPERATIONS, StressOptions.AFTER_SECONDS, StressOptions.FACTOR);
     private static final List<String> OF_A_SIDE = List.of("url", "user", "password", "delay-us");
@@ -70,9 +75,28 @@ public record CacheAsideOptions(VarveOptions cache, TableShape table, DatabaseOp
             throw new IllegalArgumentException(remote.shown() + ": expected a database other than that of "
                     + DatabaseOptions.name(Side.LOCAL, "url"));
         }
-        return new CacheAsideOptions(cache, TableShape.read(reader, properties, cache.fieldCount()), local, remote,
+        return new CacheAsideOptions(cache, members(reader, cache),
+                TableShape.read(reader, properties, cache.fieldCount()), local, remote,
                 reader.flag(HINT, false), reader.choice(SCAN, Scan.DATABASES), reader.choice(FILL, Fill.ANSWERED),
                 StressOptions.read(reader), load);
+    }
+
+    private static List<VarveOptions> members(PropertyReader reader, VarveOptions cache) {
+        String value = reader.text(MEMBERS, "");
+        List<VarveOptions> members = new ArrayList<>();
+        for (String address : value.isEmpty() ? new String[0] : value.split(",", -1)) {
+            String[] parts = address.strip().split(":", -1);
+            if (parts.length != 2 || parts[0].isEmpty() || !parts[1].matches("[1-9]\\d{0,4}")) {
+                throw PropertyReader.refused(MEMBERS, value, "HOST:PORT, separated by commas");
+            }
+            members.add(cache.at(parts[0], Integer.parseInt(parts[1])));
+        }
+        return List.copyOf(members);
+    }
+
+    /** These options for one of the members. */
+    public CacheAsideOptions of(VarveOptions member) {
+        return new CacheAsideOptions(member, List.of(), table, local, remote, hint, scan, fill, stress, load);
     }
 
     public DatabaseOptions database(Side side) {

@@ -159,6 +159,12 @@ public record VarveOptions(String host, int port, @Nullable String password, Rec
         return List.copyOf(millis);
     }
 
+    /** These options for another server. */
+    VarveOptions at(String otherHost, int otherPort) {
+        return new VarveOptions(otherHost, otherPort, password, record, key, ttlsMillis, ttlDistribution, ttlMode,
+                index, seed, pollMicros, fieldCount);
+    }
+
     @Override
     public String toString() {
         return "VarveOptions[" + host + ":" + port + ", record " + PropertyReader.lower(record) + ", key "

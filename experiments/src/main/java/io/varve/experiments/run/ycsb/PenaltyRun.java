@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 
 import io.varve.experiments.definition.Experiment.Server;
 import io.varve.experiments.definition.Experiment.Size;
@@ -26,6 +27,7 @@ import io.varve.experiments.run.context.RunContext;
 import io.varve.experiments.run.load.Latencies;
 import io.varve.experiments.server.PollingIdle;
 import io.varve.experiments.server.ProcessUsage;
+import io.varve.experiments.server.Target;
 import io.varve.experiments.wire.RespConnection;
 import io.varve.experiments.wire.ServerInfo;
 import org.HdrHistogram.Histogram;
@@ -61,6 +63,10 @@ public final class PenaltyRun {
             "MissPenalty(us)", "miss_penalty_us",
             "Fetches", "fetches",
             "Writes", "writes");
+
+    /** The figures of INFO that are summed over several servers. */
+    private static final List<String> SUMMED = List.of("maxmemory", "used_memory", "used_memory_peak", "live_bytes",
+            "index_bytes", "keyspace_hits", "keyspace_misses", "evicted_keys");
 
     private final RunContext context;
     private final Size size;
@@ -148,12 +154,15 @@ public final class PenaltyRun {
     private void operations() throws IOException {
         boolean tracked = "yes".equals(context.plan.configuration(context.run).settings().get("penalty-tracking"));
         if (tracked) {
-            String window = String.valueOf(load.window(size.operations()));
+            // Each server sees its part of the accesses.
+            String window = String.valueOf(load.window(size.operations() / context.target.members().size()));
             context.load.put("mrc-window", window);
-            execute("CONFIG", "SET", "mrc-window", window);
+            for (Target each : context.target.members()) {
+                execute(each, "CONFIG", "SET", "mrc-window", window);
+            }
         }
         ServerInfo before = info("info-before.txt");
-        long used = context.target.pid().isPresent() ? ProcessUsage.cpuMicros(context.target) : 0;
+        long used = cpuMicros();
         Path histograms = Files.createDirectories(context.directory.resolve("histograms"));
         context.gauge.done(0);
         YcsbOutput output = tracked
@@ -166,7 +175,7 @@ public final class PenaltyRun {
         ServerInfo after = info("info-after.txt");
         if (output.operations() > 0 && context.target.pid().isPresent()) {
             context.metrics.put(RunMetrics.CPU_PER_OPERATION,
-                    (double) (ProcessUsage.cpuMicros(context.target) - used) / output.operations());
+                    (double) (cpuMicros() - used) / output.operations());
         }
         context.metrics.put("operations", output.operations());
         context.metrics.put(RunMetrics.THROUGHPUT, output.number("OVERALL Throughput(ops/sec)"));
@@ -376,15 +385,30 @@ public final class PenaltyRun {
     }
 
     private ServerInfo info(String file) throws IOException {
-        String text = execute("INFO", "everything");
-        Files.writeString(context.directory.resolve(file), text);
-        return ServerInfo.parse(text);
+        StringBuilder texts = new StringBuilder();
+        List<ServerInfo> servers = new ArrayList<>();
+        for (Target each : context.target.members()) {
+            String text = execute(each, "INFO", "everything");
+            texts.append(text);
+            servers.add(ServerInfo.parse(text));
+        }
+        Files.writeString(context.directory.resolve(file), texts);
+        return servers.size() == 1 ? servers.getFirst() : ServerInfo.total(servers, SUMMED);
     }
 
-    private String execute(String... words) throws IOException {
-        try (RespConnection connection = new RespConnection(context.target.host(), context.target.port())) {
+    private static String execute(Target server, String... words) throws IOException {
+        try (RespConnection connection = new RespConnection(server.host(), server.port())) {
             return connection.call(words);
         }
+    }
+
+    /** CPU time of the servers that clients use; 0 if it is unknown. */
+    private long cpuMicros() throws IOException {
+        long sum = 0;
+        for (Target each : context.target.members()) {
+            sum += each.pid().isPresent() ? ProcessUsage.cpuMicros(each) : 0;
+        }
+        return sum;
     }
 
     private List<String> client(String phase) {
@@ -397,6 +421,10 @@ public final class PenaltyRun {
         properties.put("operationcount", String.valueOf(size.operations()));
         properties.put("varve.host", context.target.host());
         properties.put("varve.port", String.valueOf(context.target.port()));
+        if (context.target.members().size() > 1) {
+            properties.put("varve.members", context.target.members().stream()
+                    .map(each -> each.host() + ":" + each.port()).collect(Collectors.joining(",")));
+        }
         properties.put(DATABASES, databases.used().toString());
         properties.put("status.interval", "1");
         properties.put("hdrhistogram.percentiles", "50,95,99,99.9,99.99");

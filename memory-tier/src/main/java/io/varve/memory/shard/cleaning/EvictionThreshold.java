@@ -165,12 +165,13 @@ final class EvictionThreshold {
     }
 
     /**
-     * Whether a command works on the item's key: {@link io.varve.memory.shard.item.ItemCleaning#evict} does not evict
-     * it then.
+     * Whether the item is pinned, or a command works on its key:
+     * {@link io.varve.memory.shard.item.ItemCleaning#evict} does not evict it then.
      */
     boolean isPinned(long location) {
         PinnedKeys pins = context.pins;
-        return pins.isAny() && pins.contains(items.verifier().hashOf(location));
+        return ItemLayout.isPinned(items.address(location))
+                || pins.isAny() && pins.contains(items.verifier().hashOf(location));
     }
 
     /** Whether an item that may be evicted is past the threshold. */

@@ -70,6 +70,11 @@ public final class Databases {
         return physicalOf[logical];
     }
 
+    /** Whether a physical database is a logical one. */
+    public boolean isAttached(int physical) {
+        return logical(physical) != DETACHED;
+    }
+
     /** The logical number, or {@link #DETACHED}. */
     public int logical(int physical) {
         return logicalOf[physical];

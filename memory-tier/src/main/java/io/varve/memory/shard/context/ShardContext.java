@@ -6,7 +6,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.varve.memory.eviction.EvictionPolicy;
+import io.varve.memory.eviction.PinnedItems;
 import io.varve.memory.eviction.PinnedKeys;
+import io.varve.memory.hotkeys.HotKeys;
 import io.varve.memory.index.KeyHash;
 import io.varve.memory.index.TagScanner;
 import io.varve.memory.item.ChangeListener;
@@ -40,6 +42,8 @@ public final class ShardContext {
     public final int largeThresholdBytes;
     /** The keys that eviction must not remove. */
     public final PinnedKeys pins = new PinnedKeys();
+    /** The count of the items that are pinned until they are unpinned. */
+    public final PinnedItems pinnedItems = new PinnedItems(Databases.PHYSICAL);
 
     /** Bytes that writes were refused; the next thread that frees memory clears it. */
     public final AtomicLong refusedBytes = new AtomicLong();
@@ -63,6 +67,8 @@ public final class ShardContext {
     private volatile @Nullable Thread follower;
     /** The cost of a miss by class. Separate from the settings, because maintenance measures it. Never modified. */
     private volatile double @Nullable [] missMicros;
+    /** Null if reads are not sampled for the most read keys. A session looks once for each batch. */
+    private volatile @Nullable HotKeys hotKeys;
 
     /** @param shards the number of shards */
     public ShardContext(Regions regions, MemoryBudget budget, SegmentPool pool, KeyHash keyHash,
@@ -243,6 +249,18 @@ public final class ShardContext {
     /** The cost of a miss in each class, µs; null if penalties are not tracked or nothing was measured. */
     public double @Nullable [] missMicros() {
         return missMicros;
+    }
+
+    /** Begins or ends the search for the most read keys. */
+    public synchronized void findHotKeys(boolean wanted) {
+        if (wanted != (hotKeys != null)) {
+            hotKeys = wanted ? new HotKeys(ticker::nanoTime) : null;
+        }
+    }
+
+    /** The most read keys; null if nobody looks for them. */
+    public @Nullable HotKeys hotKeys() {
+        return hotKeys;
     }
 
     // --- listeners

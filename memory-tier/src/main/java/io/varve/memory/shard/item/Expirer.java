@@ -46,6 +46,7 @@ final class Expirer implements ExpiryOwner {
         items.countExpired(cause, address);
         items.expires(address, TimedHashes.expireAtMillis(address) != Item.NEVER, false);
         items.timed().count(address, TimedHashes.countsAsTimed(address), false);
+        items.pins().remove(address);
         items.notifyAndFree(cause, location, address, physical);
     }
 }

@@ -37,12 +37,12 @@ public final class ItemCleaning {
     /**
      * Evicts a live item of the segment that is being cleaned, or demotes it if a secondary tier takes it.
      *
-     * @return false if it stays: its key is pinned, or the secondary tier keeps all items and does not take it
+     * @return false if it stays: it or its key is pinned, or the secondary tier keeps all items and does not take it
      */
     public boolean evict(long location, long address) {
         int physical = ItemLayout.database(address);
         long hash = items.verifier().hashOf(location);
-        if (context.pins.contains(hash)) {
+        if (ItemLayout.isPinned(address) || context.pins.contains(hash)) {
             return false;
         }
         SecondaryTier secondary = context.secondary();

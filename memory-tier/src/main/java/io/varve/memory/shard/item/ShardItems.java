@@ -58,6 +58,7 @@ public final class ShardItems {
     private final TimedHashes timed;
     private final ItemSampler sampler;
     private final ShardPenalties penalties;
+    private final ShardPins pins;
 
     private final ShardChanges changes;
     /**
@@ -88,6 +89,7 @@ public final class ShardItems {
         this.timed = new TimedHashes(this, context);
         this.sampler = new ItemSampler(this, context);
         this.penalties = new ShardPenalties(context);
+        this.pins = new ShardPins(context);
         this.cleaning = new ItemCleaning(this, context);
         this.access = new ItemAccess(context, segments, random);
     }
@@ -249,6 +251,7 @@ public final class ShardItems {
                 timed.count(address, TimedHashes.countsAsTimed(foundAddress), TimedHashes.countsAsTimed(address));
                 moveEntry(foundAddress, made, address);
                 index(physical).replaceFound(made);
+                pins.replaced(foundAddress, address);
                 free(found, foundAddress);
                 return;
             }
@@ -279,6 +282,7 @@ public final class ShardItems {
             timed.count(address, false, TimedHashes.countsAsTimed(address));
         }
         if (found != Index.NONE) {
+            pins.replaced(address(found), address);
             releaseItem(found, address(found), physical, Change.DELETED, false);
         }
     }
@@ -326,6 +330,7 @@ public final class ShardItems {
         if (ItemLayout.isTree(oldAddress)) {
             trees.moved(address, made);
         }
+        pins.replaced(oldAddress, address);
         discard(old, oldAddress);
     }
 
@@ -368,6 +373,7 @@ public final class ShardItems {
      * @param notifies whether this is a change of its own; an overwritten value is not
      */
     public void releaseItem(long location, long address, int physical, Change change, boolean notifies) {
+        pins.remove(address);
         long expireAt = ItemLayout.expireAtMillis(address);
         if (expireAt != Item.NEVER) {
             expiry.remove(ItemLayout.expiryEntry(address), expireAt);
@@ -430,6 +436,10 @@ public final class ShardItems {
 
     public ShardPenalties penalties() {
         return penalties;
+    }
+
+    public ShardPins pins() {
+        return pins;
     }
 
     void countExpired(@Nullable Change cause, long address) {

@@ -31,6 +31,9 @@ public final class ShardNodes implements NodeSpace {
     private long writtenSinceBegin;
     private long nowMillis;
     private long nodes;
+    /** Bytes that pinned trees have gained since {@link #begin}, in this database. */
+    private long pinnedSinceBegin;
+    private int pinnedDatabase;
 
     ShardNodes(NodeItems items, ShardContext context, NodeTable table) {
         this.items = items;
@@ -75,7 +78,26 @@ public final class ShardNodes implements NodeSpace {
         isAt(node, location, begun ? NodeTable.COPIED : 0);
         NodeLayout.tree(address(node), tree);
         nodes++;
+        countIfPinned(tree, itemBytes(capacity));
         return node;
+    }
+
+    /** Counts bytes that a tree gains or loses, if its root item is pinned. */
+    private void countIfPinned(int tree, long moreBytes) {
+        if (context.pinnedItems.isUsed() && table.isTree(tree)) {
+            long root = pool.address(table.location(tree));
+            if (ItemLayout.isPinned(root)) {
+                pinnedDatabase = ItemLayout.database(root);
+                context.pinnedItems.grow(pinnedDatabase, moreBytes);
+                pinnedSinceBegin += moreBytes;
+            }
+        }
+    }
+
+    private void countFreed(int node, long bits) {
+        if (context.pinnedItems.isUsed() && (bits & NodeTable.FREED) == 0) {
+            countIfPinned(NodeLayout.tree(address(node)), -itemBytes(capacity(node)));
+        }
     }
 
     private void isAt(int node, long location, long marks) {
@@ -141,6 +163,12 @@ public final class ShardNodes implements NodeSpace {
 
     @Override
     public void resize(int node, int capacity) {
+        long before = itemBytes(capacity(node));
+        resizeItem(node, capacity);
+        countIfPinned(NodeLayout.tree(address(node)), itemBytes(capacity) - before);
+    }
+
+    private void resizeItem(int node, int capacity) {
         if (begun && (table.bits(node) & NodeTable.COPIED) == 0) {
             copy(node, capacity);
             return;
@@ -164,9 +192,11 @@ public final class ShardNodes implements NodeSpace {
             if ((bits & NodeTable.COPIED) == 0) {
                 addToJournal(node, bits);
             }
+            countFreed(node, bits);
             table.bits(node, bits | NodeTable.DROPPED);
             return;
         }
+        countFreed(node, bits);
         freePermanently(node);
     }
 
@@ -237,6 +267,7 @@ public final class ShardNodes implements NodeSpace {
         }
         begun = true;
         writtenSinceBegin = 0;
+        pinnedSinceBegin = 0;
     }
 
     @Override
@@ -277,6 +308,8 @@ public final class ShardNodes implements NodeSpace {
             }
         }
         journal.clear();
+        context.pinnedItems.grow(pinnedDatabase, -pinnedSinceBegin);
+        pinnedSinceBegin = 0;
         return writtenSinceBegin;
     }
 

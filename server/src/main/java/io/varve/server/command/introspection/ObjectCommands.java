@@ -217,7 +217,8 @@ public final class ObjectCommands {
         long length = item.isTree() ? context.session().memoryUsage(item) : item.valueLength();
         context.reply().simple("Value at:0x" + Long.toHexString(item.valueAddress()) + " refcount:1 encoding:"
                 + encodingOf(context, key, item) + " serializedlength:" + length + " lru:0 lru_seconds_idle:"
-                + Math.max(0, idleMillis) / 1000 + (item.type() == ItemType.STRING
+                + Math.max(0, idleMillis) / 1000 + (context.session().isPinned(item) ? " pinned:1" : "")
+                + (item.type() == ItemType.STRING
                         ? ""
                         : " type:"
                                 + item.type().redisName()));

@@ -243,8 +243,21 @@ public final class KeyCommands {
                 && Memory.equal(context.argumentAddress(1), context.argumentAddress(2), length);
     }
 
-    /** Moves an item, with its expiry time, to another key. */
+    /** Moves an item, with its expiry time and its pin, to another key. */
     private static void transfer(CommandContext context, Item source, Key target) {
+        CacheSession session = context.session();
+        boolean isPinned = session.isPinned(source);
+        transferValue(context, source, target);
+        if (session.peek(target, context.otherItem()) && isPinned != session.isPinned(context.otherItem())) {
+            if (isPinned) {
+                session.pinItem(context.otherItem(), Long.MAX_VALUE);
+            } else {
+                session.unpinItem(context.otherItem());
+            }
+        }
+    }
+
+    private static void transferValue(CommandContext context, Item source, Key target) {
         if (source.isTree()) {
             inItsClass(context, source,
                     () -> context.session().moveTree(context.keyAt(0), source, target, context.otherItem(),

@@ -188,7 +188,7 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
         int frequency = of.frequency(item);
         of.now(startMillis);
         writer.entry(item.keyAddress(), item.keyLength(), item.expireAtMillis(),
-                idleMillis < 0 ? -1 : idleMillis / MILLIS_PER_SECOND, frequency);
+                idleMillis < 0 ? -1 : idleMillis / MILLIS_PER_SECOND, frequency, of.isPinned(item));
     }
 
     /** Encodes the end of the file. */

@@ -50,6 +50,7 @@ final class SnapshotPart {
         private long expireAtMillis;
         private long idleSeconds;
         private int frequency;
+        private boolean isPinned;
         /** Where it ends in the file. */
         private long end;
 
@@ -60,6 +61,7 @@ final class SnapshotPart {
             expireAtMillis = reader.expireAtMillis();
             idleSeconds = reader.idleSeconds();
             frequency = reader.frequency();
+            isPinned = reader.isPinned();
             end = reader.offset();
         }
     }
@@ -325,6 +327,9 @@ final class SnapshotPart {
             loaded++;
             if ((entry.idleSeconds >= 0 || entry.frequency >= 0) && session.peek(key, item)) {
                 session.access(item, entry.idleSeconds, entry.frequency);
+            }
+            if (entry.isPinned && session.peek(key, item)) {
+                session.pinItem(item, Long.MAX_VALUE);
             }
             return true;
         } finally {

@@ -31,7 +31,9 @@ import io.varve.server.command.sortedset.SortedSetCommands;
 import io.varve.server.command.string.StringCommands;
 import io.varve.server.command.transaction.TransactionCommands;
 import io.varve.server.command.varve.CurveCommands;
+import io.varve.server.command.varve.HotKeyCommands;
 import io.varve.server.command.varve.PenaltyCommands;
+import io.varve.server.command.varve.PinCommands;
 
 /** The list of all command families. Immutable: static methods only. */
 public final class CommandFamilies {
@@ -70,6 +72,8 @@ public final class CommandFamilies {
         ClusterCommands.addTo(table, server);
         CurveCommands.addTo(table);
         PenaltyCommands.addTo(table);
+        PinCommands.addTo(table);
+        HotKeyCommands.addTo(table);
         CommandTable complete = table.build(server.config().renames());
         server.commands(complete);
         return complete;
