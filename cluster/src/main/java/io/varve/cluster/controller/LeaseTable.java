@@ -129,7 +129,7 @@ final class LeaseTable {
             entry.grantedGeneration = entry.generation;
             entry.leaseEndNanos = Math.max(entry.leaseEndNanos, receivedNanos + times.fullLeaseNanos());
         }
-        return new HeartbeatReply(HeartbeatReply.Status.MEMBER, lease, nextMillis(member, lease), term,
+        return new HeartbeatReply(HeartbeatReply.Status.MEMBER, lease, nextMillis(state, member, lease), term,
                 receivedNanos, heartbeat.epoch() == state.map().epoch() ? null : state.map());
     }
 
@@ -158,9 +158,10 @@ final class LeaseTable {
                 .allMatch(entry -> isAlive(entry, clock.getAsLong()) && entry.offset == Query.Heartbeat.NO_DATA);
     }
 
-    private long nextMillis(Member member, long lease) {
+    private long nextMillis(ClusterState state, Member member, long lease) {
         String primary = member.primaryId();
-        boolean isAwaited = lease == 0;
+        // Both ends of a migration wait for the map after each group of slots.
+        boolean isAwaited = lease == 0 || state.map().isMigrating(member);
         if (primary != null) {
             Entry entry = entry(primary);
             isAwaited = entry.isUnproven() || entry.isFenced

@@ -2,9 +2,11 @@ package io.varve.cluster.map;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +26,8 @@ public final class SlotMap {
     private final @Nullable Member[] owners;
     /** The member that receives the slot; by slot. */
     private final Map<Integer, Member> targets;
+    /** The IDs of both ends of migrations. */
+    private final Set<String> moving;
 
     private SlotMap(long epoch, Builder from) {
         this.epoch = epoch;
@@ -42,6 +46,14 @@ public final class SlotMap {
             receivers.put(slot, from.primary(target));
         });
         targets = Map.copyOf(receivers);
+        Set<String> ends = new HashSet<>(from.targets.values());
+        for (int slot : from.targets.keySet()) {
+            Member owner = owners[slot];
+            if (owner != null) {
+                ends.add(owner.id());
+            }
+        }
+        moving = Set.copyOf(ends);
         for (Member member : members) {
             if (member.primaryId() != null && !from.members.containsKey(member.primaryId())) {
                 throw new IllegalStateException("member " + member.id() + " replicates an unknown member");
@@ -76,6 +88,11 @@ public final class SlotMap {
     /** The slots that are migrating, with the member that receives each. */
     public Map<Integer, Member> migrations() {
         return targets;
+    }
+
+    /** Whether slots are moving to a primary, or away from it. */
+    public boolean isMigrating(Member primary) {
+        return moving.contains(primary.id());
     }
 
     /** The replicas of a primary, in the order of {@link #members}. */

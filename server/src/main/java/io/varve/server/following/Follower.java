@@ -516,7 +516,7 @@ public final class Follower implements ReplicaRole {
                 return database[0];
             } catch (TimeoutException notYet) {
                 if (isAlive) {
-                    isAlive = keepAlive(open);
+                    isAlive = open.tryToKeepAlive();
                 }
             } catch (InterruptedException interrupted) {
                 // The snapshot thread may be in the middle: whoever closes the server ends it first.
@@ -525,17 +525,6 @@ public final class Follower implements ReplicaRole {
             } catch (ExecutionException impossible) {
                 throw new IOException(impossible);
             }
-        }
-    }
-
-    /** If the primary is gone, the data is loaded nevertheless: it may continue from there when it is back. */
-    private static boolean keepAlive(PrimaryConnection open) {
-        try {
-            open.keepAlive();
-            return true;
-        } catch (IOException lost) {
-            LOG.warn("The primary has gone while its data is loaded: {}", FailureReason.of(lost));
-            return false;
         }
     }
 

@@ -19,12 +19,15 @@ import java.util.function.LongConsumer;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.tls.TlsContext;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The connection to a primary: requests of the handshake, the snapshot, acknowledgements. Confined to one thread,
  * except {@link #acknowledge}, {@link #keepAlive} and {@link #close}.
  */
 final class PrimaryConnection implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(PrimaryConnection.class);
     private static final int MAX_LINE_BYTES = 1 << 10;
     private static final int READ_BYTES = 64 << 10;
     private static final String MARKED = "$EOF:";
@@ -100,6 +103,17 @@ final class PrimaryConnection implements AutoCloseable {
     /** A sign of life while the snapshot is being loaded. */
     void keepAlive() throws IOException {
         write(KEEP_ALIVE);
+    }
+
+    /** As {@link #keepAlive}. If the primary is gone, it may continue from the data that is being loaded when it is back. */
+    boolean tryToKeepAlive() {
+        try {
+            keepAlive();
+            return true;
+        } catch (IOException lost) {
+            LOG.warn("The primary has gone while its data is loaded: {}", FailureReason.of(lost));
+            return false;
+        }
     }
 
     /** Reads a line; empty ones are signs of life, and are passed over. */

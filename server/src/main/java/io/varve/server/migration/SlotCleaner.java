@@ -166,7 +166,14 @@ final class SlotCleaner implements Runnable, AutoCloseable {
         session.bind(key, DATABASE, address, name.length);
         session.lock(key);
         try {
-            if (!isForeign(key.slot()) || !session.peek(key, item) || !session.delete(key)) {
+            if (!isForeign(key.slot())) {
+                synchronized (monitor) {
+                    // The lease has ended: the key stays, and is looked for again.
+                    usedMeanwhile.set(key.slot());
+                }
+                return false;
+            }
+            if (!session.peek(key, item) || !session.delete(key)) {
                 return false;
             }
             server.notifications().keyEvents().emit(KeyEvent.DEL, key);

@@ -33,6 +33,7 @@ import org.jspecify.annotations.Nullable;
 public final class SlotCheck {
     private static final String CROSS_SLOT = "CROSSSLOT Keys in request don't hash to the same slot";
     private static final String TRY_AGAIN = "TRYAGAIN Multiple keys request during rehashing of slot";
+    private static final String IMPORTING = "TRYAGAIN This member receives slots: it cannot be flushed meanwhile";
     private static final String DOWN = "CLUSTERDOWN The cluster is down";
     private static final String DOWN_FOR_WRITES = "CLUSTERDOWN The cluster is down and only accepts read commands";
     private static final String NOT_SERVED = "CLUSTERDOWN Hash slot not served";
@@ -141,8 +142,7 @@ public final class SlotCheck {
             awaited = writes ? SlotHolds.ALL : NONE;
         }
         if (slot == NONE) {
-            // FLUSHALL: another member may be the primary by now.
-            return writes && !view.isLeased() ? DOWN : null;
+            return writes ? refusalOfFlush() : null;
         }
         boolean isChannel = hasChannels && executed == null;
         if (awaited == NONE && !isChannel) {
@@ -155,6 +155,14 @@ public final class SlotCheck {
             }
         }
         return redirection(batch, command, spec, client, executed, locked);
+    }
+
+    /** FLUSHALL: another member may be the primary by now, or have sent keys that it serves itself until the end. */
+    private @Nullable String refusalOfFlush() {
+        if (!view.isLeased()) {
+            return DOWN;
+        }
+        return cluster.isControlled() && !view.importing().isEmpty() ? IMPORTING : null;
     }
 
     private @Nullable String refusalWhenDown(boolean writes, boolean isChannel) {
