@@ -144,6 +144,32 @@ class ProxyTlsIT {
     }
 
     @Test
+    void anEncryptedClientThatDoesNotRead_isNotServedFurther_andLosesNothing() throws Exception {
+        int tlsPort = RedisMember.freePort();
+        int requests = 40;
+        String value = "v".repeat(1 << 20);
+        String[] options = java.util.Arrays.copyOf(options(tlsPort), 10);
+        options[8] = "--max-pipeline";
+        options[9] = "8";
+        try (TestProxy proxy = TestProxy.overServers(1, options);
+                SSLSocket slow = connect(trusting, tlsPort);
+                SSLSocket client = connect(trusting, tlsPort)) {
+            proxy.call("SET", "large", value);
+            send(slow, "GET large\r\n".repeat(requests));
+            for (int i = 0; i < 200; i++) {
+                send(client, "PING\r\nEXISTS large\r\n");
+                expect(client, "+PONG\r\n:1\r\n");
+            }
+            // Without a limit all of them would have been sent to the member.
+            assertThat(proxy.info("total_commands_processed")).isLessThan(requests + 400);
+            assertThat(proxy.info("slow_clients_disconnected")).isZero();
+            for (int i = 0; i < requests; i++) {
+                expect(slow, "$" + value.length() + "\r\n" + value + "\r\n");
+            }
+        }
+    }
+
+    @Test
     void wrongFiles_areNamed() {
         List<String> arguments = new ArrayList<>(List.of("--members", "h:1", "--tls-port", "1"));
         assertThatThrownBy(() -> ProxySettings.read(arguments)).isInstanceOf(ConfigException.class)
