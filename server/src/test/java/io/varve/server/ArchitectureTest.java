@@ -256,7 +256,8 @@ final class ArchitectureTest {
         Set<String> packages = new TreeSet<>(List.of(ROOT));
         for (String name : List.of("admin", "admin.http", "admin.latency", "admin.metrics", "acl", "blocking",
                 "check", "clustering", "command", "config", "events", "following", "geo",
-                "keys", "log", "membership", "migration", "net", "persistence", "pubsub", "rdb", "recovery", "replication", "resp",
+                "keys", "log", "membership", "migration", "net", "persistence", "pubsub", "rdb", "recovery",
+                "replication", "resp",
                 "system",
                 "tls",
                 "tracking", "training")) {

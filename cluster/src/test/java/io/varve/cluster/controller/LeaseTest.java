@@ -184,7 +184,7 @@ final class LeaseTest {
     }
 
     @Test
-    void primary_thatStartedAgainWithAllData_goesOn() {
+    void primary_thatStartedAgain_isReplaced_evenIfItSeemsToBeAsFar() {
         settle();
         restart(1);
         pass(FULL);
@@ -193,8 +193,26 @@ final class LeaseTest {
             beat(2, 50);
             beat(3, 50);
         }
-        assertThat(table.due(TERM)).isEmpty();
-        assertThat(beat(1, 50).leaseMillis()).isEqualTo(1_000);
+        assertThat(table.due(TERM)).as("its offset counts another history")
+                .containsExactly(new LeaseTable.Failover(id(2), id(1), TERM));
+    }
+
+    @Test
+    void primary_thatStartedAgain_waitsForAReplicaThatLoads() {
+        settle();
+        restart(1);
+        for (int i = 0; i < 4; i++) {
+            pass(FULL);
+            beat(2, Query.Heartbeat.LOADING);
+            beat(3, Query.Heartbeat.NO_DATA);
+            assertThat(beat(1, 0).leaseMillis()).isZero();
+            assertThat(table.due(TERM)).isEmpty();
+        }
+        beat(2, 50);
+        beat(3, Query.Heartbeat.NO_DATA);
+        beat(2, 50);
+        beat(3, Query.Heartbeat.NO_DATA);
+        assertThat(table.due(TERM)).containsExactly(new LeaseTable.Failover(id(2), id(1), TERM));
     }
 
     @Test

@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
+import io.varve.cluster.protocol.ControllerAddress;
 import io.varve.flash.policy.Policies;
 import io.varve.flash.tier.Admission;
 import io.varve.flash.tier.FlashTierSettings;
@@ -206,10 +207,7 @@ public final class ServerConfig {
             }
         }
         checkDirectory(problems);
-        if (bool("cluster-enabled") && flashDirectory().isPresent()) {
-            problems.add(new SettingProblem("flash-dir", text("flash-dir"),
-                    "expected none with cluster-enabled yes: the flash tier cannot list the keys of a hash slot"));
-        }
+        checkCluster(problems);
         if (text("bind").isEmpty() && text("unixsocket").isEmpty()) {
             problems.add(new SettingProblem("bind", "\"\"",
                     "no client could connect: set an address or a unixsocket"));
@@ -221,6 +219,38 @@ public final class ServerConfig {
             problems.add(SettingProblem.of(String.valueOf(bad.getMessage())));
         }
         return problems;
+    }
+
+    /** Finds settings that do not fit a member of a cluster. */
+    private void checkCluster(List<SettingProblem> problems) {
+        String controllers = text("cluster-controllers");
+        if (!bool("cluster-enabled")) {
+            if (!controllers.isEmpty()) {
+                problems.add(
+                        new SettingProblem("cluster-controllers", controllers, "expected cluster-enabled yes with it"));
+            }
+            return;
+        }
+        if (flashDirectory().isPresent()) {
+            problems.add(new SettingProblem("flash-dir", text("flash-dir"),
+                    "expected none with cluster-enabled yes: the flash tier cannot list the keys of a hash slot"));
+        }
+        if (!text("replicaof").isEmpty()) {
+            problems.add(new SettingProblem("replicaof", text("replicaof"),
+                    "expected none with cluster-enabled yes: the slot map says who follows whom"));
+        }
+        if (controllers.isEmpty()) {
+            return;
+        }
+        try {
+            ControllerAddress.parseList(controllers);
+        } catch (IllegalArgumentException invalid) {
+            problems.add(new SettingProblem("cluster-controllers", controllers, String.valueOf(invalid.getMessage())));
+        }
+        if (bool("tls-replication") && intNumber("port") != 0) {
+            problems.add(new SettingProblem("tls-replication", "yes", "expected port 0 with cluster-controllers: the"
+                    + " members connect to the port that they announce, which is the one without TLS"));
+        }
     }
 
     /** Varve stores nothing in {@code dir}, so it may be missing as long as no other setting names a file in it. */

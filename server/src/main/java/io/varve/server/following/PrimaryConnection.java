@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.function.LongConsumer;
 
 import io.varve.server.config.ServerConfig;
+import io.varve.server.system.FailureReason;
 import io.varve.server.tls.TlsContext;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

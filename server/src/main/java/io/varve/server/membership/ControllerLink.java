@@ -56,7 +56,8 @@ public final class ControllerLink implements MemberState, AutoCloseable {
     private ControllerLink(ServerState server, ClusterState cluster) {
         this.server = server;
         this.cluster = cluster;
-        List<ControllerAddress> controllers = addresses(server.config().text("cluster-controllers"));
+        List<ControllerAddress> controllers = ControllerAddress.parseList(
+                server.config().text("cluster-controllers"));
         Member self = cluster.registration(() -> addressTowards(controllers.getFirst()));
         id = self.id();
         server.replicas().named(this::isReplicaOfThis);
@@ -72,20 +73,11 @@ public final class ControllerLink implements MemberState, AutoCloseable {
      * Connects the server, which has loaded its data.
      *
      * @return null if the server has no controllers
-     * @throws ConfigException if the addresses of the controllers, or its own one, are not usable
+     * @throws ConfigException if its own address cannot be derived
      */
     public static @Nullable ControllerLink start(ServerState server) {
         ClusterState cluster = server.cluster();
         return cluster == null || !cluster.isControlled() ? null : new ControllerLink(server, cluster);
-    }
-
-    private static List<ControllerAddress> addresses(String setting) {
-        try {
-            return ControllerAddress.parseList(setting);
-        } catch (IllegalArgumentException invalid) {
-            throw ConfigException.about("cluster-controllers", "cluster-controllers " + setting + ": "
-                    + invalid.getMessage());
-        }
     }
 
     /** The address of this machine from which packets to a controller leave. Nothing is sent. */
