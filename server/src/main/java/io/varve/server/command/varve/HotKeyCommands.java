@@ -10,8 +10,6 @@ import io.varve.server.command.CommandTable;
 /** VARVE.HOTKEYS: the most read keys of the last seconds. Immutable: static handlers. */
 public final class HotKeyCommands {
     private static final int USUAL_KEYS = 16;
-    /** Rates are replied with one decimal; more are not significant. */
-    private static final double TENTHS = 10;
     private static final String NOT_FOUND = "ERR hot keys are not tracked: enable tracking with CONFIG SET"
             + " hotkeys-tracking yes";
 
@@ -48,7 +46,7 @@ public final class HotKeyCommands {
         for (HotKeys.HotKey each : hottest) {
             context.reply().array(2);
             context.reply().bulk(each.key());
-            context.reply().doubleValue(Math.round(TENTHS * each.readsPerSecond()) / TENTHS);
+            context.reply().integer(Math.round(each.readsPerSecond()));
         }
     }
 }

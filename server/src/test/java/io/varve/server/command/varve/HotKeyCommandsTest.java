@@ -31,9 +31,9 @@ class HotKeyCommandsTest extends HarnessTest {
     private Map<String, Double> hottest(int count) {
         List<String> lines = server.run("VARVE.HOTKEYS", "COUNT", Integer.toString(count)).lines().toList();
         Map<String, Double> rates = new LinkedHashMap<>();
-        for (int i = 1; i < lines.size(); i += 5) {
+        for (int i = 1; i < lines.size(); i += 4) {
             assertThat(lines.get(i)).isEqualTo("*2");
-            rates.put(lines.get(i + 2), Double.valueOf(lines.get(i + 4)));
+            rates.put(lines.get(i + 2), Double.valueOf(lines.get(i + 3).substring(1)));
         }
         return rates;
     }
