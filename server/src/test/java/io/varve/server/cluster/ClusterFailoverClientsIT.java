@@ -34,7 +34,7 @@ import static org.awaitility.Awaitility.await;
  * {@code it/clients/cluster} do the same with clients of other languages.
  */
 class ClusterFailoverClientsIT {
-    private static final Duration WAIT = Duration.ofSeconds(120);
+    private static final Duration WAIT = Duration.ofMinutes(2);
     private static final int KEYS = 50;
     private static final int CALM_INCREMENTS = 2 * KEYS;
 

@@ -13,7 +13,7 @@ import static org.awaitility.Awaitility.await;
 
 /** A cluster of real processes whose members die, stop, and are cut off from the controllers. */
 class ClusterFailoverIT {
-    private static final Duration WAIT = Duration.ofSeconds(120);
+    private static final Duration WAIT = Duration.ofMinutes(2);
 
     @TempDir
     Path folder;

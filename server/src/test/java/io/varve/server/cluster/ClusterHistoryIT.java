@@ -29,7 +29,7 @@ import static org.awaitility.Awaitility.await;
  * faults (not of its interleavings).
  */
 class ClusterHistoryIT {
-    private static final Duration WAIT = Duration.ofSeconds(120);
+    private static final Duration WAIT = Duration.ofMinutes(2);
     private static final int KEYS = 4;
     private static final int MAX_BEFORE_MILLIS = 300;
     private static final int WRITES_AFTERWARDS = 3;
