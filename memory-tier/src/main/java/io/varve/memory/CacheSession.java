@@ -427,7 +427,9 @@ public interface CacheSession {
      *
      * @throws IllegalStateException if keys have no slots
      */
-    long scanSlot(int database, int slot, long cursor, ItemVisitor visitor);
+    default long scanSlot(int database, int slot, long cursor, ItemVisitor visitor) {
+        return scanSlots(database, slot, other -> other == slot, cursor, visitor);
+    }
 
     /**
      * As {@link #scanSlot}, for all wanted slots in the shard of one.

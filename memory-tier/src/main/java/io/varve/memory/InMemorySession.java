@@ -577,11 +577,6 @@ final class InMemorySession implements CacheSession {
     }
 
     @Override
-    public long scanSlot(int database, int slot, long cursor, ItemVisitor visitor) {
-        return scanSlots(database, slot, other -> other == slot, cursor, visitor);
-    }
-
-    @Override
     public long scanSlots(int database, int slot, IntPredicate wanted, long cursor, ItemVisitor visitor) {
         return keyspaceScan.scanSlots(database, slot, wanted, cursor, nowMillis, visitor);
     }

@@ -231,8 +231,8 @@ final class ArchitectureTest {
     @Test
     void time_isInjected() {
         noClasses().should().callMethod(System.class, "currentTimeMillis").check(CLASSES);
-        // The threads of maintenance and of hiccups pace themselves, and DEBUG SLEEP sleeps: none reports the time. A lease
-        // ends by the clock of the session with the controllers, which is this one.
+        // The threads of maintenance and of hiccups pace themselves, and DEBUG SLEEP sleeps: none reports the time. A
+        // lease ends by the clock of the session with the controllers, which is this one.
         noClasses().that().doNotHaveSimpleName("ClusterState").and().doNotHaveSimpleName("ControllerLink").and()
                 .doNotHaveSimpleName("Maintenance").and().doNotHaveSimpleName("HiccupMeter").and()
                 .doNotHaveSimpleName("ObjectCommands").should().callMethod(System.class, "nanoTime").check(CLASSES);

@@ -235,10 +235,6 @@ public final class ServerConfig {
             problems.add(new SettingProblem("flash-dir", text("flash-dir"),
                     "expected none with cluster-enabled yes: the flash tier cannot list the keys of a hash slot"));
         }
-        if (!text("replicaof").isEmpty()) {
-            problems.add(new SettingProblem("replicaof", text("replicaof"),
-                    "expected none with cluster-enabled yes: the slot map says who follows whom"));
-        }
         if (controllers.isEmpty()) {
             return;
         }

@@ -106,7 +106,7 @@ final class PrimaryConnection implements AutoCloseable {
         write(KEEP_ALIVE);
     }
 
-    /** As {@link #keepAlive}. If the primary is gone, it may continue from the data that is being loaded when it is back. */
+    /** As {@link #keepAlive}. A primary that has gone may continue from the data that is being loaded when it is back. */
     boolean tryToKeepAlive() {
         try {
             keepAlive();

@@ -47,6 +47,8 @@ public final class ControllerLink implements MemberState, AutoCloseable {
     /** The end of the lease for the newest map. */
     private long leaseUntilNanos = System.nanoTime();
     private boolean isLeaseNew;
+    /** Whether the session has granted or ended a lease: before that, there is nothing to end. */
+    private boolean hasLeaseNews;
     private boolean isClosing;
     // Only the thread of this class uses these.
     private String followed = "";
@@ -136,6 +138,7 @@ public final class ControllerLink implements MemberState, AutoCloseable {
     public synchronized void leased(long untilNanos) {
         leaseUntilNanos = untilNanos;
         isLeaseNew = true;
+        hasLeaseNews = true;
         notifyAll();
     }
 
@@ -185,7 +188,7 @@ public final class ControllerLink implements MemberState, AutoCloseable {
      */
     private synchronized boolean awaitNews() throws InterruptedException {
         while (!isClosing && waiting == null && !isLeaseNew && !isLeaseOver()) {
-            if (cluster.view().isLeased()) {
+            if (hasLeaseNews && cluster.view().isLeased()) {
                 wait(1 + TimeUnit.NANOSECONDS.toMillis(Math.max(0, leaseUntilNanos - System.nanoTime())));
             } else {
                 wait();
@@ -201,7 +204,7 @@ public final class ControllerLink implements MemberState, AutoCloseable {
     }
 
     private boolean isLeaseOver() {
-        return cluster.view().isLeased() && System.nanoTime() - leaseUntilNanos >= 0;
+        return hasLeaseNews && cluster.view().isLeased() && System.nanoTime() - leaseUntilNanos >= 0;
     }
 
     private void extendLease() {
@@ -284,8 +287,8 @@ public final class ControllerLink implements MemberState, AutoCloseable {
     }
 
     /**
-     * Ends the lease: commands on keys are refused from now on. The controllers fail over if there is a replica, as soon
-     * as they miss this member.
+     * Ends the lease: commands on keys are refused from now on. The controllers fail over, if there is a replica, as
+     * soon as they miss this member.
      */
     public void endLease() {
         synchronized (this) {
