@@ -115,8 +115,8 @@ public final class ControllerLink implements MemberState, AutoCloseable {
     }
 
     /** Whether the map names a replica that has introduced itself as a replica of this member. */
-    private synchronized boolean isReplicaOfThis(String memberId) {
-        Member member = newest.member(memberId);
+    private boolean isReplicaOfThis(String memberId) {
+        Member member = cluster.view().map().member(memberId);
         return member != null && id.equals(member.primaryId());
     }
 
