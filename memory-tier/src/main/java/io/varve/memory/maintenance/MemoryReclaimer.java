@@ -290,7 +290,8 @@ public final class MemoryReclaimer {
     /** Whether the cleaner only moves items that must stay. */
     private boolean isStuck(ShardRound mine) {
         SecondaryTier secondary = context.secondary();
-        return secondary != null && secondary.keepsAll() && mine.fruitless > MAX_FRUITLESS_SLICES * shards.length;
+        boolean mayBeStuck = secondary != null && secondary.keepsAll() || context.pinnedItems.isUsed();
+        return mayBeStuck && mine.fruitless > MAX_FRUITLESS_SLICES * shards.length;
     }
 
     private long usedBytes() {

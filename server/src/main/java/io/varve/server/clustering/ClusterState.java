@@ -208,6 +208,7 @@ public final class ClusterState implements AutoCloseable {
             leaseUntilNanos = untilNanos;
             ClusterView before = view;
             view = ClusterView.of(before.me(), map, holds(untilNanos), before.options());
+            imports.retain(view.importing().keySet());
             tell(before);
         }
         awaitOlderCommands();

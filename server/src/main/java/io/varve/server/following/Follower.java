@@ -55,6 +55,8 @@ public final class Follower implements ReplicaRole {
     private @Nullable Target target;
     /** The last one that has become the primary in the place of this server. Confined to its thread. */
     private @Nullable Target handedTo;
+    /** Whether a snapshot that has been received as a whole is being loaded: that needs no primary. */
+    private volatile boolean loading;
     /** The last one that this server has been connected to. */
     private volatile @Nullable Target synchronizedWith;
     /** The last target: until this server takes writes again, reports name it. */
@@ -71,7 +73,7 @@ public final class Follower implements ReplicaRole {
     private volatile String failure = "";
     private volatile long acknowledgedMillis;
     /** Whether the data has to be loaded anew, because it may not be the primary's. */
-    private volatile boolean mustLoad;
+    private boolean mustLoad;
     /** Whether that will probably not fail again in the same way. */
     private boolean mayLoadSoon;
     private long retryMillis;
@@ -114,6 +116,17 @@ public final class Follower implements ReplicaRole {
     @Override
     public void follow(String host, int port) {
         follow(new Target(host, port, null));
+    }
+
+    @Override
+    public void followMoved(String host, int port) {
+        Target next = new Target(host, port, null);
+        synchronized (this) {
+            if (synchronizedWith != null && synchronizedWith == shown) {
+                synchronizedWith = next;
+            }
+        }
+        follow(next);
     }
 
     private void follow(Target next) {
@@ -204,8 +217,7 @@ public final class Follower implements ReplicaRole {
 
     @Override
     public boolean isLoading() {
-        return isReplica
-                && (state == State.SYNC || mustLoad || synchronizedWith != null && !replicas.isWhole());
+        return isReplica && loading;
     }
 
     private void disconnect() {
@@ -432,7 +444,7 @@ public final class Follower implements ReplicaRole {
             runner.resume();
             LOG.info("The primary {}:{} continues after offset {}", primary.host(), primary.port(), replicas.offset());
         } else if (words[0].equals("+FULLRESYNC") && words.length == 3) {
-            load(open, primary, runner, words[1], offset(words[2]));
+            load(open, primary, runner, words[1], PrimaryConnection.offset(words[2]));
         } else {
             throw new IOException("the primary has answered PSYNC by " + answer);
         }
@@ -448,14 +460,6 @@ public final class Follower implements ReplicaRole {
         if (primary.onHanded() != null) {
             server.remember(primary.host() + " " + primary.port());
             primary.onHanded().run();
-        }
-    }
-
-    private static long offset(String text) throws IOException {
-        try {
-            return Long.parseLong(text);
-        } catch (NumberFormatException none) {
-            throw new IOException("the primary has sent " + text + ", where an offset was expected", none);
         }
     }
 
@@ -482,6 +486,7 @@ public final class Follower implements ReplicaRole {
                 receivedMillis = nowMillis();
             });
             breakHistory();
+            loading = true;
             int database = loadFile(open, file);
             replicas.adopt(id, offset);
             runner.begin(database);
@@ -492,6 +497,7 @@ public final class Follower implements ReplicaRole {
                     String.format(Locale.ROOT, "%.3f",
                             (server.ticker().nanoTime() - start) / (double) TimeUnit.SECONDS.toNanos(1)));
         } finally {
+            loading = false;
             Files.deleteIfExists(file);
         }
     }

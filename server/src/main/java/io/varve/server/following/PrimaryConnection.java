@@ -106,6 +106,15 @@ final class PrimaryConnection implements AutoCloseable {
         write(KEEP_ALIVE);
     }
 
+    /** An offset in an answer. */
+    static long offset(String text) throws IOException {
+        try {
+            return Long.parseLong(text);
+        } catch (NumberFormatException none) {
+            throw new IOException("the primary has sent " + text + ", where an offset was expected", none);
+        }
+    }
+
     /** As {@link #keepAlive}. A primary that has gone may continue from the data that is being loaded when it is back. */
     boolean tryToKeepAlive() {
         try {

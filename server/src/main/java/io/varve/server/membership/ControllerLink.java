@@ -8,7 +8,10 @@ import java.net.SocketException;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.varve.cluster.client.MemberSession;
 import io.varve.cluster.client.MemberState;
@@ -41,6 +44,10 @@ public final class ControllerLink implements MemberState, AutoCloseable {
     private final String id;
     private final Thread thread = Thread.ofPlatform().daemon().name("varve-membership").unstarted(this::run);
     private final MemberSession session;
+    private final ExecutorService files = Executors
+            .newSingleThreadExecutor(Thread.ofPlatform().daemon().name("varve-nodes-file").factory());
+    /** Whether a view waits to be saved. */
+    private final AtomicBoolean isSaving = new AtomicBoolean();
     /** The newest map that is not installed yet; null: there is none. */
     private @Nullable SlotMap waiting;
     private SlotMap newest = SlotMap.EMPTY;
@@ -50,8 +57,9 @@ public final class ControllerLink implements MemberState, AutoCloseable {
     /** Whether the session has granted or ended a lease: before that, there is nothing to end. */
     private boolean hasLeaseNews;
     private boolean isClosing;
-    // Only the thread of this class uses these.
-    private String followed = "";
+    private volatile boolean isRemoved;
+    /** The ID of the primary that this server follows; empty: none. Only the thread of this class writes it. */
+    private volatile String followed = "";
     /** Whether the newest map is installed, so that the lease that came with it counts. */
     private boolean isInForce;
 
@@ -106,7 +114,7 @@ public final class ControllerLink implements MemberState, AutoCloseable {
         ReplicaRole role = server.role();
         boolean isPrimary = me == null || me.isPrimary();
         // In this order: only then the data is that of the primary in the map.
-        boolean isFollowing = me != null && !isPrimary && isFollowing(map, me);
+        boolean isFollowing = me != null && followed.equals(me.primaryId());
         boolean isWhole = role.hasPrimarysData() || isPrimary && !role.isReplica();
         if (isWhole && (isPrimary || isFollowing)) {
             return server.replicas().offset();
@@ -118,13 +126,6 @@ public final class ControllerLink implements MemberState, AutoCloseable {
     private boolean isReplicaOfThis(String memberId) {
         Member member = cluster.view().map().member(memberId);
         return member != null && id.equals(member.primaryId());
-    }
-
-    private boolean isFollowing(SlotMap map, Member me) {
-        Member primary = map.member(Objects.requireNonNull(me.primaryId()));
-        ReplicaRole.Status status = server.role().status();
-        return primary != null && status != null && status.port() == primary.port()
-                && status.host().equals(primary.host());
     }
 
     @Override
@@ -167,9 +168,9 @@ public final class ControllerLink implements MemberState, AutoCloseable {
                     isInForce = apply(map);
                 }
                 extendLease();
-                if (map != null) {
-                    // The disk may take longer than a lease.
-                    cluster.saveView();
+                if (map != null && isSaving.compareAndSet(false, true)) {
+                    // On another thread: the disk may take longer than a lease.
+                    files.execute(this::save);
                 }
             }
         } catch (InterruptedException closing) {
@@ -179,6 +180,11 @@ public final class ControllerLink implements MemberState, AutoCloseable {
             cluster.lease(false);
             closeSession();
         }
+    }
+
+    private void save() {
+        isSaving.set(false);
+        cluster.saveView();
     }
 
     /**
@@ -250,7 +256,9 @@ public final class ControllerLink implements MemberState, AutoCloseable {
         if (isDemoted) {
             disconnectWriters();
         }
-        follow(Objects.requireNonNull(map.member(Objects.requireNonNull(me.primaryId()))));
+        if (!isRemoved) {
+            follow(Objects.requireNonNull(map.member(Objects.requireNonNull(me.primaryId()))));
+        }
         return true;
     }
 
@@ -267,13 +275,17 @@ public final class ControllerLink implements MemberState, AutoCloseable {
     }
 
     private void follow(Member primary) {
-        ReplicaRole.Status status = server.role().status();
-        if (!primary.address().equals(followed) || status == null || status.port() != primary.port()
-                || !status.host().equals(primary.host())) {
+        ReplicaRole role = server.role();
+        ReplicaRole.Status status = role.status();
+        boolean isAtAddress = status != null && status.port() == primary.port()
+                && status.host().equals(primary.host());
+        if (!followed.equals(primary.id())) {
             LOG.info("This server is a replica of {} from now on", primary.address());
-            followed = primary.address();
-            server.role().follow(primary.host(), primary.port());
+            role.follow(primary.host(), primary.port());
+        } else if (!isAtAddress) {
+            role.followMoved(primary.host(), primary.port());
         }
+        followed = primary.id();
     }
 
     private void endFollowing() throws InterruptedException {
@@ -302,6 +314,7 @@ public final class ControllerLink implements MemberState, AutoCloseable {
             Thread.currentThread().interrupt();
         }
         cluster.lease(false);
+        files.close();
     }
 
     private void closeSession() {

@@ -15,6 +15,11 @@ public interface ReplicaRole extends AutoCloseable {
         }
 
         @Override
+        public void followMoved(String host, int port) {
+            follow(host, port);
+        }
+
+        @Override
         public void followNone(Runnable onDone) {
             onDone.run();
         }
@@ -102,6 +107,9 @@ public interface ReplicaRole extends AutoCloseable {
     /** Follows a primary from now on, in place of another one, if any. Writes of clients are refused at once. */
     void follow(String host, int port);
 
+    /** The primary that this server follows has another address. */
+    void followMoved(String host, int port);
+
     /**
      * Ends that. This server keeps its data, and accepts writes.
      *
@@ -142,7 +150,7 @@ public interface ReplicaRole extends AutoCloseable {
      */
     boolean hasPrimarysData();
 
-    /** Whether a snapshot of a primary is being received or loaded, or the data of one has to be loaded anew. */
+    /** Whether a snapshot of a primary, which has been received as a whole, is being loaded. */
     boolean isLoading();
 
     /** Called by the maintenance thread, several times a second. */

@@ -98,6 +98,12 @@ public final class Replicas implements AutoCloseable {
      * @param offset the first byte that it has not, counted from 1
      */
     public synchronized void attach(Replica replica, String wantedId, long offset) {
+        for (Replica earlier : replicas) {
+            if (!replica.memberId().isEmpty() && earlier.memberId().equals(replica.memberId())) {
+                // Its network has failed: it would count twice.
+                earlier.end();
+            }
+        }
         replicas.add(replica);
         if (active && history.has(wantedId, offset)
                 && replica.resume(history.id(), history.inStream(offset - 1))) {
@@ -324,7 +330,7 @@ public final class Replicas implements AutoCloseable {
 
     private boolean counts(Replica replica) {
         Predicate<String> named = members;
-        return replica.isOnline() && (named == null || named.test(replica.memberId()));
+        return replica.isOnline() && !replica.hasEnded() && (named == null || named.test(replica.memberId()));
     }
 
     /** How many replicas have acknowledged the stream up to an offset. */

@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class EvictionThreshold {
     /** An odd number without a pattern: it makes a location look like a random number. */
+    /** Pinned items that a sample passes over. Small ones may be nearly all items of a shard, but few of its bytes. */
+    private static final int MAX_PINNED_SAMPLES = 64 * Ranking.SAMPLE;
+
     private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
     /** For a shard with few segments, a slack of one segment would be too much. */
     private static final int MIN_SLACK_PART = 16;
@@ -90,15 +93,22 @@ final class EvictionThreshold {
         ranking.begin();
         findClassesOverShare();
         long enough = items.sampler().failures() + ItemSampler.MAX_FAILURES;
-        for (int tries = 0; ranking.needsMore() && tries < 2 * Ranking.SAMPLE
-                && items.sampler().failures() < enough; tries++) {
+        int pinned = 0;
+        int tries = 0;
+        while (ranking.needsMore() && tries < 2 * Ranking.SAMPLE && pinned < MAX_PINNED_SAMPLES
+                && items.sampler().failures() < enough) {
             long location = sample(enough - items.sampler().failures());
             if (location == Index.NONE) {
                 break;
             }
+            if (isPinned(location)) {
+                pinned++;
+                continue;
+            }
+            tries++;
             long address = items.address(location);
             long expireAt = TimedHashes.expireAtMillis(address);
-            if (isEvictable(expireAt) && !isPinned(location)) {
+            if (isEvictable(expireAt)) {
                 ranking.add(score(location, address, expireAt, nowMillis, items.nextRandom()));
             }
         }

@@ -140,9 +140,10 @@ public final class SlotCheck {
         if (slot == NONE || executed != null && executed.flushes() > 0) {
             // It flushes: the receivers of held slots would not.
             awaited = writes ? SlotHolds.ALL : NONE;
+            error = writes ? refusalOfFlush() : null;
         }
-        if (slot == NONE) {
-            return writes ? refusalOfFlush() : null;
+        if (slot == NONE || error != null) {
+            return error;
         }
         boolean isChannel = hasChannels && executed == null;
         if (awaited == NONE && !isChannel) {
