@@ -147,7 +147,6 @@ public final class Follower implements ReplicaRole {
         disconnect();
     }
 
-    /** Starts its thread, if it does not run. */
     private synchronized void start() {
         if (thread == null) {
             downMillis = nowMillis();
@@ -217,7 +216,7 @@ public final class Follower implements ReplicaRole {
 
     @Override
     public boolean isLoading() {
-        return isReplica && loading;
+        return loading;
     }
 
     private void disconnect() {
