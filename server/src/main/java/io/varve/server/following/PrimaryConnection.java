@@ -115,7 +115,7 @@ final class PrimaryConnection implements AutoCloseable {
         }
     }
 
-    /** As {@link #keepAlive}. A primary that has gone may continue from the data that is being loaded when it is back. */
+    /** As {@link #keepAlive}. A primary that has gone may continue from the data that is being loaded. */
     boolean tryToKeepAlive() {
         try {
             keepAlive();
