@@ -24,10 +24,10 @@ import org.jspecify.annotations.Nullable;
  * of its nodes. Otherwise the largest collection would always be evicted first.
  */
 final class EvictionThreshold {
-    /** An odd number without a pattern: it makes a location look like a random number. */
     /** Pinned items that a sample passes over. Small ones may be nearly all items of a shard, but few of its bytes. */
     private static final int MAX_PINNED_SAMPLES = 64 * Ranking.SAMPLE;
 
+    /** An odd number without a pattern: it makes a location look like a random number. */
     private static final long SPREAD = 0x9E37_79B9_7F4A_7C15L;
     /** For a shard with few segments, a slack of one segment would be too much. */
     private static final int MIN_SLACK_PART = 16;
