@@ -184,7 +184,7 @@ public final class ClusterDemo {
 
     // --- waiting and printing
 
-    /** What the tour waits for. */
+    /** A condition for the next step of the tour. */
     @FunctionalInterface
     private interface Condition {
         boolean holds() throws IOException;

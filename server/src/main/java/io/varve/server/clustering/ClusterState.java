@@ -117,7 +117,7 @@ public final class ClusterState implements AutoCloseable {
         generation = value;
     }
 
-    /** What names this process for the controllers; 0: it has not registered. */
+    /** The generation of this process, from its registration; 0: it has not registered. */
     public long generation() {
         return generation.getAsLong();
     }

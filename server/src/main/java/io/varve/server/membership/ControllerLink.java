@@ -148,6 +148,9 @@ public final class ControllerLink implements MemberState, AutoCloseable {
         LOG.warn("This server serves no slots any more: {}. Restart it to register again", reason);
         leaseUntilNanos = System.nanoTime();
         isLeaseNew = true;
+        hasLeaseNews = true;
+        isRemoved = true;
+        waiting = null;
         notifyAll();
         // Its primary must not count it any more.
         server.role().followNone(() -> {});

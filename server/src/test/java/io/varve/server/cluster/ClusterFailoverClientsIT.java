@@ -46,7 +46,7 @@ class ClusterFailoverClientsIT {
         long of(String key);
     }
 
-    /** What a client has seen. Its own thread writes. */
+    /** The replies that a client has received. Its own thread writes. */
     private static final class Report {
         private final AtomicInteger calm = new AtomicInteger();
         private final AtomicInteger increments = new AtomicInteger();

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 
+import io.varve.cluster.protocol.Command;
 import io.varve.server.testing.RawClient;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -80,6 +81,17 @@ class ClusterFailoverIT {
             await().atMost(WAIT).until(() -> call(cluster.member(1).port(), "SET", "key0", "2").equals("+OK"));
             assertThat(call(cluster.member(1).port(), "DBSIZE")).isEqualTo(":1000");
             await().atMost(WAIT).until(() -> call(cluster.member(0).port(), "DBSIZE").equals(":1000"));
+        }
+    }
+
+    @Test
+    void removedReplica_stopsFollowing_andDoesNotCount() throws Exception {
+        try (ProcessCluster cluster = ProcessCluster.start(folder, 1, 1, 1)) {
+            assertThat(call(cluster.member(0).port(), "WAIT", "1", "5000")).isEqualTo(":1");
+            cluster.change(new Command.Remove(cluster.id(1), false));
+            await().atMost(WAIT).until(() -> call(cluster.member(1).port(), "ROLE").contains("master"));
+            await().atMost(WAIT).until(() -> call(cluster.member(0).port(), "WAIT", "1", "10").equals(":0"));
+            assertThat(call(cluster.member(1).port(), "SET", "key", "1")).startsWith("-CLUSTERDOWN");
         }
     }
 

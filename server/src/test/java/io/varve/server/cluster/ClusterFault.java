@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
-/** What a test does to a cluster, and undoes. Stateless. */
+/** A fault that a test causes in a cluster, and ends. Stateless. */
 enum ClusterFault {
     KILL_PRIMARY {
         @Override

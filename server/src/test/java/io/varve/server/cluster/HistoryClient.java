@@ -22,7 +22,7 @@ import io.varve.cluster.map.HashSlot;
  * with it, a guard key is written, so that the value that was read is on a replica, too.
  */
 final class HistoryClient implements AutoCloseable {
-    /** What is known of a write. */
+    /** The outcome of a write, as the client knows it. */
     enum Outcome {
         /** It has taken effect, and a replica has it. */
         CONFIRMED,

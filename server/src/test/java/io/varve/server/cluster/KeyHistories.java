@@ -147,7 +147,7 @@ final class KeyHistories implements AutoCloseable {
         }
     }
 
-    /** What is not linearizable, and failures of the clients. */
+    /** Violations of linearizability, and failures of the clients. */
     synchronized List<String> problems() {
         List<String> problems = new ArrayList<>();
         failures.forEach(failed -> problems.add(failed.toString()));
