@@ -103,7 +103,10 @@ enum ClusterFault {
             for (int i = 0; i < cluster.controllerCount(); i++) {
                 network.separate(cluster.hostOfMember(primary), i);
             }
-            pause(random, 3_000);
+            // Long enough for a fail-over, mostly.
+            pause(random, 2_000);
+            pause(random, 2_000);
+            pause(random, 2_000);
             for (int i = 0; i < cluster.controllerCount(); i++) {
                 network.join(cluster.hostOfMember(primary), i);
             }
@@ -127,6 +130,50 @@ enum ClusterFault {
             network.reconnect(leader);
         }
     },
+    /** The replica has all that was confirmed, and lacks other writes. */
+    KILL_PRIMARY_BEHIND_A_SLOW_LINK {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            int host = cluster.hostOfMember(cluster.replicaOf(primary));
+            network.slowDown(host, 16);
+            pause(random, 1_000);
+            cluster.member(primary).kill();
+            network.speedUp(host);
+            pause(random, 2_000);
+            cluster.member(primary).restart();
+        }
+    },
+    KILL_PRIMARY_WITHOUT_ITS_REPLICA {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            int host = cluster.hostOfMember(cluster.replicaOf(primary));
+            network.separate(cluster.hostOfMember(primary), host);
+            pause(random, 500);
+            cluster.member(primary).kill();
+            network.join(cluster.hostOfMember(primary), host);
+            pause(random, 2_000);
+            cluster.member(primary).restart();
+        }
+    },
+    FILL_DISK_OF_PRIMARY {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            cluster.diskOfMember(primary).fill();
+            pause(random, 2_000);
+            cluster.diskOfMember(primary).free();
+        }
+    },
+    KILL_PRIMARY_WHILE_THE_DISK_OF_ITS_REPLICA_IS_FULL {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            int replica = cluster.replicaOf(primary);
+            cluster.diskOfMember(replica).fill();
+            cluster.member(primary).kill();
+            pause(random, 3_000);
+            cluster.diskOfMember(replica).free();
+            cluster.member(primary).restart();
+        }
+    },
     SLOW_LINK_TO_REPLICA {
         @Override
         void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
@@ -135,11 +182,45 @@ enum ClusterFault {
             pause(random, 2_000);
             network.speedUp(host);
         }
+    },
+    TURN_CLOCKS_OF_PRIMARY_AND_CONTROLLER {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            TestClock controller = cluster.controller(cluster.leader()).clock();
+            TestClock member = cluster.member(primary).clock();
+            controller.jump(random.nextLong(-MAX_TURN_SECONDS, MAX_TURN_SECONDS));
+            member.jump(random.nextLong(-MAX_TURN_SECONDS, MAX_TURN_SECONDS));
+            pause(random, 2_000);
+            controller.jump(0);
+            pause(random, 1_000);
+            member.jump(0);
+        }
+    },
+    KILL_PRIMARY_WHILE_CLOCKS_DIFFER {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            TestClock replica = cluster.member(cluster.replicaOf(primary)).clock();
+            replica.jump(random.nextLong(-MAX_TURN_SECONDS, MAX_TURN_SECONDS));
+            cluster.member(primary).kill();
+            pause(random, 2_000);
+            cluster.member(primary).restart();
+            replica.jump(0);
+        }
     };
 
-    /** The faults that are possible on a network. */
+    private static final long MAX_TURN_SECONDS = 7_200;
+
+    /** The faults that are possible on a network, and with the clocks, or the one that the caller wants. */
     static List<ClusterFault> on(TestNetwork network) {
-        return Stream.of(values()).filter(fault -> network.hasNamespaces() || fault.compareTo(CUT_PRIMARY_OFF) < 0)
+        String only = System.getProperty("varve.cluster.fault");
+        if (only != null) {
+            return List.of(valueOf(only));
+        }
+        boolean hasNamespaces = network.hasNamespaces();
+        return Stream.of(values()).filter(fault -> fault.compareTo(CUT_PRIMARY_OFF) < 0
+                || (fault.compareTo(TURN_CLOCKS_OF_PRIMARY_AND_CONTROLLER) < 0
+                        ? hasNamespaces
+                        : TestClock.isPossible()))
                 .toList();
     }
 

@@ -21,13 +21,16 @@ final class ClusterProcess implements AutoCloseable {
     private final String host;
     private final int port;
     private final Path log;
+    private final TestClock clock;
     private Process process;
 
-    private ClusterProcess(List<String> command, String host, int port, Path folder) throws IOException {
-        this.command = command;
+    private ClusterProcess(UnaryOperator<List<String>> on, List<String> command, String host, int port, Path folder)
+            throws IOException {
+        clock = TestClock.in(folder.resolveSibling(folder.getFileName() + ".clock"));
+        this.command = on.apply(clock.with(command));
         this.host = host;
         this.port = port;
-        log = folder.resolve("errors.log");
+        log = folder.resolveSibling(folder.getFileName() + ".log");
         process = begin();
     }
 
@@ -41,17 +44,19 @@ final class ClusterProcess implements AutoCloseable {
                 "io.varve.cluster.cli.ControllerMain", "--port", Integer.toString(own.port()), "--dir",
                 folder.toString(), "--peers", all.stream().map(one -> one.id() + "@" + one.address())
                         .collect(Collectors.joining(",")));
-        return new ClusterProcess(on.apply(command), own.host(), own.port(), folder);
+        return new ClusterProcess(on, command, own.host(), own.port(), folder);
     }
 
-    /** @param on makes a command line run on its host */
+    /**
+     * @param on makes a command line run on its host
+     * @param hasLog whether it starts again with its data
+     */
     static ClusterProcess member(UnaryOperator<List<String>> on, String host, String controllers, int port,
-            Path folder) throws IOException {
+            Path folder, boolean hasLog) throws IOException {
         List<String> arguments = List.of("--bind", host, "--protected-mode", "no", "--port", Integer.toString(port),
-                "--dir",
-                folder.toString(), "--cluster-enabled", "yes", "--cluster-controllers", controllers, "--maxmemory",
-                "64mb", "--save", "");
-        return new ClusterProcess(on.apply(ServerProcess.command(arguments)), host, port, folder);
+                "--dir", folder.toString(), "--cluster-enabled", "yes", "--cluster-controllers", controllers,
+                "--maxmemory", "64mb", "--save", "", "--appendonly", hasLog ? "yes" : "no");
+        return new ClusterProcess(on, ServerProcess.command(arguments), host, port, folder);
     }
 
     private Process begin() throws IOException {
@@ -64,6 +69,11 @@ final class ClusterProcess implements AutoCloseable {
 
     int port() {
         return port;
+    }
+
+    /** Its time of day. */
+    TestClock clock() {
+        return clock;
     }
 
     boolean isRunning() {

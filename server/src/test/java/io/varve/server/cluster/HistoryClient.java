@@ -63,7 +63,12 @@ final class HistoryClient implements AutoCloseable {
                 String set = reply(in);
                 String replicas = reply(in);
                 if (set.equals("+OK")) {
-                    return replicas.startsWith(":") && !replicas.equals(":0") ? Outcome.CONFIRMED : Outcome.UNKNOWN;
+                    if (replicas.startsWith(":") && !replicas.equals(":0")) {
+                        return Outcome.CONFIRMED;
+                    }
+                    // Another member may be the primary by now.
+                    forget(key, member);
+                    return Outcome.UNKNOWN;
                 }
                 if (!follow(key, set)) {
                     forget(key, member);
@@ -100,6 +105,28 @@ final class HistoryClient implements AutoCloseable {
                 if (!follow(key,
                         queued.startsWith("-MOVED") ? queued : guard.startsWith("-MOVED") ? guard : executed)) {
                     forget(key, member);
+                    return Optional.empty();
+                }
+            } catch (IOException failed) {
+                forget(key, member);
+                return Optional.empty();
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Gets a key from a member that answers as its primary. @return the value, {@code "(nil)"} if there is no key */
+    Optional<String> readPlainly(String key) {
+        for (int i = 0; i < MAX_REDIRECTIONS; i++) {
+            InetSocketAddress member = member(key);
+            try {
+                Socket socket = connect(member);
+                send(socket, List.of(List.of("GET", key)));
+                String value = reply(new BufferedInputStream(socket.getInputStream(), 1));
+                if (!value.startsWith("-")) {
+                    return Optional.of(value);
+                }
+                if (!follow(key, value)) {
                     return Optional.empty();
                 }
             } catch (IOException failed) {

@@ -3,10 +3,13 @@ package io.varve.server.cluster;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -15,7 +18,9 @@ import io.varve.testing.RegisterHistory;
 /**
  * Clients that write and read a few keys, and the history of each key. Thread-safe: guarded by its own monitor.
  *
- * <p>Each write has a value of its own, so that {@link RegisterHistory} can check the history.
+ * <p>Each write has a value of its own, so that {@link RegisterHistory} can check the history. One more client reads
+ * without WAIT, and stays with a member as long as that one answers: a member that is no primary any more must not
+ * answer it. Its reads count if they returned a confirmed value, because others may be lost.
  */
 final class KeyHistories implements AutoCloseable {
     private static final int CLIENTS = 3;
@@ -28,10 +33,15 @@ final class KeyHistories implements AutoCloseable {
     private final Map<String, Integer> confirmedWrites = new HashMap<>();
     private final List<Thread> clients = new ArrayList<>();
     private final List<Throwable> failures = new ArrayList<>();
+    private final Map<String, Set<String>> confirmedValues = new HashMap<>();
+    private final List<PlainRead> plainReads = new ArrayList<>();
     private long confirmedReads;
     private long unknown;
     private int writes;
     private volatile boolean done;
+
+    /** A read without WAIT. Immutable. */
+    private record PlainRead(String key, String value, long invoked, long responded) {}
 
     KeyHistories(List<InetSocketAddress> members, List<String> keys, long seed) {
         this.members = members;
@@ -42,31 +52,51 @@ final class KeyHistories implements AutoCloseable {
             history.write("(nil)", Long.MIN_VALUE, Long.MIN_VALUE);
             histories.put(key, history);
             confirmedWrites.put(key, 0);
+            confirmedValues.put(key, new HashSet<>(Set.of("(nil)")));
         }
     }
 
     void start() {
         for (int i = 0; i < CLIENTS; i++) {
             Random random = new Random(seed + i);
-            clients.add(Thread.ofPlatform().name("history-client-" + i).start(() -> run(random)));
+            clients.add(Thread.ofPlatform().name("history-client-" + i).start(() -> run(random, this::writeOrRead)));
         }
+        Random random = new Random(seed + CLIENTS);
+        clients.add(Thread.ofPlatform().name("history-reader").start(() -> run(random, this::readPlainly)));
     }
 
-    private void run(Random random) {
+    /** What a client does again and again. */
+    private interface Step {
+        void run(HistoryClient client, String key, Random random);
+    }
+
+    private void run(Random random, Step step) {
         try (HistoryClient client = new HistoryClient(members)) {
             while (!done) {
-                String key = keys.get(random.nextInt(keys.size()));
-                if (random.nextBoolean()) {
-                    write(client, key);
-                } else {
-                    read(client, key);
-                }
+                step.run(client, keys.get(random.nextInt(keys.size())), random);
                 LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(random.nextInt(MAX_PAUSE_MICROS)));
             }
         } catch (Throwable failed) {
             synchronized (this) {
                 failures.add(failed);
             }
+        }
+    }
+
+    private void writeOrRead(HistoryClient client, String key, Random random) {
+        if (random.nextBoolean()) {
+            write(client, key);
+        } else {
+            read(client, key);
+        }
+    }
+
+    private void readPlainly(HistoryClient client, String key, Random random) {
+        long invoked = System.nanoTime();
+        Optional<String> value = client.readPlainly(key);
+        long responded = System.nanoTime();
+        synchronized (this) {
+            value.ifPresent(read -> plainReads.add(new PlainRead(key, read, invoked, responded)));
         }
     }
 
@@ -85,6 +115,7 @@ final class KeyHistories implements AutoCloseable {
                 case CONFIRMED -> {
                     history.write(value, invoked, responded);
                     confirmedWrites.merge(key, 1, Integer::sum);
+                    confirmedValues(key).add(value);
                 }
                 case UNKNOWN -> {
                     history.unconfirmedWrite(value, invoked);
@@ -111,11 +142,11 @@ final class KeyHistories implements AutoCloseable {
     }
 
     private RegisterHistory history(String key) {
-        RegisterHistory history = histories.get(key);
-        if (history == null) {
-            throw new IllegalArgumentException(key);
-        }
-        return history;
+        return Objects.requireNonNull(histories.get(key), key);
+    }
+
+    private Set<String> confirmedValues(String key) {
+        return Objects.requireNonNull(confirmedValues.get(key), key);
     }
 
     /** Confirmed writes of the key that has the fewest. */
@@ -147,8 +178,13 @@ final class KeyHistories implements AutoCloseable {
         }
     }
 
-    /** Violations of linearizability, and failures of the clients. */
+    /** Violations of linearizability, and failures of the clients. Called once. */
     synchronized List<String> problems() {
+        for (PlainRead read : plainReads) {
+            if (confirmedValues(read.key).contains(read.value)) {
+                history(read.key).read(read.value, read.invoked, read.responded);
+            }
+        }
         List<String> problems = new ArrayList<>();
         failures.forEach(failed -> problems.add(failed.toString()));
         histories.forEach((key, history) -> history.problems().forEach(problem -> problems.add(key + ": " + problem)));
@@ -158,6 +194,7 @@ final class KeyHistories implements AutoCloseable {
     @Override
     public synchronized String toString() {
         return confirmedWrites.values().stream().mapToInt(count -> count).sum() + " confirmed writes, "
-                + confirmedReads + " confirmed reads, " + unknown + " writes without an answer";
+                + confirmedReads + " confirmed reads, " + plainReads.size() + " plain reads, " + unknown
+                + " writes without an answer";
     }
 }

@@ -34,6 +34,7 @@ final class ProcessCluster implements AutoCloseable {
     private final List<ControllerAddress> addresses = new ArrayList<>();
     private final List<ClusterProcess> controllers = new ArrayList<>();
     private final List<ClusterProcess> members = new ArrayList<>();
+    private final List<TestDisk> disks = new ArrayList<>();
     private final ControllerClient client;
 
     private ProcessCluster(Path folder, TestNetwork network, int controllerCount)
@@ -96,19 +97,33 @@ final class ProcessCluster implements AutoCloseable {
         }
     }
 
-    /** Starts members, which register as primaries without slots. */
+    /**
+     * Starts members, which register as primaries without slots. Of two neighbours, one has a log of its changes. On a
+     * {@link TestNetwork} of several hosts, each has a {@link TestDisk}.
+     */
     void addMembers(int count) throws IOException, InterruptedException {
         int first = members.size();
         for (int port : freePorts(count)) {
             int host = network.addHost();
+            int number = members.size();
+            Path own = Files.createDirectories(folder.resolve("m" + number));
+            if (network.hasNamespaces()) {
+                disks.add(TestDisk.at(own));
+            }
             members.add(ClusterProcess.member(command -> network.on(host, command), network.host(host),
-                    controllerSetting(), port, Files.createDirectories(folder.resolve("m" + members.size()))));
+                    controllerSetting(), port, own, number % 2 == 1));
         }
         List<ClusterProcess> added = members.subList(first, members.size());
         await().atMost(java.time.Duration.ofSeconds(WAIT_SECONDS)).until(() -> {
             Set<Integer> registered = view().map().members().stream().map(Member::port).collect(Collectors.toSet());
             return registered.containsAll(added.stream().map(ClusterProcess::port).toList());
         });
+    }
+
+    /** Starts one more replica of a primary. */
+    void addReplica(int primary) throws Exception {
+        addMembers(1);
+        client.change(new Command.Replicate(id(members.size() - 1), id(primary)));
     }
 
     String controllerSetting() {
@@ -226,6 +241,11 @@ final class ProcessCluster implements AutoCloseable {
         return members.get(number);
     }
 
+    /** The disk of a member, if the network has hosts. */
+    TestDisk diskOfMember(int number) {
+        return disks.get(number);
+    }
+
     int controllerCount() {
         return controllers.size();
     }
@@ -255,6 +275,9 @@ final class ProcessCluster implements AutoCloseable {
             process.close();
         }
         client.close();
+        for (TestDisk disk : disks) {
+            disk.close();
+        }
         network.close();
     }
 }

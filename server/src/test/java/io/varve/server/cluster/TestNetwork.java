@@ -129,7 +129,8 @@ final class TestNetwork implements AutoCloseable {
         run("tc", "qdisc", "del", "dev", device(host), "root");
     }
 
-    private static void run(String... command) throws IOException, InterruptedException {
+    /** Runs a command to its end. */
+    static void run(String... command) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
         if (!process.waitFor(SECONDS, java.util.concurrent.TimeUnit.SECONDS) || process.exitValue() != 0) {
