@@ -29,6 +29,7 @@ import io.varve.proxy.client.ClientConnection;
 import io.varve.proxy.client.ProxyLoop;
 import io.varve.proxy.client.ProxyState;
 import io.varve.proxy.map.ControllersMapSource;
+import io.varve.proxy.map.CopiesPoller;
 import io.varve.proxy.map.MapSource;
 import io.varve.proxy.map.MembersMapSource;
 import io.varve.proxy.map.SlotTable;
@@ -58,6 +59,8 @@ public final class ProxyServer implements AutoCloseable {
 
     private final ProxyState state;
     private final MapSource source;
+    /** Null if all reads go to the owners of their keys. */
+    private final @Nullable CopiesPoller copies;
     private final EventLoopGroup acceptor;
     private final EventLoopGroup loops;
     private final ChannelGroup listening = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
@@ -71,6 +74,10 @@ public final class ProxyServer implements AutoCloseable {
     private ProxyServer(ProxySettings settings, MapSource source) {
         this.source = source;
         state = new ProxyState(settings.clients(), CommandCatalog.open());
+        copies = settings.text(ProxySetting.HOT_KEY_COPIES).equals("yes")
+                ? new CopiesPoller(settings.credentials(), settings.number(ProxySetting.MEMBER_CONNECT_TIMEOUT_MS),
+                        state::copies)
+                : null;
         Transport.Choice choice = Transport.choose(settings.text(ProxySetting.TRANSPORT));
         Transport transport = choice.transport();
         LOG.info("Transport {}: {}", transport.settingName(), choice.reason());
@@ -160,6 +167,9 @@ public final class ProxyServer implements AutoCloseable {
         byLoop.forEach((loop, own) -> loop.scheduleAtFixedRate(() -> own.router().members().check(), CHECK_MILLIS,
                 CHECK_MILLIS, TimeUnit.MILLISECONDS));
         source.start(this::changed);
+        if (copies != null) {
+            copies.start();
+        }
         String bind = settings.text(ProxySetting.BIND);
         int tlsPort = settings.number(ProxySetting.TLS_PORT);
         if (tlsPort > 0) {
@@ -173,6 +183,9 @@ public final class ProxyServer implements AutoCloseable {
 
     private void changed(SlotTable table) {
         state.table(table);
+        if (copies != null) {
+            copies.table(table);
+        }
         byLoop.forEach((loop, own) -> loop.execute(() -> own.table(table)));
     }
 
@@ -190,6 +203,9 @@ public final class ProxyServer implements AutoCloseable {
     @Override
     public void close() {
         source.close();
+        if (copies != null) {
+            copies.close();
+        }
         listening.close().awaitUninterruptibly(DRAIN_SECONDS, TimeUnit.SECONDS);
         clients.close().awaitUninterruptibly(DRAIN_SECONDS, TimeUnit.SECONDS);
         acceptor.shutdownGracefully(0, DRAIN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly(DRAIN_SECONDS,

@@ -140,7 +140,7 @@ public final class HotKeys {
      */
     public synchronized List<HotKey> hottest(int database, int count) {
         halveIfDue();
-        double seconds = (earlierNanos + nanoTime.getAsLong() - halvedAt) / NANOS_PER_SECOND;
+        double seconds = (earlierNanos + (nanoTime.getAsLong() - halvedAt)) / NANOS_PER_SECOND;
         List<Entry> found = new ArrayList<>();
         for (Entry entry : entries) {
             // Less than half a sample: it was read long ago.

@@ -43,6 +43,7 @@ public final class ClientConnection extends ChannelInboundHandlerAdapter impleme
     private final ClientProfile profile;
     private final ArrayDeque<PendingReply> replies = new ArrayDeque<>();
     private final Runnable flusher = this::flush;
+    private @Nullable PendingReply lastExpected;
     /** Bytes of replies that wait for earlier ones. */
     private long waitingReplyBytes;
     private int held;
@@ -240,7 +241,14 @@ public final class ClientConnection extends ChannelInboundHandlerAdapter impleme
     PendingReply expect() {
         PendingReply reply = new PendingReply(this);
         replies.add(reply);
+        lastExpected = reply;
         return reply;
+    }
+
+    /** The reply that was expected last; null before the first. */
+    @Nullable
+    PendingReply lastExpected() {
+        return lastExpected;
     }
 
     /** Replies by the proxy itself. */

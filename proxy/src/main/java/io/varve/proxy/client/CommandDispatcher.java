@@ -4,6 +4,7 @@ import io.varve.proxy.client.CommandRoutes.Route;
 import io.varve.proxy.map.Endpoint;
 import io.varve.proxy.merge.WriteStamps;
 import io.varve.proxy.resp.ReplyTarget;
+import io.varve.proxy.route.CopyCall;
 import io.varve.proxy.route.RouteErrors;
 import io.varve.proxy.route.RoutedCall;
 import io.varve.server.command.Errors;
@@ -32,6 +33,7 @@ final class CommandDispatcher {
     private final ClientTransaction transaction;
     private final BlockingCommands blocking;
     private @Nullable ClientSubscriptions subscriptions;
+    private final CopyReads copyReads;
     /** The map by which the requests in flight were routed. */
     private long routedVersion;
 
@@ -40,6 +42,7 @@ final class CommandDispatcher {
         this.client = client;
         own = new OwnCommands(loop, client);
         split = new SplitCommands(loop, client);
+        copyReads = new CopyReads(loop, client);
         allMembers = new AllMemberCommands(loop, client);
         transaction = new ClientTransaction(loop, client);
         blocking = new BlockingCommands(loop, client);
@@ -67,7 +70,19 @@ final class CommandDispatcher {
             }
             routedVersion = loop.router().version();
         }
-        return route(request, spec, route);
+        if (!isRead(spec) && copyReads.mustPrecede()) {
+            // Otherwise a read that is slow at a holder could see the later write.
+            return false;
+        }
+        if (!route(request, spec, route)) {
+            return false;
+        }
+        copyReads.handled(request, spec, route, keys);
+        return true;
+    }
+
+    private static boolean isRead(CommandSpec spec) {
+        return spec.has(CommandFlag.READONLY) && !spec.isWrite();
     }
 
     private @Nullable CommandSpec spec(Request request) {
@@ -157,9 +172,12 @@ final class CommandDispatcher {
         if (refusesKeys(request, spec, slot)) {
             return;
         }
-        boolean isRead = spec.has(CommandFlag.READONLY) && !spec.isWrite();
+        boolean isRead = isRead(spec);
+        Endpoint holder = isRead && keys.count() == 1 ? copyReads.holder(request, keys.argument(0)) : null;
         if (slot != RequestKeys.NO_SLOT && transaction.ownsSlot(slot)) {
             transaction.forward(request, write(request, isRead), true);
+        } else if (holder != null) {
+            CopyCall.send(loop.router(), client, request.retainedBytes(), holder, slot, client.expect());
         } else if (isGet) {
             get(request, slot);
         } else if (slot == RequestKeys.NO_SLOT) {

@@ -14,6 +14,9 @@ final class PendingReply implements ReplyTarget {
     private final ClientConnection client;
     private WriteStamps.@Nullable Write write;
     private @Nullable ByteBuf reply;
+    private boolean isTimed;
+    private boolean isTaken;
+    private long takenNanos;
 
     PendingReply(ClientConnection client) {
         this.client = client;
@@ -23,6 +26,17 @@ final class PendingReply implements ReplyTarget {
     PendingReply ends(WriteStamps.@Nullable Write ended) {
         write = ended;
         return this;
+    }
+
+    /** Notes when it, and so each reply before it, is on its way to the client. */
+    void time() {
+        isTimed = true;
+        takenNanos = System.nanoTime();
+    }
+
+    /** Whether a {@linkplain #time timed} reply is on its way to the client for longer than this. */
+    boolean isOlderThan(long nanos) {
+        return isTaken && System.nanoTime() - takenNanos > nanos;
     }
 
     @Override
@@ -48,6 +62,10 @@ final class PendingReply implements ReplyTarget {
     ByteBuf take() {
         ByteBuf taken = java.util.Objects.requireNonNull(reply);
         reply = null;
+        isTaken = true;
+        if (isTimed) {
+            takenNanos = System.nanoTime();
+        }
         return taken;
     }
 

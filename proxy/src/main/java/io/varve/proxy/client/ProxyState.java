@@ -5,6 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
+import io.varve.proxy.map.HotKeyCopies;
 import io.varve.proxy.map.SlotTable;
 import io.varve.proxy.member.MemberHealths;
 import io.varve.proxy.merge.WriteStamps;
@@ -34,6 +35,7 @@ public final class ProxyState {
     final LongAdder mergedReads = new LongAdder();
     final LongAdder splitRequests = new LongAdder();
     private volatile SlotTable table = SlotTable.EMPTY;
+    private volatile HotKeyCopies copies = HotKeyCopies.NONE;
     private volatile int port;
 
     public ProxyState(ClientSettings settings, CommandTable commands) {
@@ -77,6 +79,15 @@ public final class ProxyState {
 
     public void table(SlotTable changed) {
         table = changed;
+    }
+
+    /** The keys that may be read from copies. */
+    HotKeyCopies copies() {
+        return copies;
+    }
+
+    public void copies(HotKeyCopies changed) {
+        copies = changed;
     }
 
     int port() {

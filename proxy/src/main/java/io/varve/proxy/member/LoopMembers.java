@@ -27,7 +27,8 @@ public final class LoopMembers {
     private final Map<Place, ArrayDeque<MemberLane>> idle = new HashMap<>();
     private final Set<MemberLane> dedicated = new HashSet<>();
 
-    private record Place(Endpoint endpoint, int protocol) {}
+    /** @param readsCopies whether the member shall serve copies of others' keys on these lanes */
+    private record Place(Endpoint endpoint, int protocol, boolean readsCopies) {}
 
     public LoopMembers(EventLoop loop, Class<? extends Channel> channelType, MemberSettings settings,
             MemberHealths healths) {
@@ -58,10 +59,19 @@ public final class LoopMembers {
      * in order. They are valid until {@link #retain}.
      */
     public MemberLane[] shared(Endpoint endpoint, int protocol) {
-        return shared.computeIfAbsent(new Place(endpoint, protocol), place -> {
+        return shared(new Place(endpoint, protocol, false));
+    }
+
+    /** As {@link #shared(Endpoint, int)}, for reads of copies of other members' keys. */
+    public MemberLane[] sharedForCopies(Endpoint endpoint, int protocol) {
+        return shared(new Place(endpoint, protocol, true));
+    }
+
+    private MemberLane[] shared(Place wanted) {
+        return shared.computeIfAbsent(wanted, place -> {
             MemberLane[] created = new MemberLane[settings.connections()];
             for (int i = 0; i < created.length; i++) {
-                created[i] = new MemberLane(this, place.endpoint(), place.protocol(), false);
+                created[i] = new MemberLane(this, place.endpoint(), place.protocol(), false, place.readsCopies());
             }
             return created;
         });
@@ -69,7 +79,7 @@ public final class LoopMembers {
 
     /** A lane for one client, who gives it back or closes it; null if the limit is reached. */
     public @Nullable MemberLane dedicate(Endpoint endpoint, int protocol) {
-        ArrayDeque<MemberLane> kept = idle.get(new Place(endpoint, protocol));
+        ArrayDeque<MemberLane> kept = idle.get(new Place(endpoint, protocol, false));
         while (kept != null && !kept.isEmpty()) {
             MemberLane lane = kept.removeLast();
             if (lane.isClean()) {
@@ -80,7 +90,7 @@ public final class LoopMembers {
         if (dedicated.size() >= settings.maxDedicated()) {
             return null;
         }
-        MemberLane lane = new MemberLane(this, endpoint, protocol, true);
+        MemberLane lane = new MemberLane(this, endpoint, protocol, true, false);
         dedicated.add(lane);
         return lane;
     }
@@ -88,7 +98,7 @@ public final class LoopMembers {
     /** Takes a dedicated lane back: keeps it for others if the member holds no state for the client. */
     public void giveBack(MemberLane lane) {
         lane.onBroken(null);
-        ArrayDeque<MemberLane> kept = idle.computeIfAbsent(new Place(lane.endpoint(), lane.protocol()),
+        ArrayDeque<MemberLane> kept = idle.computeIfAbsent(new Place(lane.endpoint(), lane.protocol(), false),
                 _ -> new ArrayDeque<>());
         if (lane.isClean() && kept.size() < MAX_IDLE) {
             kept.add(lane);

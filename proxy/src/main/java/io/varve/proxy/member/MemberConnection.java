@@ -98,6 +98,9 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
                     ? Requests.of(allocator, "AUTH", credentials.password())
                     : Requests.of(allocator, "AUTH", user, credentials.password()));
         }
+        if (lane.readsCopies()) {
+            requests.add(Requests.of(allocator, "READONLY"));
+        }
         requests.add(Requests.of(allocator, "PING"));
         return requests;
     }

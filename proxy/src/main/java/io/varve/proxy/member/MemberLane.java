@@ -35,6 +35,7 @@ public final class MemberLane {
     private final Endpoint endpoint;
     private final int protocol;
     private final boolean isDedicated;
+    private final boolean readsCopies;
     private final MemberHealth health;
     private final ArrayDeque<MemberCall> waiting = new ArrayDeque<>();
     /** Requests for frames that wait for the connection. */
@@ -45,11 +46,12 @@ public final class MemberLane {
     private boolean isBroken;
     private boolean isForgotten;
 
-    MemberLane(LoopMembers members, Endpoint endpoint, int protocol, boolean isDedicated) {
+    MemberLane(LoopMembers members, Endpoint endpoint, int protocol, boolean isDedicated, boolean readsCopies) {
         this.members = members;
         this.endpoint = endpoint;
         this.protocol = protocol;
         this.isDedicated = isDedicated;
+        this.readsCopies = readsCopies;
         health = members.health(endpoint);
     }
 
@@ -60,6 +62,11 @@ public final class MemberLane {
     /** 2 or 3: what the connection speaks. */
     public int protocol() {
         return protocol;
+    }
+
+    /** Whether the member shall serve its copies of others' keys. */
+    boolean readsCopies() {
+        return readsCopies;
     }
 
     /** Whether a dedicated lane has lost its connection, or is closed. */

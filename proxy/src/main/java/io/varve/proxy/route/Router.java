@@ -67,6 +67,12 @@ public final class Router {
         return shared[(int) (origin.id() % shared.length)];
     }
 
+    /** The lane of a client to the copies that a member has of others' keys. */
+    MemberLane copyLane(Endpoint member, Origin origin) {
+        MemberLane[] shared = members.sharedForCopies(member, origin.protocol());
+        return shared[(int) (origin.id() % shared.length)];
+    }
+
     public SlotTable table() {
         return table;
     }

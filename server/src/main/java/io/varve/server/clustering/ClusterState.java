@@ -38,13 +38,16 @@ public final class ClusterState implements AutoCloseable {
     private final SlotHolds holds = new SlotHolds();
     private final SlotImports imports = new SlotImports();
     private final MigrationCounters migrations = new MigrationCounters();
+    private final ReplicatedKeys replicated = new ReplicatedKeys();
+    private final KeyCopies copies;
     private volatile ClusterView view;
     /** A value of {@link System#nanoTime}; only the controllers' link and tests change it. */
     private volatile long leaseUntilNanos = System.nanoTime();
     private volatile LongSupplier generation = () -> 0;
     private volatile @Nullable Handover handover;
 
-    private ClusterState(NodesFile file, boolean controlled, ClusterView view) {
+    private ClusterState(NodesFile file, boolean controlled, ClusterView view, LongSupplier clock) {
+        copies = new KeyCopies(clock);
         this.file = file;
         this.controlled = controlled;
         this.view = view;
@@ -56,10 +59,11 @@ public final class ClusterState implements AutoCloseable {
      * Opens the state of a member, and draws its ID if it has none yet. With {@code cluster-controllers}, the member
      * serves nothing until it has a lease.
      *
+     * @param clock nanoseconds that pass at a steady rate, for copies of other members' keys
      * @return null if the server is no member of a cluster
      * @throws ConfigException if the file cannot be read or written, or another server uses it
      */
-    public static @Nullable ClusterState open(ServerConfig config) {
+    public static @Nullable ClusterState open(ServerConfig config, LongSupplier clock) {
         if (!config.bool("cluster-enabled")) {
             return null;
         }
@@ -67,7 +71,7 @@ public final class ClusterState implements AutoCloseable {
         String name = config.text("cluster-config-file");
         NodesFile file = new NodesFile(Path.of(config.text("dir")).resolve(name));
         try {
-            return new ClusterState(file, controlled, file.open(ClusterOptions.of(config), !controlled));
+            return new ClusterState(file, controlled, file.open(ClusterOptions.of(config), !controlled), clock);
         } catch (IOException failed) {
             throw ConfigException.about("cluster-config-file", "cluster-config-file " + name + ": " + failed);
         }
@@ -102,6 +106,16 @@ public final class ClusterState implements AutoCloseable {
         return migrations;
     }
 
+    /** The keys of this member that others keep copies of. */
+    public ReplicatedKeys replicated() {
+        return replicated;
+    }
+
+    /** The copies of others' keys that this member keeps. */
+    public KeyCopies copies() {
+        return copies;
+    }
+
     /** Sets how this member asks the controllers to end migrations. Without it, no slot moves. */
     public void handover(Handover value) {
         handover = value;
@@ -123,11 +137,13 @@ public final class ClusterState implements AutoCloseable {
     }
 
     /** Lines for CLUSTER INFO, each with its end. Only of members with controllers. */
-    public String migrationLines() {
+    public String controlledLines() {
         ClusterView now = view;
         return controlled
                 ? "cluster_my_generation:" + generation() + "\r\ncluster_slots_migrating:" + now.migrating().size()
                         + "\r\ncluster_slots_importing:" + now.importing().size() + "\r\n" + migrations.lines()
+                        + "cluster_replicated_keys:" + replicated.count() + "\r\ncluster_copies_sent:"
+                        + replicated.sentCount() + "\r\ncluster_copies_held:" + copies.count() + "\r\n"
                 : "";
     }
 

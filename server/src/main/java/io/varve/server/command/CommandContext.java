@@ -141,6 +141,11 @@ public final class CommandContext extends CallArguments {
         changedSilently = true;
     }
 
+    /** Has the command not recorded: its change is of no use to log and replicas. */
+    public void withoutRecord() {
+        hasRecorded = true;
+    }
+
     /** Whether changes are recorded. */
     public boolean isRecording() {
         return recorder.isOn();

@@ -102,7 +102,7 @@ public final class ServerState implements AutoCloseable {
         telemetry = new Telemetry(cache, flash, ticker, this::config, this::access, lifecycle, notifications,
                 log, load, replicas);
         log.timings().listener(this::tookLong);
-        ClusterState member = ClusterState.open(config);
+        ClusterState member = ClusterState.open(config, ticker::nanoTime);
         cluster = member;
         if (member != null) {
             onConfig((changed, _) -> () -> member.options(ClusterOptions.of(changed)));

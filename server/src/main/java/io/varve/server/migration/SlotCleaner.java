@@ -6,27 +6,22 @@ import java.util.List;
 
 import io.varve.cluster.map.HashSlot;
 import io.varve.memory.CacheSession;
-import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.clustering.ClusterState;
 import io.varve.server.clustering.ClusterView;
 import io.varve.server.command.ServerState;
-import io.varve.server.events.KeyEvent;
-import io.varve.server.persistence.ChangeRecorder;
-import io.varve.server.persistence.RecordedCommand;
-import io.varve.server.persistence.ReusedText;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Deletes the keys of slots that another member owns and that this one does not import: they have moved, or an import
- * has ended. Log and replicas receive the deletions. Confined to its thread, except {@link #changed} and
- * {@link #close}.
+ * has ended. Log and replicas receive the deletions. Confined to its thread, except
+ * {@link #changed}, {@link #isForeign} and {@link #close}.
  *
  * <p>It remembers the slots that may have keys: all at the start and while this server is a replica, then those that it
  * has owned or imported since they were last empty. It decides under the lock of each key's shard, so that it deletes
- * nothing of a slot that a newer map gives back.
+ * nothing of a slot that a newer map gives back. Copies of hot keys stay as long as they are served.
  */
 final class SlotCleaner implements Runnable, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SlotCleaner.class);
@@ -35,7 +30,6 @@ final class SlotCleaner implements Runnable, AutoCloseable {
     private final ServerState server;
     private final ClusterState cluster;
     private final CacheSession session;
-    private final ChangeRecorder recorder;
     private final Thread thread;
     private final Object monitor = new Object();
     /** Guarded by the monitor. */
@@ -44,8 +38,6 @@ final class SlotCleaner implements Runnable, AutoCloseable {
     private final BitSet usedMeanwhile = new BitSet();
     /** Guarded by the monitor. */
     private boolean isChanged = true;
-    private final Key key = new Key();
-    private final Item item = new Item();
     private volatile boolean closing;
 
     SlotCleaner(ServerState server, ClusterState cluster) {
@@ -54,7 +46,6 @@ final class SlotCleaner implements Runnable, AutoCloseable {
         session = server.cache().newSession();
         session.touching(false);
         session.notifying(false);
-        recorder = new ChangeRecorder(server.changes(), session);
         mayHaveKeys.set(0, HashSlot.COUNT);
         thread = Thread.ofPlatform().daemon().name("varve-slot-cleaner").unstarted(this);
     }
@@ -81,20 +72,20 @@ final class SlotCleaner implements Runnable, AutoCloseable {
         return !view.me().isPrimary() || view.isMe(view.owner(slot)) || view.importing().containsKey(slot);
     }
 
-    /** Whether the keys of a slot are another member's. Without a lease, this member may know an old map. */
-    private boolean isForeign(int slot) {
+    /** Any thread: whether the keys of a slot are another member's. Without a lease, the map may be old. */
+    boolean isForeign(int slot) {
         ClusterView view = cluster.view();
         return view.isLeased() && !isUsed(view, slot) && view.owner(slot) != null && !server.role().isReplica();
     }
 
     @Override
     public void run() {
-        try (ReusedText name = new ReusedText()) {
+        try (KeyDeleter deleter = new KeyDeleter(server)) {
             while (!closing) {
                 BitSet work = awaitWork();
                 long deleted = 0;
                 for (int shard = 0; shard < server.cache().shardCount() && !closing; shard++) {
-                    deleted += clean(work, shard, name);
+                    deleted += clean(work, shard, deleter);
                 }
                 if (deleted > 0) {
                     LOG.info("{} keys of slots of other members were deleted", deleted);
@@ -105,8 +96,6 @@ final class SlotCleaner implements Runnable, AutoCloseable {
             Thread.currentThread().interrupt();
         } catch (RuntimeException | Error bug) {
             LOG.error("Keys of slots of other members stay until the next start", bug);
-        } finally {
-            recorder.close();
         }
     }
 
@@ -135,7 +124,7 @@ final class SlotCleaner implements Runnable, AutoCloseable {
     }
 
     /** @return the number of deleted keys */
-    private long clean(BitSet work, int shard, ReusedText name) {
+    private long clean(BitSet work, int shard, KeyDeleter deleter) {
         int shards = server.cache().shardCount();
         BitSet inShard = new BitSet();
         work.stream().filter(slot -> slot % shards == shard).forEach(inShard::set);
@@ -151,40 +140,28 @@ final class SlotCleaner implements Runnable, AutoCloseable {
             cursor = session.scanSlots(DATABASE, inShard.nextSetBit(0), inShard::get, cursor,
                     found -> names.add(Memory.toArray(found.keyAddress(), found.keyLength())));
             for (byte[] found : names) {
-                deleted += delete(found, name) ? 1 : 0;
+                if (deleter.delete(found, this::mayDelete)) {
+                    cluster.migrations().deleted();
+                    deleted++;
+                }
             }
             if (!names.isEmpty()) {
-                server.notifications().flush();
+                deleter.flush();
             }
         } while (cursor != 0 && !closing);
         return deleted;
     }
 
-    private boolean delete(byte[] name, ReusedText memory) {
-        long address = memory.take(name.length);
-        Memory.copy(name, 0, address, name.length);
-        session.bind(key, DATABASE, address, name.length);
-        session.lock(key);
-        try {
-            if (!isForeign(key.slot())) {
-                synchronized (monitor) {
-                    // The lease has ended: the key stays, and is looked for again.
-                    usedMeanwhile.set(key.slot());
-                }
-                return false;
-            }
-            if (!session.peek(key, item) || !session.delete(key)) {
-                return false;
-            }
-            server.notifications().keyEvents().emit(KeyEvent.DEL, key);
-            if (recorder.isOn()) {
-                recorder.begin(DATABASE, RecordedCommand.DEL, 2).argument(key).end();
-            }
-            cluster.migrations().deleted();
-            return true;
-        } finally {
-            session.unlock(key);
+    /** The shard of the key is locked. */
+    private boolean mayDelete(Key key) {
+        if (isForeign(key.slot())) {
+            return !cluster.copies().holds(key.address(), key.length());
         }
+        synchronized (monitor) {
+            // The lease has ended: the key stays, and is looked for again.
+            usedMeanwhile.set(key.slot());
+        }
+        return false;
     }
 
     @Override

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Carries out the migrations that the map of the controllers declares: a {@link SlotMigrator} for each member that
- * receives slots of this one, and a {@link SlotCleaner}. Any thread reports changes; its own thread starts the others.
+ * receives slots of this one, a {@link SlotCleaner}, and a {@link KeyCopier}. Any thread reports changes; its own
+ * thread starts the others.
  *
  * <p>All that a migration needs to know is in the map, so a member that has started again, or was promoted, goes on.
  */
@@ -23,6 +24,7 @@ public final class SlotMigrations implements ClusterListener, AutoCloseable {
     private final ServerState server;
     private final ClusterState cluster;
     private final SlotCleaner cleaner;
+    private final KeyCopier copier;
     private final Thread thread;
     /** Guarded by itself. */
     private final Map<String, SlotMigrator> migrators = new HashMap<>();
@@ -32,6 +34,7 @@ public final class SlotMigrations implements ClusterListener, AutoCloseable {
         this.server = server;
         this.cluster = cluster;
         cleaner = new SlotCleaner(server, cluster);
+        copier = new KeyCopier(server, cluster, cleaner);
         thread = Thread.ofPlatform().daemon().name("varve-migrations").unstarted(this::run);
     }
 
@@ -44,6 +47,7 @@ public final class SlotMigrations implements ClusterListener, AutoCloseable {
         SlotMigrations migrations = new SlotMigrations(server, cluster);
         cluster.listener(migrations);
         migrations.cleaner.start();
+        migrations.copier.start();
         migrations.thread.start();
         return migrations;
     }
@@ -51,6 +55,7 @@ public final class SlotMigrations implements ClusterListener, AutoCloseable {
     @Override
     public void changed(ClusterView before, ClusterView now) {
         cleaner.changed(now);
+        copier.wake();
         // Without a lease, commands are refused that wait for a hold.
         cluster.holds().wakeAll();
         synchronized (migrators) {
@@ -101,6 +106,7 @@ public final class SlotMigrations implements ClusterListener, AutoCloseable {
             migrators.notifyAll();
         }
         running.forEach(SlotMigrator::close);
+        copier.close();
         cleaner.close();
         thread.interrupt();
         try {

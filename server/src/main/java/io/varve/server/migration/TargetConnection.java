@@ -22,7 +22,7 @@ import io.varve.server.config.ServerConfig;
 import io.varve.server.tls.TlsContext;
 
 /**
- * The connection to the member that receives slots. Confined to its thread, except {@link #closeIfLate} and
+ * The connection to a member that receives slots or copies. Confined to its thread, except {@link #closeIfLate} and
  * {@link #close}.
  *
  * <p>Commands that store or delete keys are pipelined, with a bounded number of bytes for which there is no reply yet.
@@ -119,6 +119,47 @@ final class TargetConnection implements AutoCloseable {
         out.flush();
     }
 
+    // --- copies of hot keys
+
+    /**
+     * Has a copy stored of the key that was exported last.
+     *
+     * @return the reply, which may be an error
+     */
+    String copy(byte[] key, String sourceId, KeyExport value) throws IOException {
+        head('*', 5);
+        argument("VARVE.COPY");
+        argument(key);
+        argument(sourceId);
+        argument(Long.toString(value.expireAtMillis()));
+        payload(value);
+        out.flush();
+        return readLine();
+    }
+
+    /** Has a copy deleted. */
+    void deleteCopy(byte[] key, String sourceId) throws IOException {
+        head('*', 3);
+        argument("VARVE.COPY");
+        argument(key);
+        argument(sourceId);
+        out.flush();
+        String reply = readLine();
+        if (reply.startsWith("-")) {
+            throw new TransferException("the holder does not delete a copy: " + reply.substring(1));
+        }
+    }
+
+    private void payload(KeyExport value) throws IOException {
+        head('$', value.length());
+        for (int at = 0; at < value.length(); at += CHUNK_BYTES) {
+            int count = Math.min(CHUNK_BYTES, value.length() - at);
+            value.get(at, chunk, count);
+            write(chunk, count);
+        }
+        write(LINE_END, LINE_END.length);
+    }
+
     // --- pipelined commands
 
     /** Has the key stored that was exported last. */
@@ -128,13 +169,7 @@ final class TargetConnection implements AutoCloseable {
         argument("RESTORE-ASKING");
         argument(key);
         argument(Long.toString(value.expireAtMillis()));
-        head('$', value.length());
-        for (int at = 0; at < value.length(); at += CHUNK_BYTES) {
-            int count = Math.min(CHUNK_BYTES, value.length() - at);
-            value.get(at, chunk, count);
-            write(chunk, count);
-        }
-        write(LINE_END, LINE_END.length);
+        payload(value);
         argument("REPLACE");
         argument("ABSTTL");
         expectReply(written - before);

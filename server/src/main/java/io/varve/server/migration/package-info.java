@@ -1,3 +1,5 @@
-/** Moves the keys of hash slots to their new owners, as the slot map of the controllers declares it. */
+/**
+ * Sends keys to other members with controllers: those of hash slots that the map moves, and copies of hot keys.
+ */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.migration;

@@ -74,6 +74,8 @@ class DifferentialCoverageTest {
                     "varve.class|help", "varve.class|list", "varve.class|set"),
             elsewhere("not in the reference", "command.varve.HotKeyCommandsTest", "varve.hotkeys"),
             elsewhere("not in the reference", "command.varve.PinCommandsTest", "varve.pin", "varve.unpin"),
+            elsewhere("not in the reference", "cluster.HotKeyCopiesTest", "varve.copies", "varve.copy",
+                    "varve.copylease", "varve.replicate"),
             elsewhere("of a server without a feature", "differential.AbsentFeaturesDifferentialTest", "asking",
                     "cluster|addslots",
                     "cluster|addslotsrange", "cluster|bumpepoch", "cluster|count-failure-reports",

@@ -50,7 +50,7 @@ final class ClusterReports {
                 + "\r\ncluster_size:" + owners + "\r\ncluster_current_epoch:" + view.map().epoch()
                 + "\r\ncluster_my_epoch:" + view.map().epoch()
                 + "\r\ncluster_stats_messages_sent:0\r\ncluster_stats_messages_received:0"
-                + "\r\ntotal_cluster_links_buffer_limit_exceeded:0\r\n" + cluster.migrationLines());
+                + "\r\ntotal_cluster_links_buffer_limit_exceeded:0\r\n" + cluster.controlledLines());
     }
 
     static void links(CommandContext context, ClusterState cluster) {

@@ -9,6 +9,7 @@ import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.clustering.ClusterState;
 import io.varve.server.clustering.ClusterView;
+import io.varve.server.clustering.KeyCopies;
 import io.varve.server.clustering.NodesText;
 import io.varve.server.clustering.SlotHolds;
 import io.varve.server.command.batch.Batch;
@@ -29,6 +30,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>With controllers, a migrating slot stays wholly with its owner until the map changes, so nothing is looked up at
  * the receiver, and clients see no ASK and no TRYAGAIN. In the last moments its commands wait ({@link SlotHolds}).
+ *
+ * <p>Reads of clients with READONLY are served from {@linkplain KeyCopies copies} of other members' keys. They are
+ * always checked again under the locks.
  */
 public final class SlotCheck {
     private static final String CROSS_SLOT = "CROSSSLOT Keys in request don't hash to the same slot";
@@ -39,6 +43,8 @@ public final class SlotCheck {
     private static final String NOT_SERVED = "CLUSTERDOWN Hash slot not served";
     private static final String BEING_MOVED = "ERR The controllers move the keys of this hash slot";
     private static final String NOT_IMPORTED = "ERR This member does not import the hash slot on this connection";
+    /** An owner sends a copy of its key. The command decides itself whether it is taken. */
+    private static final String COPY = "varve.copy";
     private static final int NONE = -2;
 
     private final ClusterState cluster;
@@ -58,6 +64,8 @@ public final class SlotCheck {
     private boolean isMigrating;
     private boolean hasSeveralKeys;
     private boolean hasChannels;
+    /** Whether the command reads copies of another member's keys. */
+    private boolean readsCopies;
     private int existing;
     private int missing;
 
@@ -94,7 +102,8 @@ public final class SlotCheck {
 
     /** Whether the result of the last check still holds without one under locks. */
     public boolean isCurrent() {
-        return cluster.view() == view && !isImporting && (cluster.isControlled() || !isMigrating) && !isHeld();
+        return cluster.view() == view && !isImporting && !readsCopies && (cluster.isControlled() || !isMigrating)
+                && !isHeld();
     }
 
     /** Whether the command that was checked last has to wait, because its slot is held. */
@@ -129,6 +138,7 @@ public final class SlotCheck {
         isMigrating = false;
         hasSeveralKeys = false;
         hasChannels = false;
+        readsCopies = false;
         if (client.connection().isReplay()) {
             return null;
         }
@@ -214,7 +224,40 @@ public final class SlotCheck {
         }
         boolean writes = spec.isWrite() || executed != null && executed.writes();
         boolean isServedByReplica = isChannel || client.readsFromReplica() && !writes;
-        return isServedByReplica && view.holds(slot) ? null : to("MOVED ", owner);
+        if (isServedByReplica && view.holds(slot)) {
+            return null;
+        }
+        if (!isChannel && (spec.name().equals(COPY)
+                || isServedByReplica && areCopies(batch, command, spec, executed, owner, locked))) {
+            return null;
+        }
+        return to("MOVED ", owner);
+    }
+
+    /**
+     * Whether this member has valid copies of all keys of a read. Without locks only an answer that is no is final.
+     */
+    private boolean areCopies(Batch batch, int command, CommandSpec spec, @Nullable Transaction executed, Member owner,
+            boolean locked) {
+        KeyCopies copies = cluster.copies();
+        if (copies.count() == 0 || isImporting || executed == null && !spec.has(CommandFlag.READONLY)) {
+            return false;
+        }
+        Batch named = executed == null ? batch : executed.batch();
+        int first = executed == null ? batch.firstKey(command) : 0;
+        int count = executed == null ? batch.keyCount(command) : named.keyTotal();
+        for (int i = first; i < first + count; i++) {
+            Key key = named.key(i);
+            if (!copies.isServable(key.address(), key.length(), owner.id())) {
+                return false;
+            }
+            if (locked && !session.peek(key, item)) {
+                copies.lose(key.address(), key.length());
+                return false;
+            }
+        }
+        readsCopies = true;
+        return true;
     }
 
     /** Whether the source sends the command in its last attempt to move the slot here. */

@@ -7,6 +7,7 @@ import io.varve.server.command.bitmap.BitmapCommands;
 import io.varve.server.command.cluster.ClusterCommands;
 import io.varve.server.command.connection.ClientCommands;
 import io.varve.server.command.connection.ConnectionCommands;
+import io.varve.server.command.dump.CopyCommands;
 import io.varve.server.command.dump.DumpCommands;
 import io.varve.server.command.geo.GeoCommands;
 import io.varve.server.command.hash.HashCommands;
@@ -34,6 +35,7 @@ import io.varve.server.command.varve.CurveCommands;
 import io.varve.server.command.varve.HotKeyCommands;
 import io.varve.server.command.varve.PenaltyCommands;
 import io.varve.server.command.varve.PinCommands;
+import io.varve.server.command.varve.ReplicateCommands;
 
 /** The list of all command families. Immutable: static methods only. */
 public final class CommandFamilies {
@@ -74,6 +76,8 @@ public final class CommandFamilies {
         PenaltyCommands.addTo(table);
         PinCommands.addTo(table);
         HotKeyCommands.addTo(table);
+        ReplicateCommands.addTo(table);
+        CopyCommands.addTo(table);
         CommandTable complete = table.build(server.config().renames());
         server.commands(complete);
         return complete;
