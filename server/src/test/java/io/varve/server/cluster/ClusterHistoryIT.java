@@ -42,7 +42,7 @@ class ClusterHistoryIT {
         long runs = TestBudget.of("varve.cluster.histories", 20, 200);
         long seed = TestBudget.seed("varve.cluster.seed");
         TestNetwork network = TestNetwork.allowsNamespaces() ? TestNetwork.ofNamespaces() : TestNetwork.loopback();
-        try (ProcessCluster cluster = ProcessCluster.start(folder, network, 3, 2, 1)) {
+        try (ProcessCluster cluster = ProcessCluster.start(folder, network, ProcessCluster.LEASE_MILLIS, 3, 2, 1)) {
             Random seeds = new Random(seed);
             for (int run = 0; run < runs; run++) {
                 run(cluster, network, run, new Random(seeds.nextLong()));
