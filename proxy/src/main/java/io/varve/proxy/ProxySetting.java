@@ -11,67 +11,41 @@ import org.jspecify.annotations.Nullable;
 
 /** The settings of the proxy with their defaults and what is allowed. Immutable. */
 public enum ProxySetting {
-    PORT("6379", number(0, 65_535)), TLS_PORT("0", number(0, 65_535)), TLS_CERT_FILE("", text("a file")), TLS_KEY_FILE(
-            "", text("a file")), BIND("127.0.0.1",
-                    text("addresses of this machine")), MEMBERS("", members()), MEMBER_KIND("auto", choice("auto",
-                            "cluster",
-                            "plain")), CONTROLLERS("", controllers()), MERGE_WINDOW_MS("0",
-                                    number(0, 20)), HOT_KEY_COPIES("yes", choice("yes", "no")), REQUIREPASS(
-                                            "",
-                                            secret()), MEMBER_USER("", text("a user of the members")), MEMBER_PASSWORD(
-                                                    "",
-                                                    secret()), MEMBER_CONNECTIONS("1",
-                                                            number(1, 64)), MEMBER_CONNECT_TIMEOUT_MS("1000",
-                                                                    number(1, 600_000)), MEMBER_REPLY_TIMEOUT_MS("5000",
-                                                                            number(1,
-                                                                                    3_600_000)), MAX_DEDICATED_CONNECTIONS(
-                                                                                            "1000",
-                                                                                            number(0,
-                                                                                                    1_000_000)), MAP_REFRESH_MS(
-                                                                                                            "10000",
-                                                                                                            number(100,
-                                                                                                                    3_600_000)), MAX_PIPELINE(
-                                                                                                                            "1024",
-                                                                                                                            number(1,
-                                                                                                                                    1_000_000)), MAXCLIENTS(
-                                                                                                                                            "10000",
-                                                                                                                                            number(1,
-                                                                                                                                                    1_000_000)), PROTO_MAX_BULK_LEN(
-                                                                                                                                                            "512mb",
-                                                                                                                                                            memory(1 << 20,
-                                                                                                                                                                    1L << 30)), CLIENT_QUERY_BUFFER_LIMIT(
-                                                                                                                                                                            "64mb",
-                                                                                                                                                                            memory(1 << 20,
-                                                                                                                                                                                    1L << 30)), CLIENT_OUTPUT_BUFFER_LIMIT(
-                                                                                                                                                                                            "256mb",
-                                                                                                                                                                                            memory(1 << 20,
-                                                                                                                                                                                                    1L << 40)), IO_THREADS(
-                                                                                                                                                                                                            Integer.toString(
-                                                                                                                                                                                                                    Math.max(
-                                                                                                                                                                                                                            1,
-                                                                                                                                                                                                                            Runtime.getRuntime()
-                                                                                                                                                                                                                                    .availableProcessors()
-                                                                                                                                                                                                                                    / 2)),
-                                                                                                                                                                                                            number(1,
-                                                                                                                                                                                                                    128)), TRANSPORT(
-                                                                                                                                                                                                                            "auto",
-                                                                                                                                                                                                                            choice("auto",
-                                                                                                                                                                                                                                    "epoll",
-                                                                                                                                                                                                                                    "io_uring",
-                                                                                                                                                                                                                                    "nio")), TCP_BACKLOG(
-                                                                                                                                                                                                                                            "511",
-                                                                                                                                                                                                                                            number(1,
-                                                                                                                                                                                                                                                    65_535)), LOGLEVEL(
-                                                                                                                                                                                                                                                            "notice",
-                                                                                                                                                                                                                                                            choice("debug",
-                                                                                                                                                                                                                                                                    "verbose",
-                                                                                                                                                                                                                                                                    "notice",
-                                                                                                                                                                                                                                                                    "warning",
-                                                                                                                                                                                                                                                                    "nothing")), LOGFILE(
-                                                                                                                                                                                                                                                                            "",
-                                                                                                                                                                                                                                                                            text("a file")), PIDFILE(
-                                                                                                                                                                                                                                                                                    "",
-                                                                                                                                                                                                                                                                                    text("a file"));
+    // @formatter:off
+    PORT("6379", number(0, 65_535)),
+    TLS_PORT("0", number(0, 65_535)),
+    TLS_CERT_FILE("", text("a file")),
+    TLS_KEY_FILE("", text("a file")),
+    BIND("127.0.0.1", text("addresses of this machine")),
+    MEMBERS("", members()),
+    MEMBER_KIND("auto", choice("auto", "cluster", "plain")),
+    CONTROLLERS("", controllers()),
+    MERGE_WINDOW_MS("0", number(0, 20)),
+    HOT_KEY_COPIES("yes", choice("yes", "no")),
+    REQUIREPASS("", secret()),
+    MEMBER_USER("", text("a user of the members")),
+    MEMBER_PASSWORD("", secret()),
+    MEMBER_TLS("no", choice("yes", "no")),
+    MEMBER_TLS_CA_CERT_FILE("", text("a file")),
+    MEMBER_TLS_CERT_FILE("", text("a file")),
+    MEMBER_TLS_KEY_FILE("", text("a file")),
+    MEMBER_CONNECTIONS("1", number(1, 64)),
+    MEMBER_CONNECT_TIMEOUT_MS("1000", number(1, 600_000)),
+    MEMBER_REPLY_TIMEOUT_MS("5000", number(1, 3_600_000)),
+    MAX_DEDICATED_CONNECTIONS("1000", number(0, 1_000_000)),
+    MAP_REFRESH_MS("10000", number(100, 3_600_000)),
+    MAX_PIPELINE("1024", number(1, 1_000_000)),
+    MAXCLIENTS("10000", number(1, 1_000_000)),
+    PROTO_MAX_BULK_LEN("512mb", memory(1 << 20, 1L << 30)),
+    CLIENT_QUERY_BUFFER_LIMIT("64mb", memory(1 << 20, 1L << 30)),
+    CLIENT_OUTPUT_BUFFER_LIMIT("256mb", memory(1 << 20, 1L << 40)),
+    IO_THREADS(Integer.toString(Math.max(1, Runtime.getRuntime().availableProcessors() / 2)), number(1, 128)),
+    TRANSPORT("auto", choice("auto", "epoll", "io_uring", "nio")),
+    TCP_BACKLOG("511", number(1, 65_535)),
+    LOGLEVEL("notice", choice("debug", "verbose", "notice", "warning", "nothing")),
+    LOGFILE("", text("a file")),
+    PIDFILE("", text("a file"));
+    // @formatter:on
 
     private final String initial;
     // Its predicate keeps no state.

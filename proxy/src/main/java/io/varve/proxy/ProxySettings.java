@@ -129,6 +129,11 @@ public final class ProxySettings {
                 problems.add(String.valueOf(bad.getMessage()));
             }
         }
+        try {
+            memberTls();
+        } catch (ConfigException bad) {
+            problems.add("member-" + bad.getMessage());
+        }
         boolean hasControllers = !controllers().isEmpty();
         if (hasControllers && !members().isEmpty()) {
             problems.add("members " + text(ProxySetting.MEMBERS) + ": the controllers name the members; leave out"
@@ -180,8 +185,22 @@ public final class ProxySettings {
                 .with("tls-key-file", text(ProxySetting.TLS_KEY_FILE)));
     }
 
+    /**
+     * Reads the files for connections to members; null: these have no TLS.
+     *
+     * @throws ConfigException in one line: setting without {@code member-}, file and problem
+     */
+    private @Nullable TlsContext memberTls() {
+        return text(ProxySetting.MEMBER_TLS).equals("no")
+                ? null
+                : TlsContext.ofClient(ServerConfig.defaults()
+                        .with("tls-ca-cert-file", text(ProxySetting.MEMBER_TLS_CA_CERT_FILE))
+                        .with("tls-cert-file", text(ProxySetting.MEMBER_TLS_CERT_FILE))
+                        .with("tls-key-file", text(ProxySetting.MEMBER_TLS_KEY_FILE)));
+    }
+
     MemberCredentials credentials() {
-        return new MemberCredentials(text(ProxySetting.MEMBER_USER), text(ProxySetting.MEMBER_PASSWORD));
+        return new MemberCredentials(text(ProxySetting.MEMBER_USER), text(ProxySetting.MEMBER_PASSWORD), memberTls());
     }
 
     ClientSettings clients() {

@@ -20,9 +20,12 @@ import javax.net.ssl.SSLSocket;
 import javax.net.ssl.SSLSocketFactory;
 import javax.net.ssl.TrustManagerFactory;
 
+import io.varve.proxy.map.BlockingConnection;
 import io.varve.proxy.testing.RedisMember;
 import io.varve.proxy.testing.TestProxy;
+import io.varve.server.VarveServer;
 import io.varve.server.config.ConfigException;
+import io.varve.server.config.ServerConfig;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -167,6 +170,90 @@ class ProxyTlsIT {
                 expect(slow, "$" + value.length() + "\r\n" + value + "\r\n");
             }
         }
+    }
+
+    /** A Varve member that is reached by TLS alone, with a password, and that asks for a certificate. */
+    private static VarveServer member(int tlsPort, String authenticated) throws IOException {
+        return VarveServer.start(ServerConfig.defaults().with("maxmemory", "64mb").with("port", "0")
+                .with("tls-port", Integer.toString(tlsPort)).with("tls-cert-file", certificateFile.toString())
+                .with("tls-key-file", keyFile.toString()).with("tls-ca-cert-file", certificateFile.toString())
+                .with("tls-auth-clients", authenticated).with("requirepass", "inner").with("save", "")
+                .with("dir", folder.toString()).validate());
+    }
+
+    private static String[] memberOptions(String... more) {
+        List<String> options = new ArrayList<>(List.of("--member-tls", "yes", "--member-tls-ca-cert-file",
+                certificateFile.toString(), "--member-user", "default", "--member-password", "inner"));
+        options.addAll(List.of(more));
+        return options.toArray(String[]::new);
+    }
+
+    @Test
+    void membersAreReachedByTls_withUserAndPassword() throws Exception {
+        int first = RedisMember.freePort();
+        String value = "0123456789".repeat(300_000);
+        try (VarveServer one = member(first, "no");
+                TestProxy proxy = TestProxy.at("127.0.0.1:" + first, List.of(), memberOptions());
+                BlockingConnection client = proxy.connect();
+                BlockingConnection listener = proxy.connect()) {
+            assertThat(one.port()).as("without TLS").isZero();
+            for (int i = 0; i < 200; i++) {
+                client.send("SET", "key" + i, "v" + i);
+                client.send("GET", "key" + i);
+            }
+            for (int i = 0; i < 200; i++) {
+                assertThat(client.read().text()).isEqualTo("OK");
+                assertThat(client.read().text()).isEqualTo("v" + i);
+            }
+            assertThat(client.call("SET", "large", value).text()).isEqualTo("OK");
+            assertThat(client.call("GET", "large").text()).isEqualTo(value);
+            assertThat(client.call("DBSIZE").integer()).isEqualTo(201);
+            // Connections of a client's own.
+            assertThat(client.call("BLPOP", "list", "0.01").text()).isNull();
+            listener.send("SUBSCRIBE", "channel");
+            assertThat(listener.read().elements()).hasSize(3);
+            assertThat(client.call("PUBLISH", "channel", "hello").integer()).isEqualTo(1);
+            assertThat(listener.read().elements().getLast().text()).isEqualTo("hello");
+        }
+    }
+
+    @Test
+    void membersThatAskForACertificate_getIt() throws Exception {
+        int port = RedisMember.freePort();
+        try (VarveServer _ = member(port, "yes");
+                TestProxy proxy = TestProxy.at("127.0.0.1:" + port, List.of(), memberOptions("--member-tls-cert-file",
+                        certificateFile.toString(), "--member-tls-key-file", keyFile.toString()))) {
+            assertThat(proxy.call("SET", "key", "value").text()).isEqualTo("OK");
+            assertThat(proxy.call("GET", "key").text()).isEqualTo("value");
+        }
+        try (VarveServer _ = member(port, "yes");
+                TestProxy proxy = TestProxy.at("127.0.0.1:" + port, List.of(),
+                        memberOptions("--member-kind", "plain"))) {
+            assertThat(proxy.call("GET", "key").text()).startsWith("CLUSTERDOWN");
+        }
+    }
+
+    @Test
+    void membersThatAreNotTrusted_areNotUsed() throws Exception {
+        int port = RedisMember.freePort();
+        try (VarveServer _ = member(port, "no");
+                TestProxy proxy = TestProxy.at("127.0.0.1:" + port, List.of(), "--member-tls", "yes",
+                        "--member-password", "inner", "--member-kind", "plain")) {
+            // The authorities are those of the JDK.
+            assertThat(proxy.call("SET", "key", "value").text()).startsWith("CLUSTERDOWN");
+        }
+    }
+
+    @Test
+    void wrongFilesForMembers_areNamed() {
+        List<String> arguments = new ArrayList<>(List.of("--members", "h:1", "--member-tls", "yes",
+                "--member-tls-ca-cert-file", "/nonexistent/file"));
+        assertThatThrownBy(() -> ProxySettings.read(arguments)).isInstanceOf(ConfigException.class)
+                .hasMessageStartingWith("member-tls-ca-cert-file /nonexistent/file: cannot be read: there is no such");
+        arguments.addAll(List.of("--member-tls-ca-cert-file", "", "--member-tls-cert-file",
+                certificateFile.toString()));
+        assertThatThrownBy(() -> ProxySettings.read(arguments)).isInstanceOf(ConfigException.class)
+                .hasMessageStartingWith("member-tls-key-file");
     }
 
     @Test

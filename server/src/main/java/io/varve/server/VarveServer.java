@@ -291,6 +291,7 @@ public final class VarveServer implements AutoCloseable {
             health.stopping();
             saving = true;
             if (link != null) {
+                link.handOver();
                 link.endLease();
             }
             if (migrations != null) {

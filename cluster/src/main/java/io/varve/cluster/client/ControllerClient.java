@@ -79,12 +79,12 @@ public final class ControllerClient implements AutoCloseable {
                     client.io().send(ControllerGroup.message(CommandCodec.encode(command))).getMessage()));
         } catch (StateMachineException refused) {
             Throwable cause = refused.getCause();
-            throw new RefusedException(String.valueOf((cause == null ? refused : cause).getMessage()));
+            throw new RefusedException(String.valueOf((cause == null ? refused : cause).getMessage()), 0);
         } catch (IOException failed) {
             throw unavailable(failed);
         }
         if (!result.accepted()) {
-            throw new RefusedException(result.reason());
+            throw new RefusedException(result.reason(), result.epoch());
         }
         return result;
     }

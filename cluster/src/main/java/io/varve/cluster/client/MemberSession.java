@@ -2,7 +2,7 @@ package io.varve.cluster.client;
 
 import java.io.IOException;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 import io.varve.cluster.map.Member;
@@ -30,7 +30,9 @@ public final class MemberSession implements AutoCloseable {
     private final ControllerClient client;
     private final Member self;
     private final MemberState state;
-    private final CountDownLatch closed = new CountDownLatch(1);
+    /** Has a permit if the next heartbeat is due at once. */
+    private final Semaphore due = new Semaphore(0);
+    private volatile boolean isClosed;
     private final Thread thread;
     private volatile SlotMap map = SlotMap.EMPTY;
     private volatile long leaseUntilNanos = System.nanoTime();
@@ -89,17 +91,29 @@ public final class MemberSession implements AutoCloseable {
     private void run() {
         try {
             while (!register()) {
-                if (closed.await(REFUSED_PAUSE_MILLIS, TimeUnit.MILLISECONDS)) {
+                if (isClosedAfter(REFUSED_PAUSE_MILLIS)) {
                     return;
                 }
             }
             long pauseMillis = 0;
-            while (pauseMillis >= 0 && !closed.await(pauseMillis, TimeUnit.MILLISECONDS)) {
+            while (pauseMillis >= 0 && !isClosedAfter(pauseMillis)) {
                 pauseMillis = heartbeat();
             }
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private boolean isClosedAfter(long pauseMillis) throws InterruptedException {
+        if (due.tryAcquire(pauseMillis, TimeUnit.MILLISECONDS)) {
+            due.drainPermits();
+        }
+        return isClosed;
+    }
+
+    /** Sends the next heartbeat at once: the map has probably changed. */
+    public void hurry() {
+        due.release();
     }
 
     private boolean register() {
@@ -164,7 +178,8 @@ public final class MemberSession implements AutoCloseable {
     /** Ends the heartbeats. The lease ends too, as this member sees it. */
     @Override
     public void close() throws IOException {
-        closed.countDown();
+        isClosed = true;
+        hurry();
         leaseUntilNanos = System.nanoTime();
         client.close();
         try {

@@ -50,6 +50,7 @@ final class CommandInterpreter {
             case Command.FinishMigration finish -> finish(finish);
             case Command.AbortMigration abort -> abort(abort.slots());
             case Command.Promote promote -> promote(promote);
+            case Command.HandOver handOver -> handOver(handOver);
             case Command.SetWeight weight -> change(existing(weight.id()).withWeight(weight.weight()));
             case Command.SetIdentifiers pinned -> pin(pinned);
         }
@@ -200,9 +201,34 @@ final class CommandInterpreter {
         }
         Member replica = existing(promote.replicaId());
         Member primary = existing(promote.primaryId());
-        if (replica.isPrimary() && replica.id().equals(primary.primaryId())) {
+        if (!hasReplaced(replica, primary)) {
+            replace(primary, replica);
+        }
+    }
+
+    private void handOver(Command.HandOver handOver) {
+        Member replica = existing(handOver.replicaId());
+        Member primary = existing(handOver.primaryId());
+        if (hasReplaced(replica, primary)) {
             return;
         }
+        requireGeneration(primary.id(), handOver.primaryGeneration());
+        requireGeneration(replica.id(), handOver.replicaGeneration());
+        if (handOver.epoch() != map.epoch()) {
+            throw new RefusedCommandException("the cluster has changed since epoch " + handOver.epoch());
+        }
+        if (map.isMigrating(primary)) {
+            throw new RefusedCommandException("slots of member " + primary.id() + " are migrating");
+        }
+        replace(primary, replica);
+    }
+
+    /** Whether an earlier copy of the command has had its effect. */
+    private static boolean hasReplaced(Member replica, Member primary) {
+        return replica.isPrimary() && replica.id().equals(primary.primaryId());
+    }
+
+    private void replace(Member primary, Member replica) {
         if (!primary.id().equals(replica.primaryId())) {
             throw new RefusedCommandException("member " + replica.id() + " is no replica of " + primary.id());
         }

@@ -76,6 +76,21 @@ public sealed interface Command {
         public static final long ANY_TERM = -1;
     }
 
+    /**
+     * Makes a replica the primary, as {@link Promote} does. The primary sends it while it serves no command, and the
+     * replica has acknowledged all its changes.
+     *
+     * <p>Generations and epochs only rise. So after a refusal, no copy of the command that is still on its way takes
+     * effect.
+     *
+     * @param primaryGeneration of the sender's process: one that has started again serves commands
+     * @param replicaGeneration of the process that has the changes: one that has started again may have lost them
+     * @param epoch of the map that the sender has
+     */
+    record HandOver(String primaryId, long primaryGeneration, String replicaId, long replicaGeneration, long epoch)
+            implements
+                Command {}
+
     /** Changes a member's share of the slots. */
     record SetWeight(String id, double weight) implements Command {}
 

@@ -21,6 +21,7 @@ public final class CommandCodec {
     private static final int PROMOTE = 8;
     private static final int WEIGHT = 9;
     private static final int IDENTIFIERS = 10;
+    private static final int HAND_OVER = 11;
     /** Bounds what a damaged message makes its reader allocate. */
     private static final int MAX_IDENTIFIERS = 1 << 16;
 
@@ -72,6 +73,14 @@ public final class CommandCodec {
                     out.writeUTF(promote.primaryId());
                     out.writeLong(promote.term());
                 }
+                case Command.HandOver handOver -> {
+                    out.writeByte(HAND_OVER);
+                    out.writeUTF(handOver.primaryId());
+                    out.writeLong(handOver.primaryGeneration());
+                    out.writeUTF(handOver.replicaId());
+                    out.writeLong(handOver.replicaGeneration());
+                    out.writeLong(handOver.epoch());
+                }
                 case Command.SetWeight weight -> {
                     out.writeByte(WEIGHT);
                     out.writeUTF(weight.id());
@@ -102,6 +111,8 @@ public final class CommandCodec {
                 case PROMOTE -> new Command.Promote(in.readUTF(), in.readUTF(), in.readLong());
                 case WEIGHT -> new Command.SetWeight(in.readUTF(), in.readDouble());
                 case IDENTIFIERS -> new Command.SetIdentifiers(in.readUTF(), readIdentifiers(in));
+                case HAND_OVER -> new Command.HandOver(in.readUTF(), in.readLong(), in.readUTF(), in.readLong(),
+                        in.readLong());
                 default -> throw new IOException("there is no command " + type);
             };
         });

@@ -60,7 +60,7 @@ final class ClusterStateModelTest {
                 assertThat(ClusterStateCodec.encode(replayed)).isEqualTo(snapshot);
             }
         }
-        assertThat(accepted).as("kinds of commands that were accepted").hasSize(10);
+        assertThat(accepted).as("kinds of commands that were accepted").hasSize(11);
     }
 
     private void check(ClusterState before, ClusterState.Outcome outcome, long index) {
@@ -124,7 +124,7 @@ final class ClusterStateModelTest {
     }
 
     private Command next(ClusterState state, long term) {
-        return switch (random.nextInt(13)) {
+        return switch (random.nextInt(15)) {
             case 0, 1 -> new Command.Register(randomMember());
             case 2 -> new Command.Remove(member(), random.nextInt(4) == 0);
             case 3 -> new Command.Replicate(member(), member());
@@ -133,7 +133,8 @@ final class ClusterStateModelTest {
             case 7 -> finish(state);
             case 8 -> new Command.AbortMigration(slots());
             case 9, 10 -> promote(state, term);
-            case 11 -> new Command.SetWeight(member(), random.nextInt(4) - 0.5);
+            case 11, 12 -> handOver(state);
+            case 13 -> new Command.SetWeight(member(), random.nextInt(4) - 0.5);
             default -> new Command.SetIdentifiers(member(),
                     random.nextBoolean() ? List.of() : List.of(random.nextLong(), random.nextLong()));
         };
@@ -152,6 +153,17 @@ final class ClusterStateModelTest {
             }
         }
         return new Command.FinishMigration(slots(), member(), random.nextInt(100), member(), random.nextInt(100), 0);
+    }
+
+    private Command handOver(ClusterState state) {
+        for (Member member : state.map().members()) {
+            String primary = member.primaryId();
+            if (primary != null && random.nextBoolean()) {
+                return new Command.HandOver(primary, state.generation(primary), member.id(),
+                        state.generation(member.id()), state.map().epoch());
+            }
+        }
+        return new Command.HandOver(member(), random.nextInt(100), member(), random.nextInt(100), 0);
     }
 
     private Command promote(ClusterState state, long term) {

@@ -112,6 +112,55 @@ final class ClusterStateTest {
         refuse(new Command.Promote(id(4), id(1), TERM), "is no replica of");
     }
 
+    private Command.HandOver handOver(int primary, int replica) {
+        return new Command.HandOver(id(primary), state.generation(id(primary)), id(replica),
+                state.generation(id(replica)), state.map().epoch());
+    }
+
+    @Test
+    void handOver_swapsTheRoles_andASecondRequestChangesNothing() {
+        cluster();
+        Command sent = handOver(1, 2);
+        accept(sent);
+        assertThat(state.map().slots(member(2))).isEqualTo(ALL);
+        assertThat(member(1).primaryId()).isEqualTo(id(2));
+        assertThat(member(3).primaryId()).isEqualTo(id(2));
+        long epoch = state.map().epoch();
+        assertThat(apply(sent).epoch()).isEqualTo(epoch);
+        accept(handOver(1, 2));
+        assertThat(state.map().epoch()).isEqualTo(epoch);
+        refuse(handOver(1, 3), "is no replica of");
+        accept(handOver(2, 1));
+        refuse(sent, "the cluster has changed since epoch");
+    }
+
+    @Test
+    void handOver_ofAnEarlierProcessOrMap_isRefused() {
+        cluster();
+        Command sent = handOver(1, 2);
+        accept(new Command.Register(replica(2, 1)));
+        refuse(sent, "member " + id(2) + " has started again");
+        sent = handOver(1, 2);
+        accept(new Command.Register(primary(1)));
+        refuse(sent, "member " + id(1) + " has started again");
+        sent = handOver(1, 2);
+        accept(new Command.SetWeight(id(4), 2));
+        refuse(sent, "the cluster has changed since epoch");
+        sent = handOver(1, 2);
+        accept(new Command.Promote(id(3), id(1), TERM));
+        refuse(sent, "the cluster has changed since epoch");
+    }
+
+    @Test
+    void handOver_toAMemberThatCannotServe_isRefused() {
+        cluster();
+        refuse(handOver(1, 9), "there is no member " + id(9));
+        refuse(handOver(1, 4), "is no replica of");
+        refuse(handOver(2, 3), "is no replica of");
+        accept(new Command.BeginMigration(List.of(new SlotRange(7, 7)), id(4)));
+        refuse(handOver(1, 2), "are migrating");
+    }
+
     @Test
     void slots_areAssignedOnce() {
         cluster();

@@ -70,6 +70,12 @@ final class CodecTest {
     }
 
     @Test
+    void handOver_roundTrips() throws IOException {
+        Command command = new Command.HandOver(TestMembers.id(1), 5, TestMembers.id(2), Long.MAX_VALUE, 7);
+        assertThat(CommandCodec.decode(CommandCodec.encode(command))).isEqualTo(command);
+    }
+
+    @Test
     void anotherVersion_isRefused() {
         byte[] later = QueryCodec.encode(new Query.View());
         later[0]++;

@@ -12,6 +12,8 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import io.varve.proxy.resp.Reply;
 import io.varve.proxy.resp.ReplyScanner;
 import io.varve.proxy.resp.Requests;
+import io.varve.server.tls.TlsContext;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A connection to a server for a few requests, one after the other, by a thread that may wait. Confined to that thread.
@@ -19,20 +21,28 @@ import io.varve.proxy.resp.Requests;
 public final class BlockingConnection implements AutoCloseable {
     private static final int READ_BYTES = 16 << 10;
 
-    private final Socket socket = new Socket();
+    private final Socket connection = new Socket();
+    /** TLS over the connection, or the connection itself. */
+    private final Socket socket;
     private final InputStream in;
     private final ReplyScanner scanner = new ReplyScanner();
     private final ByteBuf received = Unpooled.buffer(READ_BYTES);
 
     /** @param timeoutMillis for the connection, and for each reply */
     public BlockingConnection(Endpoint endpoint, int timeoutMillis) throws IOException {
+        this(endpoint, timeoutMillis, null);
+    }
+
+    /** @param tls null: without TLS */
+    public BlockingConnection(Endpoint endpoint, int timeoutMillis, @Nullable TlsContext tls) throws IOException {
         try {
-            socket.connect(new InetSocketAddress(endpoint.host(), endpoint.port()), timeoutMillis);
-            socket.setSoTimeout(timeoutMillis);
-            socket.setTcpNoDelay(true);
+            connection.connect(new InetSocketAddress(endpoint.host(), endpoint.port()), timeoutMillis);
+            connection.setSoTimeout(timeoutMillis);
+            connection.setTcpNoDelay(true);
+            socket = tls == null ? connection : tls.client(connection, endpoint.host(), endpoint.port());
             in = socket.getInputStream();
         } catch (IOException failed) {
-            socket.close();
+            connection.close();
             throw failed;
         }
     }
@@ -95,6 +105,6 @@ public final class BlockingConnection implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        socket.close();
+        connection.close();
     }
 }

@@ -115,7 +115,7 @@ public final class MembersMapSource implements MapSource {
     }
 
     private boolean ask(Endpoint member) throws IOException {
-        try (BlockingConnection connection = new BlockingConnection(member, timeoutMillis)) {
+        try (BlockingConnection connection = new BlockingConnection(member, timeoutMillis, credentials.tls())) {
             connection.authenticate(credentials);
             Reply slots = connection.call("CLUSTER", "SLOTS");
             if (slots.isError() && !isPlain(slots)) {

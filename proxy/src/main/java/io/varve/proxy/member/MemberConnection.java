@@ -12,6 +12,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.DecoderException;
 import io.varve.proxy.map.MemberCredentials;
 import io.varve.proxy.resp.MalformedReplyException;
 import io.varve.proxy.resp.OutgoingBytes;
@@ -282,10 +283,12 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        if (!(cause instanceof IOException || cause instanceof MalformedReplyException)) {
-            LOG.error("Connection to {} fails", lane.endpoint(), cause);
+        // So does TLS report that it does not trust the member, or is not trusted.
+        Throwable reason = cause instanceof DecoderException && cause.getCause() != null ? cause.getCause() : cause;
+        if (!(reason instanceof IOException || reason instanceof MalformedReplyException)) {
+            LOG.error("Connection to {} fails", lane.endpoint(), reason);
         }
-        close(String.valueOf(cause.getMessage()));
+        close(String.valueOf(reason.getMessage()));
     }
 
     /** The connection could not be opened. */

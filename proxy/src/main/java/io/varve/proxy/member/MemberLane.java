@@ -9,9 +9,14 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.WriteBufferWaterMark;
+import io.netty.handler.ssl.SslHandler;
 import io.varve.proxy.map.Endpoint;
+import io.varve.server.tls.TlsContext;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -126,16 +131,28 @@ public final class MemberLane {
         if (frames != null) {
             opened.frames(frames);
         }
+        TlsContext tls = settings.credentials().tls();
         new Bootstrap().group(members.loop()).channel(members.channelType())
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, settings.connectTimeoutMillis())
                 .option(ChannelOption.TCP_NODELAY, true).option(ChannelOption.SO_KEEPALIVE, true)
                 .option(ChannelOption.ALLOCATOR, PooledByteBufAllocator.DEFAULT)
-                .option(ChannelOption.WRITE_BUFFER_WATER_MARK, WATERMARK).handler(opened)
+                .option(ChannelOption.WRITE_BUFFER_WATER_MARK, WATERMARK)
+                .handler(tls == null ? opened : encrypted(opened, tls))
                 .connect(endpoint.host(), endpoint.port()).addListener(result -> {
                     if (!result.isSuccess()) {
                         opened.refused(result.cause());
                     }
                 });
+    }
+
+    private ChannelHandler encrypted(MemberConnection opened, TlsContext tls) {
+        return new ChannelInitializer<Channel>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                channel.pipeline().addLast(new SslHandler(tls.newClientEngine(endpoint.host(), endpoint.port())),
+                        opened);
+            }
+        };
     }
 
     void ready() {

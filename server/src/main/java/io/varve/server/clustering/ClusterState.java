@@ -45,6 +45,9 @@ public final class ClusterState implements AutoCloseable {
     private volatile long leaseUntilNanos = System.nanoTime();
     private volatile LongSupplier generation = () -> 0;
     private volatile @Nullable Handover handover;
+    private volatile @Nullable ManualFailover manualFailover;
+    private volatile Runnable onPrimaryLost = () -> {};
+    private volatile boolean keepsRole;
 
     private ClusterState(NodesFile file, boolean controlled, ClusterView view, LongSupplier clock) {
         copies = new KeyCopies(clock);
@@ -124,6 +127,36 @@ public final class ClusterState implements AutoCloseable {
     /** How this member asks the controllers to end migrations; null: it cannot yet. */
     public @Nullable Handover handover() {
         return handover;
+    }
+
+    /** Sets how this member changes roles with a replica or its primary. */
+    public void manualFailover(ManualFailover value) {
+        manualFailover = value;
+    }
+
+    /** How this member changes roles with a replica or its primary; null: it has no controllers. */
+    public @Nullable ManualFailover manualFailover() {
+        return manualFailover;
+    }
+
+    /** Sets what runs when the connection to the primary is lost: its thread must not wait. */
+    public void onPrimaryLost(Runnable action) {
+        onPrimaryLost = action;
+    }
+
+    /** The connection to the primary is lost: there may be another one. */
+    public void primaryLost() {
+        onPrimaryLost.run();
+    }
+
+    /** This member stops without handing over its role. */
+    public void keepRole() {
+        keepsRole = true;
+    }
+
+    /** See {@link #keepRole}. */
+    public boolean keepsRole() {
+        return keepsRole;
     }
 
     /** Sets what names this process for the controllers. */

@@ -131,6 +131,13 @@ public final class ServerState implements AutoCloseable {
         return cluster;
     }
 
+    /** The connection to the primary is lost. */
+    public void primaryLost() {
+        if (cluster != null) {
+            cluster.primaryLost();
+        }
+    }
+
     /** The machine's clock, also while {@link io.varve.server.persistence.ReplayClock} stops the cache's. */
     public Ticker ticker() {
         return ticker;

@@ -143,6 +143,8 @@ public final class Settings {
         text("cluster-announce-ip", "", CHANGEABLE);
         integer("cluster-announce-port", "0", 0, 65535, CHANGEABLE);
         memory("cluster-migration-max-bytes-per-second", "0", 0, MAX, CHANGEABLE);
+        integer("cluster-manual-failover-timeout", "5000", 1, Integer.MAX_VALUE, CHANGEABLE);
+        integer("shutdown-timeout", "10", 0, Integer.MAX_VALUE, CHANGEABLE);
     }
 
     /** Access control. */

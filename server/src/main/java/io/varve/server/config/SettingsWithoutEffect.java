@@ -119,7 +119,6 @@ final class SettingsWithoutEffect {
             cluster-blacklist-ttl number 60 0 max
             cluster-databases number 1 1 2147483647 fixed
             cluster-link-sendbuf-limit memory 0 0 max
-            cluster-manual-failover-timeout number 5000 1 2147483647
             cluster-message-gossip-perc number 10 1 100
             cluster-migration-barrier number 1 0 2147483647
             cluster-node-timeout number 15000 0 max
@@ -154,7 +153,6 @@ final class SettingsWithoutEffect {
             rdma-rx-size memory 1048576 65536 16777216
             repl-diskless-sync-delay number 5 0 2147483647
             repl-diskless-sync-max-replicas number 0 0 2147483647
-            shutdown-timeout number 10 0 2147483647
             slot-migration-max-failover-repl-bytes memory 0 -1 max
             slowlog-max-arg-len number 128 0 max
             socket-mark-id number 0 0 4294967295 fixed

@@ -314,6 +314,7 @@ public final class Follower implements ReplicaRole {
                 // As in Redis, at once: it may be a short failure of the network.
                 retryMillis = mustLoad && !mayLoadSoon ? LONG_RETRY_MILLIS : 0;
                 mayLoadSoon = false;
+                server.primaryLost();
             }
             state = State.CONNECT;
             refused = runner.refused();
@@ -418,9 +419,7 @@ public final class Follower implements ReplicaRole {
                 return;
             }
             open.connect(primary.host(), primary.port(), server.config(), timeoutMillis);
-            ClusterState cluster = server.cluster();
-            open.introduce(server.config(), ownPort.getAsInt(), Version.REDIS,
-                    cluster != null && cluster.isControlled() ? cluster.view().me().id() : null);
+            open.introduce(server.config(), ownPort.getAsInt(), Version.REDIS, server.cluster());
             synchronize(open, primary, runner);
             state = State.CONNECTED;
             synchronizedWith = primary;

@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.LongConsumer;
 
+import io.varve.server.clustering.ClusterState;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.system.FailureReason;
 import io.varve.server.tls.TlsContext;
@@ -236,8 +237,9 @@ final class PrimaryConnection implements AutoCloseable {
      *
      * @param config names user and password, and the address to announce
      * @param port at which this server listens
+     * @param cluster null if this server is no member of a cluster
      */
-    void introduce(ServerConfig config, int port, String version, @Nullable String memberId) throws IOException {
+    void introduce(ServerConfig config, int port, String version, @Nullable ClusterState cluster) throws IOException {
         String pong = ask("PING");
         if (!pong.startsWith("+") && !pong.startsWith("-NOAUTH") && !pong.startsWith("-NOPERM")
                 && !pong.startsWith("-ERR operation not permitted")) {
@@ -253,12 +255,14 @@ final class PrimaryConnection implements AutoCloseable {
         require(ask("REPLCONF", "capa", "eof", "capa", "psync2"));
         // Old servers do not know it.
         ask("REPLCONF", "version", version);
-        if (memberId != null) {
-            require(ask("REPLCONF", "varve-member", memberId));
+        if (cluster != null && cluster.isControlled()) {
+            require(ask("REPLCONF", "varve-member", cluster.view().me().id(), "varve-generation",
+                    Long.toString(cluster.generation())));
         }
     }
 
-    private void authenticate(ServerConfig config) throws IOException {
+    /** Sends user and password, if the settings have them. */
+    void authenticate(ServerConfig config) throws IOException {
         if (config.text("masterauth").isEmpty()) {
             return;
         }

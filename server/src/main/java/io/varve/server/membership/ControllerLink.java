@@ -44,6 +44,7 @@ public final class ControllerLink implements MemberState, AutoCloseable {
     private final String id;
     private final Thread thread = Thread.ofPlatform().daemon().name("varve-membership").unstarted(this::run);
     private final MemberSession session;
+    private final RoleHandover handover;
     private final ExecutorService files = Executors
             .newSingleThreadExecutor(Thread.ofPlatform().daemon().name("varve-nodes-file").factory());
     /** Whether a view waits to be saved. */
@@ -72,9 +73,13 @@ public final class ControllerLink implements MemberState, AutoCloseable {
         id = self.id();
         server.replicas().named(this::isReplicaOfThis);
         session = MemberSession.start(controllers, self, this);
+        handover = new RoleHandover(server, cluster, session, () -> isRemoved);
+        cluster.listener(handover);
         thread.start();
         cluster.generation(session::generation);
         cluster.handover(new MigrationEnd(session, id));
+        cluster.manualFailover(handover);
+        cluster.onPrimaryLost(session::hurry);
         LOG.info("This server is {} for the controllers {}", self.address(),
                 server.config().text("cluster-controllers"));
     }
@@ -253,14 +258,15 @@ public final class ControllerLink implements MemberState, AutoCloseable {
             cluster.install(map);
             return true;
         }
-        boolean isDemoted = !server.role().isReplica();
+        String primary = Objects.requireNonNull(me.primaryId());
+        boolean losesWrites = !server.role().isReplica() && !handover.isSuccessor(primary);
         // From here on it accepts no write of a client. Only then it may follow.
         cluster.install(map);
-        if (isDemoted) {
+        if (losesWrites) {
             disconnectWriters();
         }
         if (!isRemoved) {
-            follow(Objects.requireNonNull(map.member(Objects.requireNonNull(me.primaryId()))));
+            follow(Objects.requireNonNull(map.member(primary)));
         }
         return true;
     }
@@ -301,6 +307,13 @@ public final class ControllerLink implements MemberState, AutoCloseable {
         followed = "";
     }
 
+    /** Hands the role of a primary to a replica before this server stops, if that is possible in time. */
+    public void handOver() {
+        if (!cluster.keepsRole()) {
+            handover.handOverBeforeStop();
+        }
+    }
+
     /**
      * Ends the lease: commands on keys are refused from now on. The controllers fail over, if there is a replica, as
      * soon as they miss this member.
@@ -317,6 +330,7 @@ public final class ControllerLink implements MemberState, AutoCloseable {
             Thread.currentThread().interrupt();
         }
         cluster.lease(false);
+        handover.close();
         files.close();
     }
 

@@ -54,6 +54,7 @@ public final class Replica implements Feed {
     private final AtomicBoolean announced = new AtomicBoolean();
     private volatile String host;
     private volatile String memberId = "";
+    private volatile long generation;
     private volatile int port;
     private volatile boolean readsToMark;
     private volatile boolean resumesByName;
@@ -106,6 +107,16 @@ public final class Replica implements Feed {
     /** See {@link #memberId()}. */
     public void memberId(String value) {
         memberId = value;
+    }
+
+    /** The generation of its process in the cluster; 0: it has not said one. */
+    public long generation() {
+        return generation;
+    }
+
+    /** See {@link #generation()}. */
+    public void generation(long value) {
+        generation = value;
     }
 
     /** The port at which it serves clients; 0 if it has not said. */

@@ -58,6 +58,7 @@ public final class Replicas implements AutoCloseable {
     /** Whether the stream has been copied into the backlog since {@link #begin}. */
     private volatile boolean active;
     private volatile boolean lost;
+    private boolean refusesNew;
     private long fullSyncs;
     private long partialSyncs;
     private long refusedPartialSyncs;
@@ -98,6 +99,10 @@ public final class Replicas implements AutoCloseable {
      * @param offset the first byte that it has not, counted from 1
      */
     public synchronized void attach(Replica replica, String wantedId, long offset) {
+        if (refusesNew) {
+            replica.end();
+            return;
+        }
         for (Replica earlier : replicas) {
             if (!replica.memberId().isEmpty() && earlier.memberId().equals(replica.memberId())) {
                 // Its network has failed: it would count twice.
@@ -118,6 +123,14 @@ public final class Replicas implements AutoCloseable {
         if (synchronizer != null) {
             synchronizer.begin();
         }
+    }
+
+    /**
+     * Whether replicas are disconnected that ask for the change stream: while one of them is about to become the
+     * primary, none discards its data for a snapshot.
+     */
+    public synchronized void refuseNew(boolean value) {
+        refusesNew = value;
     }
 
     /** Its connection has ended. */

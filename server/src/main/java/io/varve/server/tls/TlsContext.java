@@ -48,9 +48,21 @@ public final class TlsContext {
      * @throws ConfigException in one line: setting, file and problem
      */
     public static TlsContext of(ServerConfig config) {
+        return of(config, true);
+    }
+
+    /**
+     * As {@link #of}, for connections as a client. It shows a certificate only if {@code tls-cert-file} names one.
+     * Without a file or folder of authorities it trusts those of the JDK.
+     */
+    public static TlsContext ofClient(ServerConfig config) {
+        return of(config.with("tls-auth-clients", "no"), !config.text("tls-cert-file").isEmpty());
+    }
+
+    private static TlsContext of(ServerConfig config, boolean hasCertificate) {
         try {
             SSLContext context = SSLContext.getInstance("TLS");
-            context.init(keyManagers(config), trustManagers(config), null);
+            context.init(hasCertificate ? keyManagers(config) : null, trustManagers(config), null);
             SSLSessionContext sessions = context.getServerSessionContext();
             boolean caching = config.bool("tls-session-caching");
             // 0 would mean no limit.
@@ -67,6 +79,17 @@ public final class TlsContext {
         SSLEngine engine = context.createSSLEngine();
         engine.setUseClientMode(false);
         engine.setSSLParameters(parameters);
+        return engine;
+    }
+
+    /** Creates the client side of one connection; the host name is not checked. */
+    public SSLEngine newClientEngine(String host, int port) {
+        SSLEngine engine = context.createSSLEngine(host, port);
+        engine.setUseClientMode(true);
+        SSLParameters wanted = engine.getSSLParameters();
+        wanted.setCipherSuites(parameters.getCipherSuites());
+        wanted.setProtocols(parameters.getProtocols());
+        engine.setSSLParameters(wanted);
         return engine;
     }
 

@@ -1,10 +1,13 @@
 package io.varve.server.cluster;
 
+import java.io.IOException;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
+
+import io.varve.server.testing.RawClient;
 
 /** A fault that a test causes in a cluster, and ends. Stateless. */
 enum ClusterFault {
@@ -77,6 +80,43 @@ enum ClusterFault {
             for (int i = 0; i < cluster.controllerCount(); i++) {
                 cluster.controller(i).restart();
             }
+        }
+    },
+    HAND_OVER {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            ask(cluster.member(cluster.replicaOf(primary)));
+        }
+    },
+    HAND_OVER_AND_KILL_PRIMARY {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            ClusterProcess replica = cluster.member(cluster.replicaOf(primary));
+            Thread request = Thread.ofPlatform().start(() -> ask(replica));
+            pause(random, 20);
+            cluster.member(primary).kill();
+            request.join();
+            cluster.member(primary).restart();
+        }
+    },
+    HAND_OVER_AND_STOP_LEADING_CONTROLLER {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            ClusterProcess replica = cluster.member(cluster.replicaOf(primary));
+            int leader = cluster.leader();
+            Thread request = Thread.ofPlatform().start(() -> ask(replica));
+            pause(random, 20);
+            cluster.controller(leader).signal("STOP");
+            pause(random, 3_000);
+            cluster.controller(leader).signal("CONT");
+            request.join();
+        }
+    },
+    TERMINATE_PRIMARY {
+        @Override
+        void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception {
+            cluster.member(primary).terminate();
+            cluster.member(primary).restart();
         }
     },
     CUT_PRIMARY_OFF {
@@ -230,6 +270,15 @@ enum ClusterFault {
      * @param primary the number of a primary that has a replica
      */
     abstract void happen(ProcessCluster cluster, TestNetwork network, int primary, Random random) throws Exception;
+
+    /** Asks for a planned fail-over. It may be refused, such as while slots migrate. */
+    private static void ask(ClusterProcess replica) {
+        try (RawClient client = new RawClient(replica.host(), replica.port())) {
+            System.out.println("CLUSTER FAILOVER: " + client.command("CLUSTER", "FAILOVER").strip());
+        } catch (IOException failed) {
+            System.out.println("CLUSTER FAILOVER: " + failed);
+        }
+    }
 
     /** A part of the schedule of faults: nothing waits for anything. */
     private static void pause(Random random, int maxMillis) {

@@ -46,7 +46,7 @@ class ClusterHistoryIT {
         long runs = TestBudget.of("varve.cluster.histories", 20, 200);
         long seed = TestBudget.seed("varve.cluster.seed");
         TestNetwork network = TestNetwork.allowsNamespaces() ? TestNetwork.ofNamespaces() : TestNetwork.loopback();
-        try (ProcessCluster cluster = ProcessCluster.start(folder, network, 3, 2, 1)) {
+        try (ProcessCluster cluster = ProcessCluster.start(folder, network, ProcessCluster.LEASE_MILLIS, 3, 2, 1)) {
             // A primary whose former primary is cut off needs another replica to confirm writes.
             cluster.addReplica(0);
             cluster.awaitServing();

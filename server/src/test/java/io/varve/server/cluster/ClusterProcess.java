@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
@@ -16,6 +17,7 @@ import io.varve.server.testing.ServerProcess;
 /** A controller or a member that starts again with the same port and folder. Confined to the test's thread. */
 final class ClusterProcess implements AutoCloseable {
     private static final String READY = "Ready to accept connections";
+    private static final int END_SECONDS = 60;
 
     private final List<String> command;
     private final String host;
@@ -36,13 +38,14 @@ final class ClusterProcess implements AutoCloseable {
 
     /** @param on makes a command line run on its host */
     static ClusterProcess controller(UnaryOperator<List<String>> on, List<ControllerAddress> all,
-            ControllerAddress own, Path folder) throws IOException {
+            ControllerAddress own, int leaseMillis, Path folder) throws IOException {
         List<String> command = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
                 "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--sun-misc-unsafe-memory-access=allow",
                 "--enable-native-access=ALL-UNNAMED", "-cp",
                 System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
                 "io.varve.cluster.cli.ControllerMain", "--port", Integer.toString(own.port()), "--dir",
-                folder.toString(), "--peers", all.stream().map(one -> one.id() + "@" + one.address())
+                folder.toString(), "--lease-ms", Integer.toString(leaseMillis), "--peers",
+                all.stream().map(one -> one.id() + "@" + one.address())
                         .collect(Collectors.joining(",")));
         return new ClusterProcess(on, command, own.host(), own.port(), folder);
     }
@@ -85,7 +88,20 @@ final class ClusterProcess implements AutoCloseable {
         process.destroyForcibly().waitFor();
     }
 
-    /** Starts it again after {@link #kill}; does not wait until it is ready. */
+    /** Ends it with SIGTERM, and waits until it has ended. */
+    void terminate() throws InterruptedException {
+        process.destroy();
+        awaitEnd();
+    }
+
+    /** Waits until it has ended by itself. */
+    void awaitEnd() throws InterruptedException {
+        if (!process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
+            throw new IllegalStateException("the process has not ended within " + END_SECONDS + " s");
+        }
+    }
+
+    /** Starts it again after {@link #kill} or {@link #terminate}; does not wait until it is ready. */
     void restart() throws IOException {
         process = begin();
     }

@@ -53,6 +53,7 @@ final class ControlledCluster implements AutoCloseable {
             for (int i = 0; i < primaries + replicas; i++) {
                 ServerConfig config = ServerExtension.config(settings).with("cluster-enabled", "yes")
                         .with("cluster-controllers", "127.0.0.1:1").with("maxmemory", "256mb")
+                        .with("shutdown-timeout", "0")
                         .with("dir", Files.createDirectories(folder.resolve("v" + i)).toString());
                 cluster.add(i < primaries
                         ? config

@@ -10,6 +10,7 @@ import io.varve.server.testing.RawReply;
 /** A client that follows MOVED, as clients of clusters do. Confined to one thread. */
 final class FollowingClient implements AutoCloseable {
     private static final int MAX_REDIRECTS = 1_000;
+    private static final String NO_OWNER = ": no member owns the slot after " + MAX_REDIRECTS + " redirects";
 
     private final Map<Integer, RawClient> clients = new HashMap<>();
     private final Map<String, Integer> ports = new HashMap<>();
@@ -32,7 +33,12 @@ final class FollowingClient implements AutoCloseable {
             port = Integer.parseInt(reply.text().substring(reply.text().lastIndexOf(':') + 1));
             redirects++;
         }
-        throw new IOException(key + ": no member owns the slot after " + MAX_REDIRECTS + " redirects");
+        throw new IOException(key + NO_OWNER);
+    }
+
+    /** Whether each member says that another one owns the slot, and no connection is lost. */
+    static boolean isRedirectLoop(IOException failure) {
+        return String.valueOf(failure.getMessage()).endsWith(NO_OWNER);
     }
 
     private RawClient client(int port) throws IOException {

@@ -26,6 +26,8 @@ import static org.awaitility.Awaitility.await;
 
 /** Controllers and members as processes, which a test kills, stops and starts. Confined to the test's thread. */
 final class ProcessCluster implements AutoCloseable {
+    /** The default of the controllers. */
+    static final int LEASE_MILLIS = 1_000;
     private static final int DEADLINE_MILLIS = 60_000;
     private static final int WAIT_SECONDS = 120;
 
@@ -56,19 +58,20 @@ final class ProcessCluster implements AutoCloseable {
      */
     static ProcessCluster start(Path folder, int controllerCount, int primaryCount, int replicaCount)
             throws Exception {
-        return start(folder, TestNetwork.loopback(), controllerCount, primaryCount, replicaCount);
+        return start(folder, TestNetwork.loopback(), LEASE_MILLIS, controllerCount, primaryCount, replicaCount);
     }
 
     /** As {@link #start(Path, int, int, int)}, on a network of its own, which the cluster closes. */
-    static ProcessCluster start(Path folder, TestNetwork network, int controllerCount, int primaryCount,
-            int replicaCount) throws Exception {
+    static ProcessCluster start(Path folder, TestNetwork network, int leaseMillis, int controllerCount,
+            int primaryCount, int replicaCount) throws Exception {
         ProcessCluster cluster = new ProcessCluster(folder, network, controllerCount);
         try {
             for (int i = 0; i < controllerCount; i++) {
                 ControllerAddress address = cluster.addresses.get(i);
                 int host = i;
                 cluster.controllers.add(ClusterProcess.controller(command -> network.on(host, command),
-                        cluster.addresses, address, Files.createDirectories(folder.resolve(address.id()))));
+                        cluster.addresses, address, leaseMillis,
+                        Files.createDirectories(folder.resolve(address.id()))));
             }
             for (ClusterProcess controller : cluster.controllers) {
                 controller.awaitReady();

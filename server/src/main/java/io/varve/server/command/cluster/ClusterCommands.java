@@ -94,7 +94,7 @@ public final class ClusterCommands {
             new Subcommand("delslots", -3, SINCE, "", "Sets hash slots as unassigned", SlotChanges::deleteSlots),
             new Subcommand("delslotsrange", -4, "7.0.0", "", "Sets ranges of hash slots as unassigned",
                     SlotChanges::deleteRanges),
-            new Subcommand("failover", -2, SINCE, "", "Not available: `varve cluster` promotes replicas",
+            new Subcommand("failover", -2, SINCE, "", "Makes this replica the primary, without a loss of writes",
                     SlotChanges::failover),
             new Subcommand("flushslots", 2, SINCE, "", "Sets all hash slots of this member as unassigned",
                     SlotChanges::flushSlots),

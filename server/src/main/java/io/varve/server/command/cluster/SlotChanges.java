@@ -7,8 +7,10 @@ import io.varve.cluster.map.HashSlot;
 import io.varve.cluster.map.Member;
 import io.varve.server.clustering.ClusterState;
 import io.varve.server.clustering.ClusterView;
+import io.varve.server.clustering.ManualFailover;
 import io.varve.server.clustering.NodesFile;
 import io.varve.server.command.CommandContext;
+import io.varve.server.command.session.ParkedCommand;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -383,16 +385,32 @@ final class SlotChanges {
         }
     }
 
+    /** Replies when the roles have changed, or not. Redis replies at once. */
     static void failover(CommandContext context, ClusterState cluster) {
         if (isTooLong(context)) {
             return;
         }
+        ManualFailover failover = cluster.manualFailover();
         if (context.argumentCount() == 3 && !context.argumentIs(2, "FORCE") && !context.argumentIs(2, "TAKEOVER")) {
             context.syntaxError();
         } else if (cluster.view().me().isPrimary()) {
             context.reply().error("ERR You should send CLUSTER FAILOVER to a replica");
-        } else {
+        } else if (failover == null) {
             context.reply().error(MEMBERS_BY_TOOL);
+        } else if (context.argumentCount() == 3) {
+            context.reply().error("ERR CLUSTER FAILOVER without the primary's consent is not available: if it is gone,"
+                    + " the controllers fail over by themselves");
+        } else if (context.isInTransaction()) {
+            context.reply().error("ERR CLUSTER FAILOVER is not allowed in a transaction");
+        } else {
+            ParkedCommand wait = context.park(0, _ -> {});
+            failover.takeOver(failure -> wait.answer(reply -> {
+                if (failure == null) {
+                    reply.ok();
+                } else {
+                    reply.error("ERR " + failure);
+                }
+            }));
         }
     }
 }

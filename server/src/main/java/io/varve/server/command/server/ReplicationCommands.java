@@ -5,6 +5,7 @@ import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 
 import io.varve.server.clustering.ClusterState;
+import io.varve.server.clustering.ManualFailover;
 import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
@@ -146,6 +147,10 @@ final class ReplicationCommands {
                 acknowledge(context, i + 1);
                 return;
             }
+            if (context.argumentIs(i, "VARVE-FAILOVER")) {
+                handOver(context, context.argumentString(i + 1));
+                return;
+            }
             if (context.argumentIs(i, "GETACK")) {
                 // The primary asks: the thread that reads its commands answers.
                 return;
@@ -155,6 +160,24 @@ final class ReplicationCommands {
             }
         }
         context.reply().ok();
+    }
+
+    /** A replica asks for the role of this primary. */
+    private static void handOver(CommandContext context, String memberId) {
+        ClusterState cluster = context.server().cluster();
+        ManualFailover failover = cluster == null ? null : cluster.manualFailover();
+        if (failover == null || context.isInTransaction()) {
+            context.reply().error("ERR This server cannot hand over its role");
+            return;
+        }
+        ParkedCommand wait = context.park(0, _ -> {});
+        failover.handOver(memberId, failure -> wait.answer(reply -> {
+            if (failure == null) {
+                reply.ok();
+            } else {
+                reply.error("ERR " + failure);
+            }
+        }));
     }
 
     private static void acknowledge(CommandContext context, int argument) {
@@ -198,6 +221,11 @@ final class ReplicationCommands {
             return true;
         } else if (context.argumentIs(option, "VARVE-MEMBER")) {
             replica(context).memberId(context.argumentString(value));
+        } else if (context.argumentIs(option, "VARVE-GENERATION")) {
+            if (!context.requireLong(value)) {
+                return false;
+            }
+            replica(context).generation(context.longValue());
         } else if (!context.argumentIs(option, "VERSION")) {
             context.reply().error("ERR Unrecognized REPLCONF option: " + context.argumentString(option));
             return false;

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import io.varve.flash.tier.FlashTier;
 import io.varve.memory.Cache;
 import io.varve.server.admin.InfoReport;
+import io.varve.server.clustering.ClusterState;
 import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
@@ -229,9 +230,17 @@ public final class ServerCommands {
         }
         if (abort && (save || noSave || other) || save && noSave) {
             context.syntaxError();
-        } else if (abort) {
+            return;
+        }
+        if (abort) {
             context.reply().error("ERR No shutdown in progress.");
-        } else if (server.load().isLoading()) {
+            return;
+        }
+        ClusterState cluster = server.cluster();
+        if (other && cluster != null) {
+            cluster.keepRole();
+        }
+        if (server.load().isLoading()) {
             // As in Redis: a snapshot would replace the whole data by a part of it.
             shutDown(context, false);
         } else if (save || !noSave && server.snapshots().savesAtShutdown()) {
