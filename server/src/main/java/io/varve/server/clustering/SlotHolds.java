@@ -5,6 +5,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
+import io.varve.cluster.map.HashSlot;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +18,8 @@ public final class SlotHolds {
 
     /** Null if there are none. Nobody changes the set. */
     private volatile @Nullable BitSet held;
+    /** How many hold each slot: a migration and a handover of the role may overlap. */
+    private final byte[] counts = new byte[HashSlot.COUNT];
     private final Set<Runnable> waiting = new LinkedHashSet<>();
 
     /** Whether any slot is held. */
@@ -37,10 +40,13 @@ public final class SlotHolds {
         BitSet now = held;
         BitSet next = now == null ? new BitSet() : (BitSet) now.clone();
         next.or(slots);
+        slots.stream().forEach(slot -> counts[slot]++);
         held = next;
     }
 
-    /** Ends {@link #hold}. All actions run; those whose slot is still held wait anew. */
+    /**
+     * Ends one call of {@link #hold} with the same slots. All actions run; those whose slot is still held wait anew.
+     */
     public void release(BitSet slots) {
         synchronized (this) {
             BitSet now = held;
@@ -48,7 +54,7 @@ public final class SlotHolds {
                 return;
             }
             BitSet next = (BitSet) now.clone();
-            next.andNot(slots);
+            slots.stream().filter(slot -> counts[slot] > 0 && --counts[slot] == 0).forEach(next::clear);
             held = next.isEmpty() ? null : next;
         }
         wakeAll();

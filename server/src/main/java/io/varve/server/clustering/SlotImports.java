@@ -30,6 +30,18 @@ public final class SlotImports {
     }
 
     private final ConcurrentHashMap<Integer, Attempt> attempts = new ConcurrentHashMap<>();
+    /** Importing slots that have no key, before their first attempt. */
+    private final Set<Integer> empty = ConcurrentHashMap.newKeySet();
+
+    /** A slot has no key, and is importing from now on. */
+    public void knowEmpty(int slot) {
+        empty.add(slot);
+    }
+
+    /** Whether an importing slot is known to have no key. The attempt that asks is about to send some. */
+    public boolean takeEmpty(int slot) {
+        return empty.remove(slot);
+    }
 
     /**
      * A source begins to move a slot here, on this connection. Earlier attempts end.
@@ -49,6 +61,7 @@ public final class SlotImports {
 
     /** Ends the attempts for all slots that are not importing now. */
     void retain(Set<Integer> importing) {
+        empty.retainAll(importing);
         attempts.replaceAll((slot, last) -> importing.contains(slot)
                 ? last
                 : new Attempt(last.sourceId(), last.generation(), last.attempt(), NOBODY));

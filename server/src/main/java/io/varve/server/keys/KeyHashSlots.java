@@ -16,14 +16,21 @@ public final class KeyHashSlots implements KeySlots {
     @Override
     public int slot(long address, int length) {
         long end = address + length;
-        long open = find((byte) '{', address, end);
-        if (open != end) {
-            long close = find((byte) '}', open + 1, end);
-            if (close != end && close > open + 1) {
-                return HashSlot.of(crc(open + 1, close));
+        int crc = 0;
+        for (long at = address; at < end; at++) {
+            byte next = Memory.getByte(at);
+            if (next == '{') {
+                return withBrace(address, at, end);
             }
+            crc = HashSlot.crc16(crc, next);
         }
-        return HashSlot.of(crc(address, end));
+        return HashSlot.of(crc);
+    }
+
+    /** The slot of a key whose first open brace is there. */
+    private static int withBrace(long address, long open, long end) {
+        long close = find((byte) '}', open + 1, end);
+        return HashSlot.of(close != end && close > open + 1 ? crc(open + 1, close) : crc(address, end));
     }
 
     private static int crc(long from, long end) {

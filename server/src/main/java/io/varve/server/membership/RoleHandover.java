@@ -109,19 +109,36 @@ final class RoleHandover implements ManualFailover, ClusterListener, AutoCloseab
         if (timeoutMillis == 0 || !cluster.view().me().isPrimary() || successors().isEmpty()) {
             return;
         }
+        long end = server.ticker().nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
+        try {
+            awaitRunning(end);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            return;
+        }
+        if (!cluster.view().me().isPrimary()) {
+            return;
+        }
         CountDownLatch ended = new CountDownLatch(1);
         begin(failure -> {
             if (failure != null) {
                 LOG.warn("This primary stops without a handover: {}", failure);
             }
             ended.countDown();
-        }, () -> handOverToAny(timeoutMillis));
+        }, () -> handOverToAny(end));
         try {
-            if (!ended.await(timeoutMillis, TimeUnit.MILLISECONDS)) {
+            if (!ended.await(leftMillis(end), TimeUnit.MILLISECONDS)) {
                 LOG.warn("This primary stops: its handover has not ended within {} ms", timeoutMillis);
             }
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Waits for the end of a handover that somebody has asked for. */
+    private synchronized void awaitRunning(long end) throws InterruptedException {
+        while (thread != null && leftMillis(end) > 0) {
+            wait(CHECK_MILLIS);
         }
     }
 
@@ -159,6 +176,7 @@ final class RoleHandover implements ManualFailover, ClusterListener, AutoCloseab
         } finally {
             synchronized (this) {
                 thread = null;
+                notifyAll();
             }
         }
         if (failure != null) {
@@ -209,8 +227,7 @@ final class RoleHandover implements ManualFailover, ClusterListener, AutoCloseab
     }
 
     /** Tries again as long as a replica is online: the cluster may have changed, such as by a registration. */
-    private void handOverToAny(long timeoutMillis) throws UnsuitableException, InterruptedException {
-        long end = server.ticker().nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
+    private void handOverToAny(long end) throws UnsuitableException, InterruptedException {
         while (true) {
             List<Replica> candidates = successors();
             if (candidates.isEmpty()) {
@@ -240,7 +257,7 @@ final class RoleHandover implements ManualFailover, ClusterListener, AutoCloseab
         long end = server.ticker().nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
         ClusterView view = cluster.view();
         require(isReplicaOfThis(view, replicaId), "member " + replicaId + " is no replica of this member");
-        require(view.isLeased(), "this member has no lease");
+        requireLastingly(view.isLeased(), "this member has no lease");
         require(!view.map().isMigrating(view.me()),
                 "slots of this member are migrating: wait for the end, or abort the migrations");
         askControllers(replicaId);
@@ -270,6 +287,13 @@ final class RoleHandover implements ManualFailover, ClusterListener, AutoCloseab
     private static void require(boolean condition, String otherwise) throws UnsuitableException {
         if (!condition) {
             throw new UnsuitableException(otherwise);
+        }
+    }
+
+    /** For a condition that a further attempt will not find met either. */
+    private static void requireLastingly(boolean condition, String otherwise) throws UnsuitableException {
+        if (!condition) {
+            throw new UnsuitableException(otherwise, true);
         }
     }
 
@@ -307,13 +331,14 @@ final class RoleHandover implements ManualFailover, ClusterListener, AutoCloseab
         List<Replica> links = replicas.all().stream()
                 .filter(replica -> replica.memberId().equals(replicaId) && !replica.hasEnded()).toList();
         require(links.size() == 1 && isOnline(links.getFirst()), "the replica is not online");
-        require(links.getFirst().generation() > 0, "the replica has not told its generation");
+        requireLastingly(links.getFirst().generation() > 0, "the replica has not told its generation");
         return links.getFirst();
     }
 
     /** Returns when the answer is known, and this member has a map that contains its effect. */
     private void change(Command.HandOver command) throws UnsuitableException, InterruptedException {
         successor = command.replicaId();
+        boolean isUnknown = false;
         while (true) {
             try {
                 long epoch = session.client().change(command).epoch();
@@ -324,20 +349,31 @@ final class RoleHandover implements ManualFailover, ClusterListener, AutoCloseab
                 awaitServing(command.replicaId());
                 return;
             } catch (RefusedException refused) {
+                if (isUnknown && refused.epoch() == 0) {
+                    // An older controller does not know the command. An earlier one may still take effect.
+                    LOG.warn("The answer of the controllers is awaited, and commands are held: {}",
+                            refused.getMessage());
+                    TimeUnit.MILLISECONDS.sleep(RETRY_MILLIS);
+                    continue;
+                }
                 session.hurry();
                 awaitMap(refused.epoch());
                 throw new UnsuitableException("the controllers refuse: " + refused.getMessage());
             } catch (ControllersUnavailableException unavailable) {
                 LOG.warn("The answer of the controllers is awaited, and commands are held: {}",
                         unavailable.getMessage());
+            } catch (RuntimeException | Error bug) {
+                // The command may take effect all the same: to serve now could lose writes.
+                LOG.error("The answer of the controllers is awaited, and commands are held", bug);
             }
+            isUnknown = true;
             TimeUnit.MILLISECONDS.sleep(RETRY_MILLIS);
         }
     }
 
     private synchronized void awaitMap(long epoch) throws InterruptedException {
         while (cluster.view().map().epoch() < epoch && !(isRemoved.getAsBoolean() && !cluster.view().isLeased())) {
-            wait();
+            wait(CHECK_MILLIS);
         }
     }
 

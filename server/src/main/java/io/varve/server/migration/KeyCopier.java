@@ -37,7 +37,6 @@ final class KeyCopier implements Runnable, AutoCloseable {
 
     private final ServerState server;
     private final ClusterState cluster;
-    private final SlotCleaner cleaner;
     private final Thread thread;
     private final Object monitor = new Object();
     /** Guarded by the monitor. */
@@ -72,10 +71,9 @@ final class KeyCopier implements Runnable, AutoCloseable {
         }
     }
 
-    KeyCopier(ServerState server, ClusterState cluster, SlotCleaner cleaner) {
+    KeyCopier(ServerState server, ClusterState cluster) {
         this.server = server;
         this.cluster = cluster;
-        this.cleaner = cleaner;
         thread = Thread.ofPlatform().daemon().name("varve-hot-key-copies").unstarted(this);
     }
 
@@ -120,6 +118,13 @@ final class KeyCopier implements Runnable, AutoCloseable {
         } catch (RuntimeException | Error bug) {
             LOG.error("Hot keys have no copies until the next start", bug);
         } finally {
+            // Nobody notices changes any more, so no lease may be renewed.
+            List<CopySender> open;
+            synchronized (monitor) {
+                open = List.copyOf(senders.values());
+                senders.clear();
+            }
+            open.forEach(CopySender::close);
             server.cache().unsubscribe(watch);
         }
     }
@@ -218,9 +223,10 @@ final class KeyCopier implements Runnable, AutoCloseable {
 
     /** In a slot of this member, or one that it imports, the key is no copy any more. The shard is locked. */
     private boolean mayDelete(HeapKey name, Key key) {
-        boolean isForeign = cleaner.isForeign(key.slot());
-        boolean isForgotten = (isForeign || cluster.view().isLeased()) && cluster.copies().forget(name);
-        return isForeign && isForgotten;
+        ClusterView view = cluster.view();
+        // Also in a slot that nobody owns: it may be given to this member later.
+        return view.isLeased() && !server.role().isReplica() && cluster.copies().forget(name)
+                && !SlotCleaner.isUsed(view, key.slot());
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.varve.server.migration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import io.varve.cluster.map.HashSlot;
 import io.varve.memory.CacheSession;
@@ -26,6 +27,8 @@ import org.slf4j.LoggerFactory;
 final class SlotCleaner implements Runnable, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SlotCleaner.class);
     private static final int DATABASE = 0;
+    /** How many times as long as a pass the thread rests after it. */
+    private static final int REST = 3;
 
     private final ServerState server;
     private final ClusterState cluster;
@@ -59,6 +62,9 @@ final class SlotCleaner implements Runnable, AutoCloseable {
         synchronized (monitor) {
             for (int slot = 0; slot < HashSlot.COUNT; slot++) {
                 if (isUsed(now, slot)) {
+                    if (!mayHaveKeys.get(slot) && now.importing().containsKey(slot)) {
+                        cluster.imports().knowEmpty(slot);
+                    }
                     mayHaveKeys.set(slot);
                     usedMeanwhile.set(slot);
                 }
@@ -68,7 +74,8 @@ final class SlotCleaner implements Runnable, AutoCloseable {
         }
     }
 
-    private static boolean isUsed(ClusterView view, int slot) {
+    /** Whether keys of a slot may be this member's own. */
+    static boolean isUsed(ClusterView view, int slot) {
         return !view.me().isPrimary() || view.isMe(view.owner(slot)) || view.importing().containsKey(slot);
     }
 
@@ -83,6 +90,7 @@ final class SlotCleaner implements Runnable, AutoCloseable {
         try (KeyDeleter deleter = new KeyDeleter(server)) {
             while (!closing) {
                 BitSet work = awaitWork();
+                long begun = server.ticker().nanoTime();
                 long deleted = 0;
                 for (int shard = 0; shard < server.cache().shardCount() && !closing; shard++) {
                     deleted += clean(work, shard, deleter);
@@ -91,6 +99,8 @@ final class SlotCleaner implements Runnable, AutoCloseable {
                     LOG.info("{} keys of slots of other members were deleted", deleted);
                 }
                 forget(work);
+                // While many slots leave in groups, one pass cleans several groups: each pass scans whole shards.
+                TimeUnit.NANOSECONDS.sleep(REST * (server.ticker().nanoTime() - begun));
             }
         } catch (InterruptedException closed) {
             Thread.currentThread().interrupt();

@@ -34,7 +34,7 @@ public final class SlotMigrations implements ClusterListener, AutoCloseable {
         this.server = server;
         this.cluster = cluster;
         cleaner = new SlotCleaner(server, cluster);
-        copier = new KeyCopier(server, cluster, cleaner);
+        copier = new KeyCopier(server, cluster);
         thread = Thread.ofPlatform().daemon().name("varve-migrations").unstarted(this::run);
     }
 

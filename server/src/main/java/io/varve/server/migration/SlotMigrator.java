@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
  */
 final class SlotMigrator implements Runnable, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SlotMigrator.class);
-    /** Slots that move together: they are scanned and handed over once. */
-    private static final int GROUP_SLOTS = 16;
+    /** Slots that move together: one scan of their shard finds the keys of all, and they are handed over once. */
+    private static final int GROUP_SLOTS = 64;
     private static final long FIRST_PAUSE_MILLIS = 50;
     private static final long MAX_PAUSE_MILLIS = 2_000;
 

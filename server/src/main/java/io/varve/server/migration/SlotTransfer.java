@@ -91,8 +91,7 @@ final class SlotTransfer {
         server.cache().subscribe(pending);
         try {
             awaitOlderCommands();
-            announce();
-            dropAtReceiver();
+            dropAtReceiver(announce());
             scan();
             int holds = 1;
             while (!tryHandOver(holds)) {
@@ -116,20 +115,29 @@ final class SlotTransfer {
         session.unlock(shard);
     }
 
-    /** From here on, the receiver refuses what earlier attempts have sent and it has not received yet. */
-    private void announce() throws IOException, InterruptedException {
+    /**
+     * From here on, the receiver refuses what earlier attempts have sent and it has not received yet.
+     *
+     * @return the slots that may have keys at the receiver
+     */
+    private BitSet announce() throws IOException, InterruptedException {
         awaitEpochAtReceiver(epoch);
+        BitSet used = new BitSet();
         String attempt = Long.toString(counters.nextAttempt());
         for (int slot = slots.nextSetBit(0); slot >= 0; slot = slots.nextSetBit(slot + 1)) {
             migrator.requireMoving(slots);
-            connection.line("CLUSTER", "SETSLOT", Integer.toString(slot), "IMPORTING", cluster.view().me().id(),
-                    Long.toString(epoch), Long.toString(cluster.generation()), attempt);
+            String reply = connection.line("CLUSTER", "SETSLOT", Integer.toString(slot), "IMPORTING",
+                    cluster.view().me().id(), Long.toString(epoch), Long.toString(cluster.generation()), attempt);
+            if (!reply.equals("+EMPTY")) {
+                used.set(slot);
+            }
         }
+        return used;
     }
 
     /** An earlier attempt may have left keys there. */
-    private void dropAtReceiver() throws IOException {
-        for (int slot = slots.nextSetBit(0); slot >= 0; slot = slots.nextSetBit(slot + 1)) {
+    private void dropAtReceiver(BitSet used) throws IOException {
+        for (int slot = used.nextSetBit(0); slot >= 0; slot = used.nextSetBit(slot + 1)) {
             int found = DROPPED_AT_ONCE;
             while (found == DROPPED_AT_ONCE) {
                 migrator.requireMoving(slots);

@@ -140,7 +140,7 @@ final class TargetConnection implements AutoCloseable {
     /** Has a copy deleted. */
     void deleteCopy(byte[] key, String sourceId) throws IOException {
         head('*', 3);
-        argument("VARVE.COPY");
+        argument("VARVE.UNCOPY");
         argument(key);
         argument(sourceId);
         out.flush();

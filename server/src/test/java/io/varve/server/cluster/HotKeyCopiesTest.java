@@ -198,7 +198,7 @@ class HotKeyCopiesTest {
             assertThat(holder.call("VARVE.COPY", KEY, cluster.id(OWNER), "0", "payload").text())
                     .isEqualTo("ERR Bad data format");
             assertThat(holder.call("VARVE.COPY", KEY, cluster.id(1), "0", "payload").text()).isEqualTo(refused);
-            assertThat(holder.call("VARVE.COPY", KEY, cluster.id(OWNER)).text()).isEqualTo("OK");
+            assertThat(holder.call("VARVE.UNCOPY", KEY, cluster.id(OWNER)).text()).isEqualTo("OK");
             assertThat(owner.call("VARVE.COPY", KEY, cluster.id(OWNER), "0", "payload").text()).isEqualTo(refused);
             assertThat(holder.call("VARVE.REPLICATE", KEY, "1").text()).isEqualTo(moved(cluster, OWNER));
             assertThat(owner.call("VARVE.REPLICATE", KEY, "-1").isError()).isTrue();

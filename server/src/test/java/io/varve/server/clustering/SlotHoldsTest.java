@@ -70,4 +70,16 @@ class SlotHoldsTest {
         assertThat(runs).hasValue(1);
         assertThat(holds.isHeld(1)).isTrue();
     }
+
+    @Test
+    void slotThatTwoHold_staysHeldUntilBothHaveReleasedIt() {
+        SlotHolds holds = new SlotHolds();
+        holds.hold(slots(1, 2));
+        holds.hold(slots(2));
+        holds.release(slots(1, 2));
+        assertThat(holds.isHeld(1)).isFalse();
+        assertThat(holds.isHeld(2)).isTrue();
+        holds.release(slots(2));
+        assertThat(holds.isAny()).isFalse();
+    }
 }

@@ -37,7 +37,7 @@ class CommandTableTest {
             "varve.class",
             "varve.class|default",
             "varve.class|help", "varve.class|list", "varve.class|set", "varve.hotkeys", "varve.pin", "varve.unpin",
-            "varve.copies", "varve.copy", "varve.copylease", "varve.replicate",
+            "varve.copies", "varve.copy", "varve.copylease", "varve.replicate", "varve.uncopy",
             "varve.mrc",
             "waitaof");
     private static final Set<String> GROUPS = Set.of("generic", "string", "hash", "set", "list", "sorted-set", "geo",

@@ -75,7 +75,7 @@ class DifferentialCoverageTest {
             elsewhere("not in the reference", "command.varve.HotKeyCommandsTest", "varve.hotkeys"),
             elsewhere("not in the reference", "command.varve.PinCommandsTest", "varve.pin", "varve.unpin"),
             elsewhere("not in the reference", "cluster.HotKeyCopiesTest", "varve.copies", "varve.copy",
-                    "varve.copylease", "varve.replicate"),
+                    "varve.copylease", "varve.replicate", "varve.uncopy"),
             elsewhere("of a server without a feature", "differential.AbsentFeaturesDifferentialTest", "asking",
                     "cluster|addslots",
                     "cluster|addslotsrange", "cluster|bumpepoch", "cluster|count-failure-reports",

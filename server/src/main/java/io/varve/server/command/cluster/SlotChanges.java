@@ -207,6 +207,8 @@ final class SlotChanges {
      * CLUSTER SETSLOT slot IMPORTING source epoch generation attempt: the source of a slot, which the map of that epoch
      * declares as migrating, begins to send its keys on this connection. When the reply leaves, no command of an
      * earlier attempt runs. With an older map, this member might delete the keys when it learns of an abort.
+     *
+     * <p>The reply is EMPTY if the slot is known to have no key here: then the source need not look for some.
      */
     private static void beginImport(CommandContext context, ClusterState cluster) {
         int slot = slot(context, 2);
@@ -229,7 +231,11 @@ final class SlotChanges {
             context.reply().error("ERR This member does not import hash slot " + slot + " from " + sourceId);
         } else if (cluster.imports().begin(slot, sourceId, generation, context.longValue(), context.client().id())) {
             cluster.awaitOlderCommands();
-            context.reply().ok();
+            if (cluster.imports().takeEmpty(slot) && cluster.copies().count() == 0) {
+                context.reply().simple("EMPTY");
+            } else {
+                context.reply().ok();
+            }
         } else {
             context.reply().error("ERR A later attempt imports hash slot " + slot);
         }

@@ -15,11 +15,13 @@ import io.varve.server.keys.HeapKey;
 import io.varve.server.rdb.CorruptPayloadException;
 import io.varve.server.rdb.PayloadReader;
 
+import static io.varve.server.command.spec.CommandFlag.ADMIN;
 import static io.varve.server.command.spec.CommandFlag.DENYOOM;
 import static io.varve.server.command.spec.CommandFlag.WRITE;
 
 /**
- * VARVE.COPY and VARVE.COPYLEASE, by which the owner of hot keys keeps copies of them here. Immutable: static handlers.
+ * VARVE.COPY, VARVE.UNCOPY and VARVE.COPYLEASE, by which the owner of hot keys keeps copies of them here. Immutable:
+ * static handlers.
  *
  * <p>Log and replicas do not receive the copies, but their deletion.
  */
@@ -31,31 +33,39 @@ public final class CopyCommands {
 
     /** Adds this family's commands. */
     public static void addTo(CommandTable.Builder table) {
-        table.add(CommandBuilder.named("varve.copy").arity(-3).group("generic").since("0.1.0").key(1)
+        table.add(CommandBuilder.named("varve.copy").arity(5).group("generic").since("0.1.0").key(1)
                 .access("OW update").flags(WRITE, DENYOOM).categories("@keyspace", "@dangerous")
                 .complexity("O(N) where N is the size of the value, O(N*log(N)) for a sorted set")
-                .summary("Stores or deletes a copy of another member's key").handler(CopyCommands::copy));
+                .summary("Stores a copy of another member's key").handler(CopyCommands::copy));
+        table.add(CommandBuilder.named("varve.uncopy").arity(3).group("generic").since("0.1.0").key(1)
+                .access("RM delete").flags(WRITE).categories("@keyspace", "@dangerous").complexity("O(1)")
+                .summary("Deletes a copy of another member's key").handler(CopyCommands::uncopy));
         table.add(CommandBuilder.named("varve.copylease").arity(-2).group("generic").since("0.1.0")
-                .categories("@keyspace", "@dangerous").tips("nondeterministic_output")
+                .flags(ADMIN).categories("@dangerous").tips("nondeterministic_output")
                 .complexity("O(N) where N is the number of copies that are missing")
                 .summary("Permits this member to serve its copies of another member's keys for a while")
                 .handler(CopyCommands::lease));
     }
 
-    /** VARVE.COPY key owner expire-at-millis payload; without the last two: there is no such key. */
+    /** VARVE.COPY key owner expire-at-millis payload. */
     private static void copy(CommandContext context) {
         context.withoutRecord();
         ClusterState cluster = context.server().cluster();
         if (cluster == null) {
             context.reply().error(NO_CLUSTER);
-            return;
-        }
-        if (context.argumentCount() == 3) {
-            delete(context, cluster);
-        } else if (context.argumentCount() == 5) {
-            store(context, cluster);
         } else {
-            context.syntaxError();
+            store(context, cluster);
+        }
+    }
+
+    /** VARVE.UNCOPY key owner: there is no such key, or no copy shall be here. Also in a full cache. */
+    private static void uncopy(CommandContext context) {
+        context.withoutRecord();
+        ClusterState cluster = context.server().cluster();
+        if (cluster == null) {
+            context.reply().error(NO_CLUSTER);
+        } else {
+            delete(context, cluster);
         }
     }
 

@@ -1,6 +1,7 @@
 package io.varve.server.command.redirect;
 
 import java.util.Objects;
+import java.util.Set;
 
 import io.varve.cluster.map.Member;
 import io.varve.memory.CacheSession;
@@ -43,8 +44,8 @@ public final class SlotCheck {
     private static final String NOT_SERVED = "CLUSTERDOWN Hash slot not served";
     private static final String BEING_MOVED = "ERR The controllers move the keys of this hash slot";
     private static final String NOT_IMPORTED = "ERR This member does not import the hash slot on this connection";
-    /** An owner sends a copy of its key. The command decides itself whether it is taken. */
-    private static final String COPY = "varve.copy";
+    /** An owner sends a copy of its key, or has one deleted. The command decides itself whether it may. */
+    private static final Set<String> OF_COPIES = Set.of("varve.copy", "varve.uncopy");
     private static final int NONE = -2;
 
     private final ClusterState cluster;
@@ -227,7 +228,7 @@ public final class SlotCheck {
         if (isServedByReplica && view.holds(slot)) {
             return null;
         }
-        if (!isChannel && (spec.name().equals(COPY)
+        if (!isChannel && (OF_COPIES.contains(spec.name())
                 || isServedByReplica && areCopies(batch, command, spec, executed, owner, locked))) {
             return null;
         }

@@ -236,26 +236,20 @@ public final class ServerCommands {
             context.reply().error("ERR No shutdown in progress.");
             return;
         }
+        // As in Redis: while data is loaded, a snapshot would replace the whole of it by a part.
+        if (!server.load().isLoading() && (save || !noSave && server.snapshots().savesAtShutdown())) {
+            saveAndShutDown(context, force, other);
+        } else {
+            context.client().closeAfterReply();
+            shutDown(context.client().address(), false, other);
+        }
+    }
+
+    private void shutDown(String address, boolean saves, boolean keepsRole) {
         ClusterState cluster = server.cluster();
-        if (other && cluster != null) {
+        if (keepsRole && cluster != null) {
             cluster.keepRole();
         }
-        if (server.load().isLoading()) {
-            // As in Redis: a snapshot would replace the whole data by a part of it.
-            shutDown(context, false);
-        } else if (save || !noSave && server.snapshots().savesAtShutdown()) {
-            saveAndShutDown(context, force);
-        } else {
-            shutDown(context, false);
-        }
-    }
-
-    private void shutDown(CommandContext context, boolean saves) {
-        context.client().closeAfterReply();
-        shutDown(context.client().address(), saves);
-    }
-
-    private void shutDown(String address, boolean saves) {
         server.snapshots().atShutdown(saves);
         server.shutdown("SHUTDOWN from " + address);
     }
@@ -265,8 +259,9 @@ public final class ServerCommands {
      * save are saved after the server has disconnected them.
      *
      * @param force whether to end the process even if the save fails
+     * @param keepsRole whether a primary stops without a handover
      */
-    private void saveAndShutDown(CommandContext context, boolean force) {
+    private void saveAndShutDown(CommandContext context, boolean force, boolean keepsRole) {
         Client client = context.client();
         String address = client.address();
         ParkedCommand waiting = context.park(0, _ -> {});
@@ -274,7 +269,7 @@ public final class ServerCommands {
             if (failure == null || force) {
                 waiting.answer(_ -> client.closeAfterReply());
                 // Also if the client has disconnected meanwhile.
-                shutDown(address, failure == null);
+                shutDown(address, failure == null, keepsRole);
             } else {
                 waiting.answer(reply -> reply.error("ERR Errors trying to SHUTDOWN. Check logs."));
             }
