@@ -48,7 +48,7 @@ class ClusterHistoryIT {
         TestNetwork network = TestNetwork.allowsNamespaces() ? TestNetwork.ofNamespaces() : TestNetwork.loopback();
         try (ProcessCluster cluster = ProcessCluster.start(folder, network, ProcessCluster.LEASE_MILLIS, 3, 2, 1)) {
             // A primary whose former primary is cut off needs another replica to confirm writes.
-            cluster.addReplica(0);
+            cluster.addReplica();
             cluster.awaitServing();
             Random seeds = new Random(seed);
             // Each fault comes once before one comes again.

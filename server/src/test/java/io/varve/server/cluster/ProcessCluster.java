@@ -123,10 +123,12 @@ final class ProcessCluster implements AutoCloseable {
         });
     }
 
-    /** Starts one more replica of a primary. */
-    void addReplica(int primary) throws Exception {
+    /** Starts one more replica of the first primary, whichever member that is by then. */
+    void addReplica() throws IOException, InterruptedException {
         addMembers(1);
-        client.change(new Command.Replicate(id(members.size() - 1), id(primary)));
+        String added = id(members.size() - 1);
+        await().atMost(java.time.Duration.ofSeconds(WAIT_SECONDS)).ignoreExceptions().untilAsserted(() -> client
+                .change(new Command.Replicate(added, id(primaries().getFirst()))));
     }
 
     String controllerSetting() {

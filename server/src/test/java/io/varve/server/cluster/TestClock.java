@@ -37,7 +37,7 @@ final class TestClock {
             return command;
         }
         List<String> all = new ArrayList<>(List.of("env", "LD_PRELOAD=" + LIBRARY, "FAKETIME_TIMESTAMP_FILE=" + file,
-                "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1"));
+                "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1", "FAKETIME_FORCE_MONOTONIC_FIX=0"));
         all.addAll(command);
         return all;
     }
