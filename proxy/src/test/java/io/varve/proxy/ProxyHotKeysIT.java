@@ -1,6 +1,7 @@
 package io.varve.proxy;
 
 import java.io.IOException;
+import java.net.SocketTimeoutException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,6 +16,7 @@ import io.varve.cluster.map.SlotRange;
 import io.varve.proxy.map.BlockingConnection;
 import io.varve.proxy.map.Endpoint;
 import io.varve.proxy.resp.Reply;
+import io.varve.proxy.testing.HangingRelay;
 import io.varve.proxy.testing.TestProxy;
 import io.varve.server.VarveServer;
 import io.varve.server.clustering.ClusterState;
@@ -38,6 +40,7 @@ class ProxyHotKeysIT {
     Path folder;
 
     private final List<VarveServer> servers = new ArrayList<>();
+    private final List<HangingRelay> relays = new ArrayList<>();
     private final List<BlockingConnection> clients = new ArrayList<>();
 
     private String startMembers() throws IOException {
@@ -50,9 +53,11 @@ class ProxyHotKeysIT {
                     .with("dir", Files.createDirectories(folder.resolve("v" + i)).toString()));
             servers.add(server);
             String id = state(server).view().me().id();
-            map.member(new Member(id, "127.0.0.1", server.port(), 1, null));
+            HangingRelay relay = new HangingRelay(server.port());
+            relays.add(relay);
+            map.member(new Member(id, "127.0.0.1", relay.port(), 1, null));
             map.owner(new SlotRange(HashSlot.COUNT * i / MEMBERS, HashSlot.COUNT * (i + 1) / MEMBERS - 1), id);
-            addresses.add("127.0.0.1:" + server.port());
+            addresses.add("127.0.0.1:" + relay.port());
         }
         SlotMap built = map.build(1);
         servers.forEach(server -> state(server).install(built, true));
@@ -92,6 +97,9 @@ class ProxyHotKeysIT {
     void close() throws IOException {
         for (BlockingConnection client : clients) {
             client.close();
+        }
+        for (HangingRelay relay : relays) {
+            relay.close();
         }
         servers.forEach(VarveServer::close);
     }
@@ -134,12 +142,15 @@ class ProxyHotKeysIT {
             clients.getFirst().call("SET", KEY, "value");
             clients.getFirst().call("VARVE.REPLICATE", KEY, "2");
             awaitReadsOfCopies(proxy, 10);
+            long before = proxy.info("copy_fallbacks");
             servers.removeLast().close();
             for (int i = 0; i < 100; i++) {
                 assertThat(read()).containsOnly("value");
             }
+            // Not each of the 200 reads of its clients: they keep to the owner for a while.
+            assertThat(proxy.info("copy_fallbacks") - before).isBetween(1L, 50L);
             try (BlockingConnection owner = new BlockingConnection(
-                    new Endpoint("127.0.0.1", servers.getFirst().port()), 20_000)) {
+                    new Endpoint("127.0.0.1", servers.getFirst().port()), 20_000, null)) {
                 await().atMost(WITHIN).until(() -> {
                     assertThat(read()).containsOnly("value");
                     return owner.call("VARVE.REPLICATE", KEY).elements().size() == 1;
@@ -150,13 +161,109 @@ class ProxyHotKeysIT {
     }
 
     @Test
+    void afterAReadOfSeveralKeys_theClientReadsFromOwners() throws IOException {
+        try (TestProxy proxy = TestProxy.at(startMembers(), List.of())) {
+            connect(proxy);
+            clients.getFirst().call("SET", KEY, "value");
+            clients.getFirst().call("VARVE.REPLICATE", KEY, "2");
+            awaitReadsOfCopies(proxy, CLIENTS);
+            long before = proxy.info("copy_reads");
+            for (BlockingConnection client : clients) {
+                client.send("MGET", KEY, "{b}other");
+                client.send("GET", KEY);
+                assertThat(client.read().elements().getFirst().textOrEmpty()).isEqualTo("value");
+                assertThat(client.read().textOrEmpty()).isEqualTo("value");
+                client.send("EXISTS", "other", KEY);
+                client.send("STRLEN", KEY);
+                assertThat(client.read().integer()).isEqualTo(1);
+                assertThat(client.read().integer()).isEqualTo(5);
+            }
+            assertThat(proxy.info("copy_reads")).isEqualTo(before);
+            awaitReadsOfCopies(proxy, CLIENTS);
+        }
+    }
+
+    @Test
+    void aHolderThatHangs_delaysNoWritesOfOtherKeys() throws IOException {
+        try (TestProxy proxy = TestProxy.at(startMembers(), List.of(), "--member-reply-timeout-ms", "600000")) {
+            connect(proxy);
+            clients.getFirst().call("SET", KEY, "value");
+            clients.getFirst().call("VARVE.REPLICATE", KEY, "2");
+            awaitReadsOfCopies(proxy, 100);
+            relays.get(1).hang(true);
+            relays.get(2).hang(true);
+            for (int i = 0; i < CLIENTS; i++) {
+                clients.get(i).send("GET", KEY);
+                clients.get(i).send("PING");
+                clients.get(i).send("SET", "{b}other" + i, "written");
+            }
+            for (int i = 0; i < CLIENTS; i++) {
+                String key = "{b}other" + i;
+                await().atMost(WITHIN).until(() -> proxy.call("GET", key).textOrEmpty().equals("written"));
+            }
+            relays.get(1).hang(false);
+            relays.get(2).hang(false);
+            for (BlockingConnection client : clients) {
+                assertThat(client.read().textOrEmpty()).isEqualTo("value");
+                assertThat(client.read().textOrEmpty()).isEqualTo("PONG");
+                assertThat(client.read().textOrEmpty()).isEqualTo("OK");
+            }
+        }
+    }
+
+    /** Whether the next clients read from the owner, while the holders hang. */
+    private static boolean allReadOwner(TestProxy proxy) throws IOException {
+        try {
+            for (int i = 0; i < MEMBERS; i++) {
+                try (BlockingConnection client = new BlockingConnection(new Endpoint("127.0.0.1", proxy.port()), 500,
+                        null)) {
+                    client.call("GET", KEY);
+                }
+            }
+            return true;
+        } catch (SocketTimeoutException _) {
+            return false;
+        }
+    }
+
+    @Test
+    void aWriteWaits_forASlowReadOfACopy_evenIfTheCopiesHaveEnded() throws IOException {
+        try (TestProxy proxy = TestProxy.at(startMembers(), List.of(), "--member-reply-timeout-ms", "600000")) {
+            connect(proxy);
+            clients.getFirst().call("SET", KEY, "value");
+            clients.getFirst().call("VARVE.REPLICATE", KEY, "2");
+            awaitReadsOfCopies(proxy, 100);
+            relays.get(1).hang(true);
+            relays.get(2).hang(true);
+            for (BlockingConnection client : clients) {
+                client.send("GET", KEY);
+            }
+            assertThat(proxy.call("VARVE.REPLICATE", KEY, "0").integer()).isZero();
+            await().atMost(WITHIN).until(() -> allReadOwner(proxy));
+            for (BlockingConnection client : clients) {
+                client.send("APPEND", KEY, "+");
+            }
+            // The owner's clients write at once.
+            await().atMost(WITHIN).until(() -> proxy.call("STRLEN", KEY).integer() > "value".length());
+            long written = proxy.call("STRLEN", KEY).integer();
+            assertThat(written).isLessThan("value".length() + CLIENTS);
+            relays.get(1).hang(false);
+            relays.get(2).hang(false);
+            for (BlockingConnection client : clients) {
+                String read = client.read().textOrEmpty();
+                assertThat(client.read().integer()).isGreaterThan(read.length());
+            }
+        }
+    }
+
+    @Test
     void withoutCopies_allReadsGoToTheOwner() throws IOException {
         try (TestProxy proxy = TestProxy.at(startMembers(), List.of(), "--hot-key-copies", "no")) {
             connect(proxy);
             clients.getFirst().call("SET", KEY, "value");
             clients.getFirst().call("VARVE.REPLICATE", KEY, "2");
             try (BlockingConnection owner = new BlockingConnection(
-                    new Endpoint("127.0.0.1", servers.getFirst().port()), 20_000)) {
+                    new Endpoint("127.0.0.1", servers.getFirst().port()), 20_000, null)) {
                 await().atMost(WITHIN).until(() -> owner.call("VARVE.REPLICATE", KEY).elements().size() == 2);
             }
             assertThat(read()).containsOnly("value");

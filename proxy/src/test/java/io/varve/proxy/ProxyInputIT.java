@@ -107,7 +107,7 @@ class ProxyInputIT {
                     bytes[random.nextInt(bytes.length)] = (byte) random.nextInt(256);
                 }
                 try (BlockingConnection fuzzed = new BlockingConnection(new Endpoint("127.0.0.1", proxy.port()),
-                        TIMEOUT_MILLIS)) {
+                        TIMEOUT_MILLIS, null)) {
                     fuzzed.sendBytes(bytes);
                 }
                 assertThat(steady.call("ECHO", "text" + i).text()).isEqualTo("text" + i);

@@ -13,6 +13,7 @@ import java.security.cert.Certificate;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLHandshakeException;
@@ -20,10 +21,15 @@ import javax.net.ssl.SSLSocket;
 import javax.net.ssl.SSLSocketFactory;
 import javax.net.ssl.TrustManagerFactory;
 
+import io.varve.cluster.map.HashSlot;
+import io.varve.cluster.map.Member;
+import io.varve.cluster.map.SlotMap;
+import io.varve.cluster.map.SlotRange;
 import io.varve.proxy.map.BlockingConnection;
 import io.varve.proxy.testing.RedisMember;
 import io.varve.proxy.testing.TestProxy;
 import io.varve.server.VarveServer;
+import io.varve.server.clustering.ClusterState;
 import io.varve.server.config.ConfigException;
 import io.varve.server.config.ServerConfig;
 import org.junit.jupiter.api.BeforeAll;
@@ -174,11 +180,51 @@ class ProxyTlsIT {
 
     /** A Varve member that is reached by TLS alone, with a password, and that asks for a certificate. */
     private static VarveServer member(int tlsPort, String authenticated) throws IOException {
-        return VarveServer.start(ServerConfig.defaults().with("maxmemory", "64mb").with("port", "0")
+        return VarveServer.start(memberConfig(tlsPort, authenticated).with("dir", folder.toString()).validate());
+    }
+
+    private static ServerConfig memberConfig(int tlsPort, String authenticated) {
+        return ServerConfig.defaults().with("maxmemory", "64mb").with("port", "0")
                 .with("tls-port", Integer.toString(tlsPort)).with("tls-cert-file", certificateFile.toString())
                 .with("tls-key-file", keyFile.toString()).with("tls-ca-cert-file", certificateFile.toString())
-                .with("tls-auth-clients", authenticated).with("requirepass", "inner").with("save", "")
-                .with("dir", folder.toString()).validate());
+                .with("tls-auth-clients", authenticated).with("requirepass", "inner").with("save", "");
+    }
+
+    /** A member of a cluster that the test controls. */
+    private static VarveServer clusterMember(int tlsPort) throws IOException {
+        return VarveServer.start(memberConfig(tlsPort, "no").with("cluster-enabled", "yes")
+                .with("cluster-controllers", "127.0.0.1:1").with("tls-replication", "yes").with("masterauth", "inner")
+                .with("dir", Files.createDirectories(folder.resolve("member" + tlsPort)).toString()).validate());
+    }
+
+    private static ClusterState state(VarveServer server) {
+        return Objects.requireNonNull(server.cluster());
+    }
+
+    @Test
+    void copiesOfHotKeys_areReadByTls() throws Exception {
+        int first = RedisMember.freePort();
+        try (VarveServer one = clusterMember(first)) {
+            int second = RedisMember.freePort();
+            try (VarveServer two = clusterMember(second)) {
+                String owner = state(one).view().me().id();
+                String holder = state(two).view().me().id();
+                SlotMap map = SlotMap.EMPTY.toBuilder().member(new Member(owner, "127.0.0.1", first, 1, null))
+                        .member(new Member(holder, "127.0.0.1", second, 1, null))
+                        .owner(new SlotRange(0, HashSlot.COUNT - 2), owner)
+                        .owner(new SlotRange(HashSlot.COUNT - 1, HashSlot.COUNT - 1), holder).build(1);
+                state(one).install(map, true);
+                state(two).install(map, true);
+                try (TestProxy proxy = TestProxy.at("127.0.0.1:" + first, List.of(), memberOptions())) {
+                    assertThat(proxy.call("SET", "hot", "value").text()).isEqualTo("OK");
+                    assertThat(proxy.call("VARVE.REPLICATE", "hot", "1").integer()).isEqualTo(1);
+                    await().atMost(60, TimeUnit.SECONDS).until(() -> {
+                        assertThat(proxy.call("GET", "hot").text()).isEqualTo("value");
+                        return proxy.info("copy_reads") > proxy.info("copy_fallbacks");
+                    });
+                }
+            }
+        }
     }
 
     private static String[] memberOptions(String... more) {

@@ -70,8 +70,7 @@ final class CommandDispatcher {
             }
             routedVersion = loop.router().version();
         }
-        if (!isRead(spec) && copyReads.mustPrecede()) {
-            // Otherwise a read that is slow at a holder could see the later write.
+        if (copyReads.mustPrecede(request, spec, route, keys)) {
             return false;
         }
         if (!route(request, spec, route)) {
@@ -81,7 +80,7 @@ final class CommandDispatcher {
         return true;
     }
 
-    private static boolean isRead(CommandSpec spec) {
+    static boolean isRead(CommandSpec spec) {
         return spec.has(CommandFlag.READONLY) && !spec.isWrite();
     }
 
@@ -177,7 +176,8 @@ final class CommandDispatcher {
         if (slot != RequestKeys.NO_SLOT && transaction.ownsSlot(slot)) {
             transaction.forward(request, write(request, isRead), true);
         } else if (holder != null) {
-            CopyCall.send(loop.router(), client, request.retainedBytes(), holder, slot, client.expect());
+            CopyCall.send(loop.router(), client, request.retainedBytes(), holder, slot, copyReads,
+                    client.expect());
         } else if (isGet) {
             get(request, slot);
         } else if (slot == RequestKeys.NO_SLOT) {

@@ -1,55 +1,96 @@
 package io.varve.proxy.client;
 
 import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.Predicate;
 
 import io.varve.memory.offheap.Memory;
 import io.varve.proxy.client.CommandRoutes.Route;
 import io.varve.proxy.map.Endpoint;
 import io.varve.proxy.map.HotKeyCopies;
-import io.varve.server.command.spec.CommandFlag;
+import io.varve.proxy.route.CopyCall;
 import io.varve.server.command.spec.CommandSpec;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Decides which reads of a client may go to copies of hot keys. Confined to the client's event loop.
  *
- * <p>After a write to a key that has copies, the client reads from owners until all copies have the write. It would
- * otherwise not see its own write.
+ * <p>The client may know the owner's value of a key with copies: from a write, a read of several keys, or a read that a
+ * copy did not serve. It then reads from owners until all copies have that value. Otherwise it would not see its own
+ * write, or see an older value after a newer one. Its other reads at owners in that time do not extend it: a client
+ * that reads without a pause would never come back to the copies.
  */
-final class CopyReads {
+final class CopyReads implements CopyCall.Reader {
     private final ProxyLoop loop;
     private final ClientConnection client;
-    /** The reply to the last write of a key with copies; null if there was none lately. */
-    private @Nullable PendingReply lastWrite;
-    /** Whether reads of copies may be in flight. */
-    private boolean isReading;
+    /** The reply, or a later one, that told the client the owner's value; null if there was none lately. */
+    private @Nullable PendingReply lastOfOwner;
+    /** The keys whose reads of copies may be in flight. They may have no copies any more. */
+    private final Set<String> reading = new HashSet<>();
 
     CopyReads(ProxyLoop loop, ClientConnection client) {
         this.loop = loop;
         this.client = client;
     }
 
-    /** Whether a write has to wait until the client has the replies to its reads. */
-    boolean mustPrecede() {
-        isReading = isReading && client.hasPendingReplies();
-        return isReading;
+    /**
+     * Whether a request has to wait until the client has the replies to its reads of copies: it concerns the same keys
+     * at their owners, which could run it before a read that is slow at a holder.
+     */
+    boolean mustPrecede(Request request, CommandSpec spec, Route route, RequestKeys keys) {
+        if (reading.isEmpty()) {
+            return false;
+        }
+        if (!client.hasPendingReplies()) {
+            reading.clear();
+            return false;
+        }
+        keys.find(spec, request);
+        return concerns(request, route, keys, reading::contains)
+                && !(mayReadCopy(spec, route, keys) && choose(name(request, keys.argument(0))) != null);
     }
 
     /** The member that has a copy of the key that an argument names; null: the read goes to the owner. */
     @Nullable
     Endpoint holder(Request request, int argument) {
-        HotKeyCopies copies = loop.proxy().copies();
-        if (copies.isEmpty()) {
+        if (loop.proxy().copies().isEmpty()) {
             return null;
         }
-        PendingReply write = lastWrite;
-        if (write != null && !write.isOlderThan(HotKeyCopies.LAG_NANOS)) {
-            return null;
+        String key = name(request, argument);
+        Endpoint holder = choose(key);
+        if (holder != null) {
+            reading.add(key);
         }
-        lastWrite = null;
-        Endpoint holder = copies.choose(name(request, argument), client.id(), System.nanoTime());
-        isReading |= holder != null;
         return holder;
+    }
+
+    private @Nullable Endpoint choose(String key) {
+        return readsCopies() ? loop.proxy().copies().choose(key, client.id(), System.nanoTime()) : null;
+    }
+
+    @Override
+    public boolean readsCopies() {
+        PendingReply last = lastOfOwner;
+        if (last != null && !last.isOlderThan(HotKeyCopies.LAG_NANOS)) {
+            return false;
+        }
+        lastOfOwner = null;
+        return true;
+    }
+
+    @Override
+    public void leftCopy() {
+        readFromOwners();
+    }
+
+    private void readFromOwners() {
+        // The replies before it are on their way to the client no later.
+        PendingReply reply = client.lastExpected();
+        if (reply != null) {
+            reply.time();
+            lastOfOwner = reply;
+        }
     }
 
     private static String name(Request request, int argument) {
@@ -60,24 +101,28 @@ final class CopyReads {
     /** A request was sent. */
     void handled(Request request, CommandSpec spec, Route route, RequestKeys keys) {
         HotKeyCopies copies = loop.proxy().copies();
-        if (copies.isEmpty() || spec.has(CommandFlag.READONLY) && !spec.isWrite()) {
-            return;
-        }
-        boolean mayWrite = switch (route) {
-            case FORWARD, MSET, COUNT_KEYS, BLOCKING -> hasCopies(request, keys, copies);
-            case TRANSACTION, FLUSH -> true;
-            default -> false;
-        };
-        PendingReply reply = client.lastExpected();
-        if (mayWrite && reply != null) {
-            reply.time();
-            lastWrite = reply;
+        boolean isAtOwners = !copies.isEmpty() && !mayReadCopy(spec, route, keys);
+        if (isAtOwners && concerns(request, route, keys, copies::has)) {
+            readFromOwners();
         }
     }
 
-    private static boolean hasCopies(Request request, RequestKeys keys, HotKeyCopies copies) {
+    private static boolean mayReadCopy(CommandSpec spec, Route route, RequestKeys keys) {
+        return CommandDispatcher.isRead(spec) && keys.count() == 1 && route != Route.BLOCKING;
+    }
+
+    /** Whether a request may read or write some keys. */
+    private static boolean concerns(Request request, Route route, RequestKeys keys, Predicate<String> some) {
+        return switch (route) {
+            case FORWARD, GET, MGET, MSET, COUNT_KEYS, BLOCKING -> hasAny(request, keys, some);
+            case TRANSACTION, FLUSH -> true;
+            default -> false;
+        };
+    }
+
+    private static boolean hasAny(Request request, RequestKeys keys, Predicate<String> some) {
         for (int i = 0; i < keys.count(); i++) {
-            if (copies.has(name(request, keys.argument(i)))) {
+            if (some.test(name(request, keys.argument(i)))) {
                 return true;
             }
         }

@@ -28,12 +28,10 @@ public final class BlockingConnection implements AutoCloseable {
     private final ReplyScanner scanner = new ReplyScanner();
     private final ByteBuf received = Unpooled.buffer(READ_BYTES);
 
-    /** @param timeoutMillis for the connection, and for each reply */
-    public BlockingConnection(Endpoint endpoint, int timeoutMillis) throws IOException {
-        this(endpoint, timeoutMillis, null);
-    }
-
-    /** @param tls null: without TLS */
+    /**
+     * @param timeoutMillis for the connection, and for each reply
+     * @param tls null: without TLS
+     */
     public BlockingConnection(Endpoint endpoint, int timeoutMillis, @Nullable TlsContext tls) throws IOException {
         try {
             connection.connect(new InetSocketAddress(endpoint.host(), endpoint.port()), timeoutMillis);

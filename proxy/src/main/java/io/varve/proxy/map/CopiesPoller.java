@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
+import io.varve.proxy.resp.MalformedReplyException;
 import io.varve.proxy.resp.Reply;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,12 +19,13 @@ import org.slf4j.LoggerFactory;
  * A thread that asks each member once a second which of its keys have copies, with VARVE.COPIES. Confined to the
  * thread, except {@link #table} and {@link #close}.
  *
- * <p>A member without that command is asked again when the map has changed.
+ * <p>A member that does not know that command, or forbids it, is asked again when the map has changed. One that fails,
+ * or is not ready, is asked again after a pause.
  */
 public final class CopiesPoller implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CopiesPoller.class);
     private static final long PERIOD_MILLIS = 1_000;
-    /** How long a member that does not answer is not asked. */
+    /** How long a member that does not tell its copies is not asked. */
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final int END_MILLIS = 5_000;
 
@@ -61,12 +63,20 @@ public final class CopiesPoller implements AutoCloseable {
         try {
             while (!closed) {
                 TimeUnit.MILLISECONDS.sleep(PERIOD_MILLIS);
-                round();
+                tryRound();
             }
         } catch (InterruptedException _) {
             LOG.debug("Copies of hot keys are not followed any more");
         } finally {
             connections.keySet().stream().toList().forEach(this::disconnect);
+        }
+    }
+
+    private void tryRound() {
+        try {
+            round();
+        } catch (RuntimeException unexpected) {
+            LOG.error("The members were not asked for copies of hot keys; the next attempt follows", unexpected);
         }
     }
 
@@ -96,25 +106,33 @@ public final class CopiesPoller implements AutoCloseable {
         }
         try {
             Reply reply = connection(member).call("VARVE.COPIES");
-            failedNanos.remove(member);
-            if (reply.isError()) {
+            if (isRefusal(reply)) {
                 LOG.debug("Member {} has no copies of hot keys: {}", member, reply.textOrEmpty());
                 without.add(member);
                 disconnect(member);
+            } else if (reply.isError()) {
+                throw new IOException(reply.textOrEmpty());
             } else {
                 read(reply, found);
             }
-        } catch (IOException | IllegalArgumentException failure) {
+            failedNanos.remove(member);
+        } catch (IOException | IllegalArgumentException | MalformedReplyException failure) {
             LOG.debug("Member {} does not tell its copies of hot keys", member, failure);
             failedNanos.put(member, System.nanoTime());
             disconnect(member);
         }
     }
 
+    /** Whether the member does not know the command, or does not allow it. */
+    private static boolean isRefusal(Reply reply) {
+        String text = reply.textOrEmpty();
+        return reply.isError() && (text.startsWith("ERR unknown command") || text.startsWith("NOPERM"));
+    }
+
     private BlockingConnection connection(Endpoint member) throws IOException {
         BlockingConnection known = connections.get(member);
         if (known == null) {
-            known = new BlockingConnection(member, timeoutMillis);
+            known = new BlockingConnection(member, timeoutMillis, credentials.tls());
             connections.put(member, known);
             known.authenticate(credentials);
         }

@@ -107,7 +107,7 @@ public final class RedisMember implements AutoCloseable {
 
     /** A new connection to the server. */
     public BlockingConnection connect() throws IOException {
-        return new BlockingConnection(new Endpoint("127.0.0.1", port), TIMEOUT_MILLIS);
+        return new BlockingConnection(new Endpoint("127.0.0.1", port), TIMEOUT_MILLIS, null);
     }
 
     /** The reply to a command on a new connection. */

@@ -80,7 +80,7 @@ public final class TestProxy implements AutoCloseable {
 
     /** A new connection to the proxy. */
     public BlockingConnection connect() throws IOException {
-        return new BlockingConnection(new Endpoint("127.0.0.1", proxy.port()), TIMEOUT_MILLIS);
+        return new BlockingConnection(new Endpoint("127.0.0.1", proxy.port()), TIMEOUT_MILLIS, null);
     }
 
     /** The reply to a command on a new connection. */
