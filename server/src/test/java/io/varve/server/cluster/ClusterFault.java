@@ -7,6 +7,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
+import io.varve.server.cluster.machine.TestClock;
+import io.varve.server.cluster.machine.TestNetwork;
 import io.varve.server.testing.RawClient;
 
 /** A fault that a test causes in a cluster, and ends. Stateless. */

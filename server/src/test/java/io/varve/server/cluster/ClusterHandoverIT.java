@@ -11,6 +11,7 @@ import io.varve.cluster.map.HashSlot;
 import io.varve.cluster.map.Member;
 import io.varve.cluster.map.SlotRange;
 import io.varve.cluster.protocol.Command;
+import io.varve.server.cluster.machine.TestNetwork;
 import io.varve.server.testing.RawClient;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

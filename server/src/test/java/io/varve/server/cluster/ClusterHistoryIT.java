@@ -16,6 +16,7 @@ import java.util.stream.IntStream;
 import io.varve.cluster.map.HashSlot;
 import io.varve.cluster.map.SlotRange;
 import io.varve.cluster.protocol.Command;
+import io.varve.server.cluster.machine.TestNetwork;
 import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,8 +28,8 @@ import static org.awaitility.Awaitility.await;
  * Histories of keys in a cluster whose processes die, stop, and lose each other, while slots migrate: what was
  * confirmed by WAIT is linearizable for each key, and so are reads of it without WAIT.
  *
- * <p>As root on Linux each process has a network of its own, and partitions and full disks are among the faults; with
- * libfaketime ({@link TestClock}), jumps of clocks are, too.
+ * <p>As root on Linux each process has a network of its own, and partitions and full disks are among the faults. With
+ * {@code -Dvarve.cluster.faketime=PATH} of the library libfaketime, clocks jump, too.
  * {@code -Dvarve.cluster.histories=1000} runs more of them, {@code -Dvarve.cluster.seed=N} repeats a sequence of faults
  * (not of its interleavings), and {@code -Dvarve.cluster.fault=NAME} has only one fault happen.
  */

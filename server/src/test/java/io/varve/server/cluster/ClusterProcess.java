@@ -12,6 +12,7 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 import io.varve.cluster.protocol.ControllerAddress;
+import io.varve.server.cluster.machine.TestClock;
 import io.varve.server.testing.ServerProcess;
 
 /** A controller or a member that starts again with the same port and folder. Confined to the test's thread. */

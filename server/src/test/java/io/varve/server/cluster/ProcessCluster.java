@@ -19,6 +19,8 @@ import io.varve.cluster.map.SlotRange;
 import io.varve.cluster.protocol.ClusterView;
 import io.varve.cluster.protocol.Command;
 import io.varve.cluster.protocol.ControllerAddress;
+import io.varve.server.cluster.machine.TestDisk;
+import io.varve.server.cluster.machine.TestNetwork;
 import io.varve.server.testing.RawClient;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,4 +1,4 @@
-package io.varve.server.cluster;
+package io.varve.server.cluster.machine;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -10,7 +10,7 @@ import java.nio.file.Path;
  *
  * <p>It needs Linux, the rights of root and the command {@code mount}.
  */
-final class TestDisk implements AutoCloseable {
+public final class TestDisk implements AutoCloseable {
     private static final int MEBIBYTES = 64;
 
     private final Path folder;
@@ -20,13 +20,13 @@ final class TestDisk implements AutoCloseable {
     }
 
     /** Mounts a disk at an empty folder. */
-    static TestDisk at(Path folder) throws IOException, InterruptedException {
+    public static TestDisk at(Path folder) throws IOException, InterruptedException {
         TestNetwork.run("mount", "-t", "tmpfs", "-o", "size=" + MEBIBYTES + "m", "varve-test", folder.toString());
         return new TestDisk(folder);
     }
 
     /** Leaves no free byte. */
-    void fill() throws IOException {
+    public void fill() throws IOException {
         byte[] block = new byte[1 << 16];
         try (OutputStream filler = Files.newOutputStream(filler())) {
             while (folder.toFile().getUsableSpace() > 0) {
@@ -40,7 +40,7 @@ final class TestDisk implements AutoCloseable {
     }
 
     /** Ends {@link #fill}. */
-    void free() throws IOException {
+    public void free() throws IOException {
         Files.delete(filler());
     }
 

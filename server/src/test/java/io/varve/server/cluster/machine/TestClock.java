@@ -1,4 +1,4 @@
-package io.varve.server.cluster;
+package io.varve.server.cluster.machine;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -12,7 +12,7 @@ import java.util.List;
  *
  * <p>It needs the library libfaketime, whose path is {@code -Dvarve.cluster.faketime=PATH}.
  */
-final class TestClock {
+public final class TestClock {
     private static final String LIBRARY = System.getProperty("varve.cluster.faketime", "");
 
     private final Path file;
@@ -22,17 +22,17 @@ final class TestClock {
         jump(0);
     }
 
-    static boolean isPossible() {
+    public static boolean isPossible() {
         return !LIBRARY.isEmpty();
     }
 
     /** @param file which the process reads */
-    static TestClock in(Path file) throws IOException {
+    public static TestClock in(Path file) throws IOException {
         return new TestClock(file);
     }
 
     /** A command line of a process with this clock. */
-    List<String> with(List<String> command) {
+    public List<String> with(List<String> command) {
         if (!isPossible()) {
             return command;
         }
@@ -43,7 +43,7 @@ final class TestClock {
     }
 
     /** Sets the clock so many seconds before or after the time of this machine. */
-    void jump(long seconds) throws IOException {
+    public void jump(long seconds) throws IOException {
         Path next = Files.writeString(file.resolveSibling(file.getFileName() + ".next"),
                 (seconds < 0 ? "" : "+") + seconds + "\n");
         Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);

@@ -1,4 +1,4 @@
-package io.varve.server.cluster;
+package io.varve.server.cluster.machine;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -10,7 +10,7 @@ import java.util.List;
  *
  * <p>Namespaces need Linux, the rights of root and the command {@code ip}.
  */
-final class TestNetwork implements AutoCloseable {
+public final class TestNetwork implements AutoCloseable {
     private static final String LOOPBACK = "127.0.0.1";
     private static final int SECONDS = 10;
 
@@ -24,12 +24,12 @@ final class TestNetwork implements AutoCloseable {
         this.hasNamespaces = hasNamespaces;
     }
 
-    static TestNetwork loopback() {
+    public static TestNetwork loopback() {
         return new TestNetwork(false);
     }
 
     /** A bridge, to which {@link #addHost} connects hosts. */
-    static TestNetwork ofNamespaces() throws IOException, InterruptedException {
+    public static TestNetwork ofNamespaces() throws IOException, InterruptedException {
         TestNetwork network = new TestNetwork(true);
         run("ip", "link", "add", network.bridge(), "type", "bridge");
         run("ip", "addr", "add", network.address(1) + "/24", "dev", network.bridge());
@@ -38,7 +38,7 @@ final class TestNetwork implements AutoCloseable {
     }
 
     /** Whether this machine allows namespaces, bridges and limits of their speed: tries each of them once. */
-    static boolean allowsNamespaces() throws InterruptedException {
+    public static boolean allowsNamespaces() throws InterruptedException {
         try (TestNetwork trial = ofNamespaces()) {
             int host = trial.addHost();
             trial.slowDown(host, 1_000);
@@ -64,7 +64,7 @@ final class TestNetwork implements AutoCloseable {
     }
 
     /** Adds a host. @return its number */
-    int addHost() throws IOException, InterruptedException {
+    public int addHost() throws IOException, InterruptedException {
         int host = namespaces.size();
         String namespace = "varve" + id + "-" + host;
         namespaces.add(namespace);
@@ -79,17 +79,17 @@ final class TestNetwork implements AutoCloseable {
         return host;
     }
 
-    boolean hasNamespaces() {
+    public boolean hasNamespaces() {
         return hasNamespaces;
     }
 
     /** The address of a host. */
-    String host(int host) {
+    public String host(int host) {
         return hasNamespaces ? address(host + 10) : LOOPBACK;
     }
 
     /** A command line that runs on a host. */
-    List<String> on(int host, List<String> command) {
+    public List<String> on(int host, List<String> command) {
         if (!hasNamespaces) {
             return command;
         }
@@ -99,38 +99,38 @@ final class TestNetwork implements AutoCloseable {
     }
 
     /** Cuts a host off from all others: packets are lost, and nobody is told. */
-    void cutOff(int host) throws IOException, InterruptedException {
+    public void cutOff(int host) throws IOException, InterruptedException {
         run("ip", "link", "set", device(host), "down");
     }
 
     /** Ends {@link #cutOff}. */
-    void reconnect(int host) throws IOException, InterruptedException {
+    public void reconnect(int host) throws IOException, InterruptedException {
         run("ip", "link", "set", device(host), "up");
     }
 
     /** Cuts two hosts off from each other. */
-    void separate(int one, int other) throws IOException, InterruptedException {
+    public void separate(int one, int other) throws IOException, InterruptedException {
         run("ip", "-n", namespaces.get(one), "route", "add", "blackhole", host(other) + "/32");
     }
 
     /** Ends {@link #separate}. */
-    void join(int one, int other) throws IOException, InterruptedException {
+    public void join(int one, int other) throws IOException, InterruptedException {
         run("ip", "-n", namespaces.get(one), "route", "del", "blackhole", host(other) + "/32");
     }
 
     /** Lets a host receive only so much. */
-    void slowDown(int host, int kilobitsPerSecond) throws IOException, InterruptedException {
+    public void slowDown(int host, int kilobitsPerSecond) throws IOException, InterruptedException {
         run("tc", "qdisc", "add", "dev", device(host), "root", "tbf", "rate", kilobitsPerSecond + "kbit", "burst",
                 "32kbit", "latency", "400ms");
     }
 
     /** Ends {@link #slowDown}. */
-    void speedUp(int host) throws IOException, InterruptedException {
+    public void speedUp(int host) throws IOException, InterruptedException {
         run("tc", "qdisc", "del", "dev", device(host), "root");
     }
 
     /** Runs a command to its end. */
-    static void run(String... command) throws IOException, InterruptedException {
+    public static void run(String... command) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
         if (!process.waitFor(SECONDS, java.util.concurrent.TimeUnit.SECONDS) || process.exitValue() != 0) {
