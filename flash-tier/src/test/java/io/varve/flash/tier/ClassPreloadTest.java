@@ -324,6 +324,8 @@ class ClassPreloadTest {
         HeldStore store = new HeldStore(device);
         try (TierFixture fixture = new TierFixture(directory, _ -> store, AMPLE, TierFixture.BOOT, this::watched)) {
             fillAndPushDown(fixture);
+            // While flushed items are being removed, the load may find no space, and end.
+            await(() -> fixture.tier.stats().items() == 2L * KEYS);
             HeldStore.Hold first = store.hold(woken(0).getBytes(UTF_8));
             fixture.tier.load(WOKEN);
             store.await(first);

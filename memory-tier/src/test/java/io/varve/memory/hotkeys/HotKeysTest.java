@@ -6,8 +6,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.varve.memory.item.Key;
+import io.varve.memory.offheap.LiveRanges;
 import io.varve.memory.offheap.Memory;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
@@ -23,8 +25,14 @@ class HotKeysTest {
     private final Arena arena = Arena.ofShared();
     private final long memory = arena.allocate(HotKeys.MAX_KEY_BYTES + 1).address();
 
+    @BeforeEach
+    void register() {
+        LiveRanges.add(memory, HotKeys.MAX_KEY_BYTES + 1L);
+    }
+
     @AfterEach
     void free() {
+        LiveRanges.remove(memory);
         arena.close();
     }
 

@@ -45,4 +45,16 @@ class SlotImportsTest {
         assertThat(imports.begin(1, "a", 5, 1, 10)).isFalse();
         assertThat(imports.begin(1, "a", 5, 3, 10)).isTrue();
     }
+
+    @Test
+    void emptySlot_isKnownToTheFirstAttemptOnly() {
+        imports.knowEmpty(1);
+        imports.knowEmpty(2);
+        assertThat(imports.takeEmpty(1)).isTrue();
+        assertThat(imports.takeEmpty(1)).isFalse();
+        // Slot 2 is not importing any more, and may have keys of an aborted attempt.
+        imports.retain(Set.of(1));
+        assertThat(imports.takeEmpty(2)).isFalse();
+        assertThat(imports.takeEmpty(3)).isFalse();
+    }
 }
