@@ -167,7 +167,7 @@ final class LauncherMemoryIT {
         assertThat(options).contains("-Xmx" + heap + "m",
                 "-Xms8m",
                 "-XX:MaxDirectMemorySize=" + direct + "m", "-XX:ReservedCodeCacheSize=" + code + "m",
-                "-XX:MaxMetaspaceSize=48m", "-Dvarve.home=" + folder.resolve("a house").toRealPath());
+                "-XX:MaxMetaspaceSize=96m", "-Dvarve.home=" + folder.resolve("a house").toRealPath());
         assertThat(options).containsSubsequence("-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0");
         assertThat(options.contains("-XX:TieredStopAtLevel=1")).isEqualTo(limit < 192);
         assertThat(options.contains("-XX:CompileCommand=MemLimit,*.*,8m~stop"))
