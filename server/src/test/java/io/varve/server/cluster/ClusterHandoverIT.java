@@ -13,6 +13,7 @@ import io.varve.cluster.map.SlotRange;
 import io.varve.cluster.protocol.Command;
 import io.varve.server.cluster.machine.TestNetwork;
 import io.varve.server.testing.RawClient;
+import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -90,7 +91,8 @@ class ClusterHandoverIT {
         try (ProcessCluster cluster = ProcessCluster.start(folder, TestNetwork.loopback(), LEASE_MILLIS, 3, 2, 1)) {
             List<SequenceWriter> writers = startWriters(cluster);
             try {
-                for (int i = 0; i < 6; i++) {
+                int handovers = TestBudget.ofInt("varve.cluster.handovers", 2, 6);
+                for (int i = 0; i < handovers; i++) {
                     int primary = cluster.owner("key" + i % 2);
                     int replica = cluster.replicaOf(primary);
                     writers.forEach(SequenceWriter::takeLongestPauseMillis);
