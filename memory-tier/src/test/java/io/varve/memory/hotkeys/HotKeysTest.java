@@ -101,7 +101,6 @@ class HotKeysTest {
         assertThat(names(DATABASE, 10)).hasSize(1);
     }
 
-    /** Whatever the distance between the reads of one key. */
     @Test
     void probes_sampleOneReadIn64OnAverage() {
         HotKeyProbe probe = hotKeys.newProbe();

@@ -27,7 +27,7 @@ public final class HotKeyCopies {
     }
 
     /**
-     * What follows when other copies are found.
+     * Returns the table after the members were asked again. Keys that are new in it become usable later.
      *
      * @param found the holders by key, as ISO 8859-1
      */

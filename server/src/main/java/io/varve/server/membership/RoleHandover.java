@@ -44,7 +44,7 @@ final class RoleHandover implements ManualFailover, ClusterListener, AutoCloseab
     /** How long commands are held at most until the replica serves: clients would be sent back and forth. */
     private static final int SERVING_MILLIS = 5_000;
     private static final long POLL_MILLIS = 2;
-    /** What the controllers and the replica may take, beside the time for the replica's changes. */
+    /** A replica waits that much longer for its primary's reply than its primary waits for the changes. */
     private static final int REPLY_MILLIS = 5_000;
 
     /** A condition of the handover is not met. */
@@ -64,7 +64,7 @@ final class RoleHandover implements ManualFailover, ClusterListener, AutoCloseab
         }
     }
 
-    /** What a request does on its thread. */
+    /** The work of a request. It runs on the thread of the handover. */
     @FunctionalInterface
     private interface Task {
         void run() throws UnsuitableException, InterruptedException;
@@ -349,16 +349,14 @@ final class RoleHandover implements ManualFailover, ClusterListener, AutoCloseab
                 awaitServing(command.replicaId());
                 return;
             } catch (RefusedException refused) {
-                if (isUnknown && refused.epoch() == 0) {
-                    // An older controller does not know the command. An earlier one may still take effect.
-                    LOG.warn("The answer of the controllers is awaited, and commands are held: {}",
-                            refused.getMessage());
-                    TimeUnit.MILLISECONDS.sleep(RETRY_MILLIS);
-                    continue;
+                // Epoch 0: a controller does not know the command. An earlier one may still take effect.
+                if (!isUnknown || refused.epoch() > 0) {
+                    session.hurry();
+                    awaitMap(refused.epoch());
+                    throw new UnsuitableException("the controllers refuse: " + refused.getMessage());
                 }
-                session.hurry();
-                awaitMap(refused.epoch());
-                throw new UnsuitableException("the controllers refuse: " + refused.getMessage());
+                LOG.warn("The answer of the controllers is awaited, and commands are held: {}",
+                        refused.getMessage());
             } catch (ControllersUnavailableException unavailable) {
                 LOG.warn("The answer of the controllers is awaited, and commands are held: {}",
                         unavailable.getMessage());

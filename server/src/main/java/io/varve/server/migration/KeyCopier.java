@@ -221,12 +221,15 @@ final class KeyCopier implements Runnable, AutoCloseable {
         }
     }
 
-    /** In a slot of this member, or one that it imports, the key is no copy any more. The shard is locked. */
+    /**
+     * Forgets a copy that is not served any more. In a slot of this member, in one that it imports, and at a replica, the
+     * key may be more than a copy, and stays. The shard is locked.
+     */
     private boolean mayDelete(HeapKey name, Key key) {
         ClusterView view = cluster.view();
         // Also in a slot that nobody owns: it may be given to this member later.
-        return view.isLeased() && !server.role().isReplica() && cluster.copies().forget(name)
-                && !SlotCleaner.isUsed(view, key.slot());
+        return view.isLeased() && cluster.copies().forget(name) && !SlotCleaner.isUsed(view, key.slot())
+                && !server.role().isReplica();
     }
 
     @Override

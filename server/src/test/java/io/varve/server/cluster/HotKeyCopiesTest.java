@@ -115,6 +115,24 @@ class HotKeyCopiesTest {
     }
 
     @Test
+    void copyOfASlotThatNobodyOwns_isDeleted() throws IOException {
+        try (ControlledCluster cluster = start(2);
+                RawClient owner = new RawClient(cluster.port(OWNER));
+                RawClient holder = reader(cluster, 1)) {
+            owner.call("SET", KEY, "old");
+            owner.call("VARVE.REPLICATE", KEY, "1");
+            awaitReply(holder, "old", "GET", KEY);
+            // It cannot have the copy deleted any more.
+            cluster.stop(OWNER);
+            cluster.assign(new SlotRange(SLOT, SLOT), -1);
+            await().atMost(WITHIN).until(() -> cluster.keys(1) == 0);
+            // Else the holder would serve the copy as its own key from now on.
+            cluster.assign(new SlotRange(SLOT, SLOT), 1);
+            assertThat(holder.call("EXISTS", KEY).integer()).isZero();
+        }
+    }
+
+    @Test
     void copiesEnd_whenTheirOwnerIsSilent_andComeBack() throws IOException {
         try (ControlledCluster cluster = start(2);
                 RawClient owner = new RawClient(cluster.port(OWNER));

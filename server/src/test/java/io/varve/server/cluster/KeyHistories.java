@@ -65,7 +65,7 @@ final class KeyHistories implements AutoCloseable {
         clients.add(Thread.ofPlatform().name("history-reader").start(() -> run(random, this::readPlainly)));
     }
 
-    /** What a client does again and again. */
+    /** One operation of a client, which repeats it until the end. */
     private interface Step {
         void run(HistoryClient client, String key, Random random);
     }
