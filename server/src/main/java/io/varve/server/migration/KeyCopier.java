@@ -222,8 +222,8 @@ final class KeyCopier implements Runnable, AutoCloseable {
     }
 
     /**
-     * Forgets a copy that is not served any more. In a slot of this member, in one that it imports, and at a replica, the
-     * key may be more than a copy, and stays. The shard is locked.
+     * Forgets a copy that is not served any more. In a slot of this member, in one that it imports, and at a replica,
+     * the key may be more than a copy, and stays. The shard is locked.
      */
     private boolean mayDelete(HeapKey name, Key key) {
         ClusterView view = cluster.view();
