@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 import io.varve.cluster.protocol.Command;
+import io.varve.server.cluster.machine.TestNetwork;
 import io.varve.server.testing.RawClient;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,9 +39,10 @@ class ClusterFailoverIT {
 
     @Test
     void killedPrimary_replicaServes_andTheOldPrimaryFollowsIt() throws Exception {
-        try (ProcessCluster cluster = ProcessCluster.start(folder, 3, 2, 1)) {
+        try (ProcessCluster cluster = ProcessCluster.start(folder, TestNetwork.loopback(), ProcessCluster.LEASE_MILLIS,
+                3, 2, 1)) {
             int primary = cluster.owner("key");
-            int replica = primary + 2;
+            int replica = cluster.replicaOf(primary);
             try (RawClient client = new RawClient(cluster.member(primary).port())) {
                 assertThat(client.command("SET", "key", "1")).startsWith("+OK");
                 assertThat(client.call("WAIT", "1", "5000").integer()).isEqualTo(1);

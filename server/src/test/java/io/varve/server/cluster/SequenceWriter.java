@@ -12,7 +12,7 @@ import io.varve.server.testing.RawReply;
  * reads its figures.
  */
 final class SequenceWriter {
-    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(3);
 
     private final List<Integer> ports;
     private final String key;

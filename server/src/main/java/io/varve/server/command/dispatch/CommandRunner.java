@@ -310,7 +310,12 @@ final class CommandRunner {
     }
 
     private void runWithoutKeys(Batch batch, int command, Handler handler) {
-        if (keyFetcher == null && context.spec().has(CommandTrait.LOCKS_ALL_SHARDS)) {
+        // A member may have been told to hold its slots, or to serve no more, since a flush was checked.
+        boolean flushesSlots = slots != null && context.spec().isWrite();
+        if (keyFetcher == null && (flushesSlots || context.spec().has(CommandTrait.LOCKS_ALL_SHARDS))) {
+            if (flushesSlots) {
+                server.cache().prepareFlushes(1);
+            }
             runLocking(context.allShards(), batch, command, handler);
         } else {
             handler.run(context);
