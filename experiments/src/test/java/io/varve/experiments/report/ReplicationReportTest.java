@@ -81,7 +81,8 @@ final class ReplicationReportTest {
         assertThat(lag.series()).extracting(Series::name).containsExactly("median", "greatest");
         assertThat(lag.series().getLast().values()).containsExactly(40.0);
         String html = Files.readString(new Report(plan, new RunFiles(directory), summary).write());
-        assertThat(html).contains("Full synchronisations while clients read and write", "Catching up");
+        assertThat(html).contains("Full synchronisations while clients read and write", "Catching up",
+                "\"tablesTitle\":\"Measurements\"");
         for (String name : List.of("set-cpu.png", "lag.png", "sync-duration.png", "catch-up.png")) {
             assertThat(ImageIO.read(directory.resolve(name).toFile()).getWidth()).as(name).isGreaterThan(400);
         }

@@ -69,7 +69,7 @@ final class SteadyConnection implements AutoCloseable {
     }
 
     private void begin(int valueBytes, long nowNanos) throws IOException {
-        if (sent - answered == MAX_WAITING) {
+        if (waiting() == MAX_WAITING) {
             throw new IOException("the server has not answered " + MAX_WAITING + " requests of a connection: the rate"
                     + " is too high for it");
         }
@@ -154,9 +154,9 @@ final class SteadyConnection implements AutoCloseable {
         return number;
     }
 
-    /** Whether a reply, or a part of a request, is missing. */
-    boolean isWaiting() {
-        return answered < sent;
+    /** Number of requests without a reply. */
+    long waiting() {
+        return sent - answered;
     }
 
     @Override

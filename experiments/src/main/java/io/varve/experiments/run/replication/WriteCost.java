@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 import io.varve.experiments.definition.Experiment.Size;
 import io.varve.experiments.plan.ReplicationLoad;
@@ -26,6 +25,10 @@ final class WriteCost {
     private static final long LINK_SECONDS = 600;
     private static final long POLL_MILLIS = 20;
     private static final double WARM_TURN_SECONDS = 1;
+    /** The throughput has settled when it is at most this multiple of the previous one. */
+    private static final double SETTLED = 1.1;
+    /** Maximum wait for that, in multiples of the minimum warm-up. */
+    private static final int MAX_WARMUPS = 3;
 
     private final RunContext context;
     private final ServerPair servers;
@@ -84,11 +87,17 @@ final class WriteCost {
         return numbers;
     }
 
+    /** Until the throughput grows no more: a JIT compiler's code settles, and the number of requests is known. */
     private void warmUp() throws IOException {
         long start = System.nanoTime();
+        double before;
+        double seconds;
         do {
+            before = rate;
             trial(WARM_TURN_SECONDS);
-        } while (System.nanoTime() - start < TimeUnit.SECONDS.toNanos(size.warmupSeconds()) && !servers.hasEnded());
+            seconds = (System.nanoTime() - start) / 1e9;
+        } while (!servers.hasEnded() && (seconds < size.warmupSeconds()
+                || rate > before * SETTLED && seconds < (double) size.warmupSeconds() * MAX_WARMUPS));
     }
 
     private Trial trial(double seconds) throws IOException {

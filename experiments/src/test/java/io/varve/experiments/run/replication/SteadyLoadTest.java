@@ -20,7 +20,9 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** Tests the steady load and the comparison of data, with servers inside this process. Confined to the test's thread. */
+/**
+ * Tests the steady load and the comparison of data, with servers inside this process. Confined to the test's thread.
+ */
 final class SteadyLoadTest {
     private static final int KEYS = 200;
     private static final int VALUE_BYTES = 32;
