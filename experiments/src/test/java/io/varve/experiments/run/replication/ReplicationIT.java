@@ -1,6 +1,7 @@
 package io.varve.experiments.run.replication;
 
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -101,7 +102,8 @@ final class ReplicationIT {
         assertThat(plan.runs()).containsExactly(run);
 
         RunRecord record;
-        try (Progress progress = new Progress(System.out, 1, 0, 60)) {
+        PrintStream out = System.out;
+        try (Progress progress = new Progress(out, 1, 0, 60)) {
             record = new Runner(plan, new Targets(home()), files, progress, new Cancellation(), Double.NaN).run(run,
                     Pinning.NONE);
         }
