@@ -117,7 +117,12 @@ public record Experiment(String name, String title, @JsonAlias("asks") String qu
          * Clients use the members of a small cluster directly and through a proxy, in turn; throughput, CPU time and
          * latency are compared.
          */
-        PROXY
+        PROXY,
+        /**
+         * A primary of each configuration without and with a replica, in turn; CPU time per write, lag, a full
+         * synchronisation under load, and catching up after a cut link are compared.
+         */
+        REPLICATION
     }
 
     /**

@@ -61,6 +61,8 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     private static final int ASSUMED_DRAW_RATE = 1_000_000_000;
     /** Identifiers, or hashes of a slot and a member, a second; all are computed for three clusters. */
     private static final int ASSUMED_PLACEMENT_RATE = 3_000_000;
+    /** Keys a second that a client reads from a primary and from its replica, to compare them. */
+    private static final int ASSUMED_COMPARED_RATE = 300_000;
 
     /** The earlier name of the configuration {@link #OURS}, which {@code --config} still takes. */
     private static final String EARLIER_NAME = "wheel";
@@ -317,6 +319,11 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         return ProxyLoad.of(workload(run));
     }
 
+    /** The pairs of servers and the clients of the experiment on replication. */
+    public ReplicationLoad replication(RunSpec run) {
+        return ReplicationLoad.of(workload(run));
+    }
+
     /** The requests of the paper's clients. */
     public RequestSet requests(RunSpec run) {
         return RequestSet.of(workload(run));
@@ -361,7 +368,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
 
     /** Whether one run of the kind starts all configurations and compares them; it has the first one's name. */
     public static boolean comparesAll(Kind kind) {
-        return kind == Kind.WRITE_AHEAD_LOG || kind == Kind.LOCKS || kind == Kind.PROXY;
+        return kind == Kind.WRITE_AHEAD_LOG || kind == Kind.LOCKS || kind == Kind.PROXY || kind == Kind.REPLICATION;
     }
 
     /** The configurations that this machine can run, in their order. */
@@ -469,6 +476,14 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 ProxyLoad load = proxy(run);
                 yield load.turns() * (size.warmupSeconds() + (long) size.repetitions() * size.seconds())
                         + (load.members() + load.windows().size()) * (long) OVERHEAD_SECONDS;
+            }
+            case REPLICATION -> {
+                ReplicationLoad load = replication(run);
+                long writes = 2L * size.warmupSeconds() + 3L * size.seconds() + 2 * OVERHEAD_SECONDS;
+                long synchronisation = 2 * keys(run) / ASSUMED_LOADER_RATE + size.warmupSeconds() + size.seconds();
+                long catchUp = keys(run) / ASSUMED_COMPARED_RATE + 2L * load.stoppedSeconds();
+                long turn = synchronisation + catchUp + 2 * OVERHEAD_SECONDS;
+                yield size.repetitions() * (available().size() * writes + load.pairs(available()).size() * turn);
             }
             case PLACEMENT -> {
                 PlacementLoad load = placement(run);

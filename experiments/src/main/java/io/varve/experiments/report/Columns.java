@@ -98,6 +98,7 @@ record Columns(String file, String title, String unit, List<String> names, List<
         addPenalty(all, summary);
         addFirstPass(all, summary);
         DurableStoreColumns.addLocks(all, plan, summary);
+        ReplicationColumns.add(all, summary);
         return all;
     }
 

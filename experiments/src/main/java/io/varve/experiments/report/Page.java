@@ -94,6 +94,8 @@ final class Page {
         model.put("columns", columns.stream().map(Page::columns).toList());
         model.put("graphsTitle", graphsTitle(plan.experiment().kind()));
         model.put("graphs", graphs.stream().map(Page::graph).toList());
+        model.put("tablesTitle",
+                plan.experiment().kind() == Kind.REPLICATION ? "Measurements" : "Published and measured");
         model.put("tables", PaperTables.of(plan, summary));
         return model;
     }

@@ -32,6 +32,9 @@ final class Palette {
     private static final Map<String, String> PLACEMENTS = Map.of(PlacementGraphs.KEYS_ON_RING, "#0f766e",
             PlacementGraphs.THEORY, "#3f3f46", PlacementGraphs.SLOTS_ON_RING, "#2f5fb3", PlacementText.RENDEZVOUS,
             "#e09f1f", PlacementText.REBALANCED, "#c2402c");
+    private static final Map<String, String> REPLICATION = Map.of(ReplicationColumns.WITHOUT, "#7d8590",
+            ReplicationColumns.WITH, "#0f766e", ReplicationColumns.MEDIAN, "#0f766e", ReplicationColumns.GREATEST,
+            "#e09f1f", ReplicationColumns.MEANWHILE, "#c2402c");
     /** Colours of penalty classes: neighbours are distinguishable. */
     private static final List<String> CLASSES = List.of("#7d8590", "#b493d6", "#6aa5de", "#2f5fb3", "#0f766e",
             "#e09f1f", "#c2402c", "#7a4fa3");
@@ -41,7 +44,7 @@ final class Palette {
 
     /** The colour of a configuration or a group of them, as HTML writes it. */
     static String html(String name) {
-        for (Map<String, String> known : List.of(KNOWN, GROUPS, POLICIES, PENALTIES, LOGS, PLACEMENTS)) {
+        for (Map<String, String> known : List.of(KNOWN, GROUPS, POLICIES, PENALTIES, LOGS, PLACEMENTS, REPLICATION)) {
             String color = known.get(name);
             if (color != null) {
                 return color;

@@ -46,6 +46,12 @@ public final class RunFiles {
     public static final String PLACEMENT_CSV = "placement.csv";
     /** The measurements of each round of each way to the members of a cluster. */
     public static final String PROXY_CSV = "proxy.csv";
+    /** CPU time of writes without and with a replica, and its lag, of each round of each server. */
+    public static final String REPLICATION_WRITES_CSV = "replication-writes.csv";
+    /** The full synchronisations of each round of each pair of servers. */
+    public static final String REPLICATION_SYNC_CSV = "replication-sync.csv";
+    /** How each pair caught up in each round. */
+    public static final String REPLICATION_CATCH_UP_CSV = "replication-catch-up.csv";
     /** The generator's measurements, a number a line. */
     public static final String GENERATOR_TXT = "generator.txt";
     /** The final reply of LATENCY LATEST. */

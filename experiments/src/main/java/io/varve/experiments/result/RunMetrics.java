@@ -3,6 +3,7 @@ package io.varve.experiments.result;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
 
 /**
  * The numbers of a run, by name. Confined to the thread that runs it, then written once.
@@ -37,6 +38,21 @@ public final class RunMetrics {
         put(name, range.median());
         put(name + LEAST, range.min());
         put(name + MOST, range.max());
+    }
+
+    /** The least value of a stored range; empty if there is none. */
+    public OptionalDouble least(String name) {
+        return number(name + LEAST);
+    }
+
+    /** The greatest value of a stored range; empty if there is none. */
+    public OptionalDouble greatest(String name) {
+        return number(name + MOST);
+    }
+
+    private OptionalDouble number(String name) {
+        Double value = values.get(name);
+        return value == null ? OptionalDouble.empty() : OptionalDouble.of(value);
     }
 
     public Map<String, Double> asMap() {

@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 import io.varve.experiments.definition.Experiment.Configuration;
@@ -44,6 +45,7 @@ import io.varve.experiments.run.memory.MemoryFitRun;
 import io.varve.experiments.run.memory.MemoryPerKeyRun;
 import io.varve.experiments.run.placement.PlacementRun;
 import io.varve.experiments.run.proxy.ProxyRun;
+import io.varve.experiments.run.replication.ReplicationRun;
 import io.varve.experiments.run.speed.LatencyRun;
 import io.varve.experiments.run.speed.PaperRequestsRun;
 import io.varve.experiments.run.speed.RedisBenchmark;
@@ -218,6 +220,8 @@ public final class Runner {
             case LOCKS -> new LocksRun(context, starter(context)).measure();
             case PLACEMENT -> new PlacementRun(context).measure();
             case PROXY -> new ProxyRun(context, starter(context), targets).measure();
+            case REPLICATION -> new ReplicationRun(context, starter(context),
+                    starter(context, _ -> context.pinning.load()), generator(context)).measure();
             case PAPER_REQUESTS -> withRival(context, rival -> new PaperRequestsRun(context, rival).measure());
         }
     }
@@ -238,10 +242,14 @@ public final class Runner {
     }
 
     private ServerStarter starter(RunContext context) {
+        return starter(context, configuration -> serverCores(configuration, context.pinning));
+    }
+
+    private ServerStarter starter(RunContext context, Function<Configuration, String> cores) {
         return (name, directory) -> {
             Configuration configuration = Objects.requireNonNull(plan.configurations().get(name));
             return targets.open(configuration, plan.scale().embedded(), plan.maxmemory(context.run),
-                    serverCores(configuration, context.pinning), directory, false);
+                    cores.apply(configuration), directory, false);
         };
     }
 
@@ -310,8 +318,12 @@ public final class Runner {
                 }
             }
         }
+        if (plan.scale().embedded() && plan.runs().stream().map(plan::kind).anyMatch(Kind.REPLICATION::equals)) {
+            throw new InvalidExperimentException("scale '" + plan.scaleName() + "': expected embedded: false, because"
+                    + " this experiment stops the process of a replica for some seconds");
+        }
         if (plan.runs().stream().map(plan::kind).anyMatch(kind -> kind == Kind.THROUGHPUT || kind == Kind.WARM_UP
-                || kind == Kind.WRITE_AHEAD_LOG)) {
+                || kind == Kind.WRITE_AHEAD_LOG || kind == Kind.REPLICATION)) {
             RedisBenchmark.find(System.getenv().getOrDefault("PATH", ""));
         }
     }

@@ -30,11 +30,16 @@ public final class RespConnection implements Closeable {
     private final OutputStream out;
 
     public RespConnection(String host, int port) throws IOException {
+        this(host, port, TIMEOUT_MILLIS);
+    }
+
+    /** @param replyMillis how long a reply is waited for */
+    public RespConnection(String host, int port, int replyMillis) throws IOException {
         socket = new Socket();
         try {
             socket.connect(new InetSocketAddress(host, port), TIMEOUT_MILLIS);
             socket.setTcpNoDelay(true);
-            socket.setSoTimeout(TIMEOUT_MILLIS);
+            socket.setSoTimeout(replyMillis);
             in = new BufferedInputStream(socket.getInputStream(), 1 << 16);
             out = socket.getOutputStream();
         } catch (IOException e) {

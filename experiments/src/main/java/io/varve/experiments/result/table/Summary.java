@@ -170,6 +170,9 @@ public record Summary(String experiment, String scale, String scaleAbout, List<R
         if (runs.stream().anyMatch(ProxyText::isIn)) {
             return ProxyText.table(runs);
         }
+        if (runs.stream().anyMatch(ReplicationText::isIn)) {
+            return ReplicationText.table(runs);
+        }
         if (runs.stream().anyMatch(PlacementText::isIn)) {
             return PlacementText.table(runs);
         }
