@@ -6,6 +6,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.varve.cluster.client.ControllerClient;
 import io.varve.cluster.controller.Controller;
 import io.varve.cluster.controller.ControllerConfig;
@@ -20,11 +23,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** Tests {@link ControllersMapSource} on real controllers. Its thread reports the maps; the test reads a copied list. */
+/** Tests {@link ControllersMapSource} on real controllers. Its thread reports the maps to a list that copies. */
 @Timeout(120)
 class ControllersMapSourceIT {
     private static final Duration WITHIN = Duration.ofSeconds(60);
@@ -38,6 +42,8 @@ class ControllersMapSourceIT {
     @TempDir
     private Path folder;
 
+    private final Logger logger = (Logger) LoggerFactory.getLogger(ControllersMapSource.class);
+    private final ListAppender<ILoggingEvent> log = new ListAppender<>();
     private final List<SlotTable> reported = new CopyOnWriteArrayList<>();
     private List<ControllerAddress> addresses = List.of();
     @SuppressWarnings("NullAway.Init") // before each test
@@ -47,11 +53,21 @@ class ControllersMapSourceIT {
     void connect() throws IOException {
         addresses = List.of(new ControllerAddress("c1", "127.0.0.1", RedisMember.freePort()));
         client = new ControllerClient(addresses, DEADLINE_MILLIS);
+        log.list = new CopyOnWriteArrayList<>();
+        log.start();
+        logger.addAppender(log);
     }
 
     @AfterEach
     void disconnect() throws IOException {
         client.close();
+        logger.detachAppender(log);
+    }
+
+    /** Waits until a question has failed. */
+    private void awaitWarning() {
+        await().atMost(WITHIN).until(() -> log.list.stream()
+                .anyMatch(event -> event.getFormattedMessage().startsWith("The slot map is not updated")));
     }
 
     /** @param name of its folder */
@@ -80,6 +96,7 @@ class ControllersMapSourceIT {
         try (ControllersMapSource source = new ControllersMapSource(addresses, NEVER_MILLIS)) {
             // No controller runs yet.
             source.start(reported::add);
+            awaitWarning();
             try (Controller _ = start("one")) {
                 awaitEpoch(register(A, 1));
                 long epoch = assign(0, HashSlot.COUNT - 1, A);
@@ -103,7 +120,7 @@ class ControllersMapSourceIT {
                 awaitEpoch(epoch);
             }
             int maps = reported.size();
-            source.refresh(null);
+            awaitWarning();
             long epoch;
             try (Controller _ = start("one")) {
                 // It knows the map already.
