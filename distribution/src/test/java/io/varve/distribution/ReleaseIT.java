@@ -3,6 +3,7 @@ package io.varve.distribution;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -158,6 +159,60 @@ final class ReleaseIT {
         Path snapshot = Files.writeString(folder.resolve("dump.rdb"), "REDIS0001\0\1k\1v\u00ff",
                 StandardCharsets.ISO_8859_1);
         assertThat(printed("check-rdb", snapshot.toString())).contains("RDB is valid: 1 keys");
+    }
+
+    /** Only a server with controllers loads their client. */
+    @Test
+    void aServerJoinsAClusterByItsController() throws IOException, InterruptedException {
+        int controllerPort = freePort();
+        String controllers = "127.0.0.1:" + controllerPort;
+        Process controller = start(release.resolve("bin/varve"), "controller", "--port", "" + controllerPort, "--dir",
+                folder.resolve("controller").toString());
+        int port = freePort();
+        Process server = start(release.resolve("bin/varve-server"), "--port", "" + port, "--maxmemory", "64mb",
+                "--save", "", "--dir", Files.createDirectories(folder.resolve("member")).toString(),
+                "--cluster-enabled", "yes", "--cluster-controllers", controllers);
+        try (BufferedReader out = server.inputReader(StandardCharsets.UTF_8)) {
+            awaitReady(controller.inputReader(StandardCharsets.UTF_8));
+            awaitReady(out);
+            String member = "127.0.0.1:" + port;
+            assertThat(printed("cluster", "create", "--controllers", controllers, member))
+                    .contains(member + " has the slots 0-16383");
+            try (RespConnection client = new RespConnection("127.0.0.1", port)) {
+                // The first lease comes with the next heartbeat.
+                long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+                String reply = client.call("SET", "greeting", "hello");
+                while (!reply.equals("OK") && System.nanoTime() - end < 0) {
+                    reply = client.call("SET", "greeting", "hello");
+                }
+                assertThat(reply).isEqualTo("OK");
+            }
+            assertThat(printed("cluster", "status", "--controllers", controllers)).contains("slots 16384 of 16384");
+            assertThat(server.toHandle().destroy()).isTrue(); // SIGTERM, which leaves the output open
+            assertThat(out.lines()).noneMatch(line -> line.contains("Exception") || line.contains("NoClassDef"));
+            assertThat(server.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(server.exitValue()).isZero();
+        } finally {
+            server.destroyForcibly();
+            controller.destroyForcibly().waitFor();
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static void awaitReady(BufferedReader out) throws IOException {
+        StringBuilder printed = new StringBuilder();
+        for (String line = out.readLine(); line != null; line = out.readLine()) {
+            printed.append(line).append('\n');
+            if (line.contains("Ready to accept connections")) {
+                return;
+            }
+        }
+        assertThat(printed.toString()).contains("Ready to accept connections");
     }
 
     @Test

@@ -243,16 +243,8 @@ final class LauncherIT {
 
     // --- serve
 
-    /** A folder as a build leaves it, with the classes of this test. */
     private Path built() throws IOException {
-        Path home = Files.createDirectories(folder.resolve("a house"));
-        LauncherCopy.into(home);
-        Path state = Files.createDirectories(home.resolve("target/launcher"));
-        for (String module : List.of("server", "experiments", "ycsb")) {
-            Files.writeString(state.resolve(module + ".classpath"), System.getProperty("java.class.path") + "\n");
-        }
-        Files.writeString(state.resolve("stamp"), home.toRealPath() + "\n");
-        return home;
+        return LauncherCopy.built(Files.createDirectories(folder.resolve("a house")));
     }
 
     /** Starts it on a free port, asks it something, ends it. @return all that it printed */

@@ -37,7 +37,11 @@ final class SlotMover {
         this.out = out;
     }
 
-    /** Gives slots without an owner to their members, moves the others, and waits until all have moved. */
+    /**
+     * Gives slots without an owner to their members, moves the others, and waits until all have moved.
+     *
+     * @throws IOException if the controllers do not reply, or somebody has aborted a migration
+     */
     void move(SlotMap map, SlotAssignment chosen) throws IOException, RefusedException {
         List<SlotMove> moves = chosen.moves(map);
         refusePlain(map, moves);
@@ -56,10 +60,11 @@ final class SlotMover {
             client.change(new Command.BeginMigration(ranges, one.getKey()));
             out.accept(address(map, one.getKey()) + " receives " + one.getValue().size() + " slots: " + text(ranges));
         }
-        if (moves.isEmpty()) {
+        // Slots that are moving already count as those of their receivers.
+        if (moves.isEmpty() && map.migrations().isEmpty()) {
             out.accept(BALANCED);
         } else {
-            awaitMigrations();
+            awaitMigrations(moves);
         }
     }
 
@@ -86,20 +91,32 @@ final class SlotMover {
         out.accept(slots.size() + " slots stay where they are");
     }
 
-    private void awaitMigrations() throws IOException {
+    private void awaitMigrations(List<SlotMove> moves) throws IOException {
         int total = 0;
         int printed = 0;
-        for (int left = client.view().map().migrations().size(); left > 0; left = client.view().map().migrations()
-                .size()) {
+        SlotMap map = client.view().map();
+        for (int left = map.migrations().size(); left > 0; left = map.migrations().size()) {
             total = Math.max(total, left);
             if (left != printed) {
                 out.accept("moved " + (total - left) + " of " + total + " slots");
                 printed = left;
             }
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS));
+            map = client.view().map();
         }
+        requireMoved(map, moves);
         if (total > 0) {
             out.accept("moved all " + total + " slots");
+        }
+    }
+
+    private static void requireMoved(SlotMap map, List<SlotMove> moves) throws IOException {
+        long staying = moves.stream().filter(move -> {
+            Member owner = map.owner(move.slot());
+            return owner != null && owner.id().equals(move.from());
+        }).count();
+        if (staying > 0) {
+            throw new IOException(staying + " slots stay where they are: their migrations were aborted");
         }
     }
 

@@ -10,7 +10,7 @@ import java.io.IOException;
 public final class ControllersUnavailableException extends IOException {
     private static final long serialVersionUID = 1;
 
-    ControllersUnavailableException(String message, Throwable cause) {
+    public ControllersUnavailableException(String message, Throwable cause) {
         super(message, cause);
     }
 }

@@ -7,7 +7,7 @@ public final class RefusedException extends Exception {
     private final long epoch;
 
     /** @param epoch of the map when a command had no effect; 0: it did not reach the log */
-    RefusedException(String reason, long epoch) {
+    public RefusedException(String reason, long epoch) {
         super(reason);
         this.epoch = epoch;
     }

@@ -73,7 +73,7 @@ public final class ControllerLink implements MemberState, AutoCloseable {
         id = self.id();
         server.replicas().named(this::isReplicaOfThis);
         session = MemberSession.start(controllers, self, this);
-        handover = new RoleHandover(server, cluster, session, () -> isRemoved);
+        handover = new RoleHandover(server, cluster, HandoverControllers.of(session), () -> isRemoved);
         cluster.listener(handover);
         thread.start();
         cluster.generation(session::generation);

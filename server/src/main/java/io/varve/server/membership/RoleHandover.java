@@ -9,7 +9,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 import io.varve.cluster.client.ControllersUnavailableException;
-import io.varve.cluster.client.MemberSession;
 import io.varve.cluster.client.RefusedException;
 import io.varve.cluster.map.Member;
 import io.varve.cluster.map.SlotMap;
@@ -73,7 +72,7 @@ final class RoleHandover implements ManualFailover, ClusterListener, AutoCloseab
     private final ServerState server;
     private final ClusterState cluster;
     private final Replicas replicas;
-    private final MemberSession session;
+    private final HandoverControllers controllers;
     private final BooleanSupplier isRemoved;
     private @Nullable Thread thread;
     /** The connection on which the thread waits for a reply. */
@@ -83,10 +82,11 @@ final class RoleHandover implements ManualFailover, ClusterListener, AutoCloseab
     private volatile String successor = "";
 
     /** @param isRemoved whether the session has ended, so that no further map comes */
-    RoleHandover(ServerState server, ClusterState cluster, MemberSession session, BooleanSupplier isRemoved) {
+    RoleHandover(ServerState server, ClusterState cluster, HandoverControllers controllers,
+            BooleanSupplier isRemoved) {
         this.server = server;
         this.cluster = cluster;
-        this.session = session;
+        this.controllers = controllers;
         this.isRemoved = isRemoved;
         replicas = server.replicas();
     }
@@ -273,7 +273,7 @@ final class RoleHandover implements ManualFailover, ClusterListener, AutoCloseab
         try {
             cluster.awaitOlderCommands();
             Replica link = awaitChanges(replicaId, end);
-            change(new Command.HandOver(view.me().id(), session.generation(), replicaId, link.generation(),
+            change(new Command.HandOver(view.me().id(), controllers.generation(), replicaId, link.generation(),
                     view.map().epoch()));
         } finally {
             successor = "";
@@ -300,7 +300,7 @@ final class RoleHandover implements ManualFailover, ClusterListener, AutoCloseab
     /** Whether the controllers reply, and hear the replica: before commands are held for their answer. */
     private void askControllers(String replicaId) throws UnsuitableException {
         try {
-            Liveness replica = session.client().view().liveness().get(replicaId);
+            Liveness replica = controllers.liveness(replicaId);
             require(replica != null && replica.alive(), "the controllers do not hear the replica");
             require(replica != null && replica.offset() >= 0, "the replica has no complete data set");
         } catch (ControllersUnavailableException unavailable) {
@@ -341,17 +341,17 @@ final class RoleHandover implements ManualFailover, ClusterListener, AutoCloseab
         boolean isUnknown = false;
         while (true) {
             try {
-                long epoch = session.client().change(command).epoch();
+                long epoch = controllers.handOver(command);
                 // They ask for the map at once.
                 replicas.all().forEach(Replica::end);
-                session.hurry();
+                controllers.hurry();
                 awaitMap(epoch);
                 awaitServing(command.replicaId());
                 return;
             } catch (RefusedException refused) {
                 // Epoch 0: a controller does not know the command. An earlier one may still take effect.
                 if (!isUnknown || refused.epoch() > 0) {
-                    session.hurry();
+                    controllers.hurry();
                     awaitMap(refused.epoch());
                     throw new UnsuitableException("the controllers refuse: " + refused.getMessage());
                 }

@@ -30,6 +30,9 @@ class HotKeyCopiesTest {
     private static final String KEY = "{b}hot";
     private static final int SLOT = HashSlot.of("b".getBytes(UTF_8));
     private static final int OWNER = 0;
+    /** Its slot is the second member's, of two. */
+    private static final String OWN_TAG = "a";
+    private static final int OWN_SLOT = HashSlot.of(OWN_TAG.getBytes(UTF_8));
 
     /** Watches the log for errors and leaks. */
     @RegisterExtension
@@ -225,6 +228,64 @@ class HotKeyCopiesTest {
             }
             assertThat(owner.call("VARVE.REPLICATE", KEY, "1").text())
                     .isEqualTo("ERR this member has 1024 keys with copies already");
+        }
+    }
+
+    /** Stores values of the holder's own until it takes no more. */
+    private static void fill(RawClient holder) throws IOException {
+        String tag = "{" + OWN_TAG + "}";
+        for (int bytes : new int[] {1_000_000, 10_000, 1}) {
+            String reply = "";
+            for (int i = 0; !reply.startsWith("OOM"); i++) {
+                reply = holder.call("SETRANGE", tag + bytes + ":" + i, Integer.toString(bytes), "x").text();
+            }
+        }
+    }
+
+    @Test
+    void aFullHolder_stillDeletesACopy() throws IOException {
+        try (ControlledCluster cluster = ControlledCluster.start(folder, 2, 0, "shards 4",
+                "maxmemory-policy noeviction");
+                RawClient holder = new RawClient(cluster.port(1));
+                RawClient owner = new RawClient(cluster.port(OWNER))) {
+            owner.call("SET", KEY, "one");
+            // Here the test is the owner's connection.
+            String stamp = holder.call("VARVE.COPYLEASE", cluster.id(OWNER)).elements().getFirst().text();
+            String payload = owner.call("DUMP", KEY).text();
+            assertThat(holder.call("VARVE.COPY", KEY, cluster.id(OWNER), "0", payload).text()).isEqualTo("OK");
+            fill(holder);
+            long keys = cluster.keys(1);
+            assertThat(holder.call("VARVE.COPYLEASE", cluster.id(OWNER), stamp).isError()).isFalse();
+            assertThat(holder.call("VARVE.COPY", "{b}other", cluster.id(OWNER), "0", payload).text())
+                    .startsWith("OOM");
+            assertThat(holder.call("VARVE.UNCOPY", KEY, cluster.id(OWNER)).text()).isEqualTo("OK");
+            assertThat(cluster.state(1).copies().count()).isZero();
+            assertThat(cluster.keys(1)).isLessThanOrEqualTo(keys).isEqualTo(keysOf(holder));
+        }
+    }
+
+    /** The number of the holder's own keys. */
+    private static long keysOf(RawClient holder) throws IOException {
+        return holder.call("CLUSTER", "COUNTKEYSINSLOT", Integer.toString(OWN_SLOT)).integer();
+    }
+
+    @Test
+    void aHolderThatIsFull_servesNoOldValue_andTheNewOneOnceItHasMemory() throws IOException {
+        try (ControlledCluster cluster = ControlledCluster.start(folder, 2, 0, "shards 4",
+                "maxmemory-policy noeviction");
+                RawClient owner = new RawClient(cluster.port(OWNER));
+                RawClient holder = reader(cluster, 1)) {
+            owner.call("SET", KEY, "old");
+            owner.call("VARVE.REPLICATE", KEY, "1");
+            awaitReply(holder, "old", "GET", KEY);
+            fill(holder);
+            owner.call("SETRANGE", KEY, "10000000", "new");
+            awaitReply(holder, moved(cluster, OWNER), "STRLEN", KEY);
+            // The owner goes on with its other keys, and asks again with each renewal.
+            owner.call("SET", "{b}small", "1");
+            assertThat(holder.call("STRLEN", KEY).text()).isEqualTo(moved(cluster, OWNER));
+            holder.call("FLUSHALL");
+            awaitReply(holder, "10000003", "STRLEN", KEY);
         }
     }
 
