@@ -22,6 +22,7 @@ import io.varve.server.config.ServerConfig;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.RawReply;
 import io.varve.server.testing.ServerExtension;
+import io.varve.testing.TestBudget;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -38,6 +39,7 @@ class FlashTierIT {
     /** Items of a thousand bytes, four times what memory holds. */
     private static final int KEYS = 30_000;
     private static final int CLIENTS = 4;
+    private static final int STEPS = TestBudget.ofInt("varve.flash.steps", 12_000, 25_000);
 
     @TempDir
     Path directory;
@@ -176,7 +178,7 @@ class FlashTierIT {
         SplittableRandom random = new SplittableRandom(number);
         Map<String, String> model = new HashMap<>();
         try (RawClient client = new RawClient(port)) {
-            for (int step = 0; step < 25_000; step++) {
+            for (int step = 0; step < STEPS; step++) {
                 String key = "client " + number + " key " + random.nextInt(KEYS / CLIENTS);
                 String known = model.get(key);
                 switch (random.nextInt(8)) {
