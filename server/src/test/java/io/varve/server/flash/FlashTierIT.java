@@ -38,6 +38,7 @@ class FlashTierIT {
     private static final String VALUE = "v".repeat(1000);
     /** Items of a thousand bytes, four times what memory holds. */
     private static final int KEYS = 30_000;
+    private static final int PIPELINE = 100;
     private static final int CLIENTS = 4;
     private static final int STEPS = TestBudget.ofInt("varve.flash.steps", 12_000, 25_000);
 
@@ -313,11 +314,17 @@ class FlashTierIT {
             assertThat(client.call("HGET", "hash", "field").text()).isEqualTo("value");
             assertThat(client.call("EXISTS", "gone soon").integer()).isZero();
             int there = 0;
-            for (int i = 0; i < KEYS; i++) {
-                RawReply reply = client.call("GET", "key:" + i);
-                if (!reply.isNull()) {
-                    assertThat(reply.text()).isEqualTo(VALUE + i);
-                    there++;
+            for (int from = 0; from < KEYS; from += PIPELINE) {
+                for (int i = from; i < from + PIPELINE; i++) {
+                    client.queue("GET", "key:" + i);
+                }
+                client.flush();
+                for (int i = from; i < from + PIPELINE; i++) {
+                    RawReply reply = client.read();
+                    if (!reply.isNull()) {
+                        assertThat(reply.text()).isEqualTo(VALUE + i);
+                        there++;
+                    }
                 }
             }
             assertThat(there).isGreaterThan(KEYS / 2);

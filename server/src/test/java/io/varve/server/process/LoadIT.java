@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ServerProcess;
+import io.varve.testing.Polling;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -90,6 +91,7 @@ class LoadIT {
                     return new RawClient(port);
                 } catch (IOException refused) {
                     assertThat(process.isAlive()).as("the server runs: %s", refused).isTrue();
+                    Polling.pause();
                 }
             }
         }
