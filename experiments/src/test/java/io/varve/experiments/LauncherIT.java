@@ -307,15 +307,10 @@ final class LauncherIT {
         }
     }
 
-    @Test
-    void serveListens() throws IOException, InterruptedException {
-        assertThat(served(built())).contains("process ");
-    }
-
     /** No line before the server's own, and what the JVM says where it does not start is seen. */
     @Test
-    void theJvmsWarningOfAnIncubatorIsLeftOut() throws IOException, InterruptedException {
-        assertThat(served(built())).doesNotContain("WARNING", "incubator");
+    void serveListens_andTheJvmsWarningOfAnIncubatorIsLeftOut() throws IOException, InterruptedException {
+        assertThat(served(built())).contains("process ").doesNotContain("WARNING", "incubator");
     }
 
     @Test

@@ -17,6 +17,7 @@ import io.varve.memory.item.SecondaryTier;
 import io.varve.memory.item.Ticker;
 import io.varve.memory.locality.demand.DemandSettings;
 import io.varve.memory.locality.partition.PenaltyRanges;
+import io.varve.testing.Polling;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -126,7 +127,7 @@ class ClassPreloadTest {
             if (System.nanoTime() - deadline > 0) {
                 throw new IllegalStateException("waited in vain");
             }
-            Thread.onSpinWait();
+            Polling.pause();
         }
     }
 

@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 import io.varve.server.VarveServer;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ServerExtension;
+import io.varve.testing.Polling;
 import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -68,7 +69,7 @@ class LogCheckTest {
                 if (i == 0) {
                     client.command("BGREWRITEAOF");
                     while (client.infoLong("aof_rewrite_in_progress") == 1 || client.infoLong("aof_rewrites") < 2) {
-                        Thread.onSpinWait();
+                        Polling.pause();
                     }
                     client.command("SET", "after", "1");
                 }

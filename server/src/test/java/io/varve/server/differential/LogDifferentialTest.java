@@ -12,6 +12,7 @@ import io.varve.server.testing.PackedLimits;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ReferenceRedis;
 import io.varve.server.testing.ServerExtension;
+import io.varve.testing.Polling;
 import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -65,7 +66,7 @@ public class LogDifferentialTest {
                 if (random.nextBoolean()) {
                     theirs.command("BGREWRITEAOF");
                     while (theirs.infoLong("aof_rewrite_in_progress") == 1) {
-                        Thread.onSpinWait();
+                        Polling.pause();
                     }
                     fill(random, theirs, false);
                 }

@@ -22,6 +22,7 @@ import io.varve.server.config.ServerConfig;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.RawReply;
 import io.varve.server.testing.ServerExtension;
+import io.varve.testing.TestBudget;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -37,7 +38,9 @@ class FlashTierIT {
     private static final String VALUE = "v".repeat(1000);
     /** Items of a thousand bytes, four times what memory holds. */
     private static final int KEYS = 30_000;
+    private static final int PIPELINE = 100;
     private static final int CLIENTS = 4;
+    private static final int STEPS = TestBudget.ofInt("varve.flash.steps", 12_000, 25_000);
 
     @TempDir
     Path directory;
@@ -176,7 +179,7 @@ class FlashTierIT {
         SplittableRandom random = new SplittableRandom(number);
         Map<String, String> model = new HashMap<>();
         try (RawClient client = new RawClient(port)) {
-            for (int step = 0; step < 25_000; step++) {
+            for (int step = 0; step < STEPS; step++) {
                 String key = "client " + number + " key " + random.nextInt(KEYS / CLIENTS);
                 String known = model.get(key);
                 switch (random.nextInt(8)) {
@@ -311,11 +314,17 @@ class FlashTierIT {
             assertThat(client.call("HGET", "hash", "field").text()).isEqualTo("value");
             assertThat(client.call("EXISTS", "gone soon").integer()).isZero();
             int there = 0;
-            for (int i = 0; i < KEYS; i++) {
-                RawReply reply = client.call("GET", "key:" + i);
-                if (!reply.isNull()) {
-                    assertThat(reply.text()).isEqualTo(VALUE + i);
-                    there++;
+            for (int from = 0; from < KEYS; from += PIPELINE) {
+                for (int i = from; i < from + PIPELINE; i++) {
+                    client.queue("GET", "key:" + i);
+                }
+                client.flush();
+                for (int i = from; i < from + PIPELINE; i++) {
+                    RawReply reply = client.read();
+                    if (!reply.isNull()) {
+                        assertThat(reply.text()).isEqualTo(VALUE + i);
+                        there++;
+                    }
                 }
             }
             assertThat(there).isGreaterThan(KEYS / 2);

@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import io.varve.server.VarveServer;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ServerExtension;
+import io.varve.testing.Polling;
 import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -116,12 +117,12 @@ class FailoverStressTest {
             for (int i = 0; i < FAILOVERS; i++) {
                 // The replica knows earlier that it is connected.
                 while (!clients[primary].command("INFO", "replication").contains("state=online")) {
-                    Thread.onSpinWait();
+                    Polling.pause();
                 }
                 assertThat(clients[primary].command("FAILOVER")).isEqualTo("+OK\r\n");
                 while (!clients[primary].info("role").equals("slave")
                         || !clients[primary].info("master_link_status").equals("up")) {
-                    Thread.onSpinWait();
+                    Polling.pause();
                 }
                 primary ^= 1;
             }

@@ -19,6 +19,7 @@ import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ServerExtension;
 import io.varve.server.testing.SettableTicker;
 import io.varve.server.testing.TestCertificates;
+import io.varve.testing.Polling;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -73,7 +74,7 @@ class FollowerTest {
 
     private static void awaitUp(RawClient follower) throws IOException {
         while (!follower.info("master_link_status").equals("up")) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
     }
 
@@ -123,7 +124,7 @@ class FollowerTest {
         primary.command("PEXPIRE", "hash", "1");
         await();
         while (!replica.command("EXISTS", "key", "hash").equals(":0\r\n")) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
         assertThat(replica.command("GET", "key")).isEqualTo("$-1\r\n");
         assertThat(replica.call("HGETALL", "hash").elements()).isEmpty();
@@ -261,7 +262,7 @@ class FollowerTest {
                 }
                 replica.command("REPLICAOF", "127.0.0.1", Integer.toString(full.getLocalPort()));
                 while (!replica.call("ROLE").elements().get(3).text().equals("connecting")) {
-                    Thread.onSpinWait();
+                    Polling.pause();
                 }
                 assertThat(replica.command("REPLICAOF", "NO", "ONE")).isEqualTo(OK);
                 assertThat(replica.command("SET", "key", "1")).isEqualTo(OK);
@@ -300,7 +301,7 @@ class FollowerTest {
         assertThat(replica.info("master_replid")).isNotEqualTo(id);
         assertThat(replica.infoLong("second_repl_offset")).isPositive();
         while (replica.command("DBSIZE").equals(":2\r\n")) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
         assertThat(replica.call("CONFIG", "GET", "replicaof").elements().getLast().text()).isEmpty();
     }
@@ -377,7 +378,7 @@ class FollowerTest {
         follow();
         assertThat(replica.command("CONFIG", "SET", "appendonly", "yes")).isEqualTo(OK);
         while (replica.infoLong("aof_rewrite_in_progress") == 1 || replica.infoLong("aof_rewrites") < 1) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
         transactionsOfEachSize_areLogged();
         String digest = digest(primary);
@@ -427,7 +428,7 @@ class FollowerTest {
         }
         primary.command("SET", "clock", "1", "PX", "600");
         while (primary.command("EXISTS", "clock").equals(":1\r\n")) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
         VarveServer again = servers.start(config("saving", "save 3600 1", "replicaof 127.0.0.1 "
                 + primaryServer.port()));
@@ -445,11 +446,11 @@ class FollowerTest {
         primary.command("CONFIG", "SET", "requirepass", "other");
         replica.command("REPLICAOF", "127.0.0.1", Integer.toString(primaryServer.port()));
         while (!replica.info("master_link_failure").contains("requires a password")) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
         replica.command("CONFIG", "SET", "masterauth", "wrong", "masteruser", "follower");
         while (!replica.info("master_link_failure").contains("does not accept masterauth")) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
         replica.command("CONFIG", "SET", "masterauth", "secret");
         awaitUp(replica);
@@ -488,7 +489,7 @@ class FollowerTest {
         follow();
         primaryServer.close();
         while (!replica.info("master_link_status").equals("down")) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
         assertThat(replica.call("GET", "key").text()).isEqualTo("value");
         replica.command("CONFIG", "SET", "replica-serve-stale-data", "no");
@@ -504,7 +505,7 @@ class FollowerTest {
         waiting.queue("BLPOP", "list", "0");
         waiting.flush();
         while (replica.infoLong("blocked_clients") == 0) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
         replica.command("REPLICAOF", "127.0.0.1", Integer.toString(primaryServer.port()));
         assertThat(waiting.reply()).startsWith("-UNBLOCKED force unblocked from blocking operation");

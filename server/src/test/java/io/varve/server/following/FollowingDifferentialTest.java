@@ -12,6 +12,7 @@ import io.varve.server.differential.random.SetReplies;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ReferenceRedis;
 import io.varve.server.testing.ServerExtension;
+import io.varve.testing.Polling;
 import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -29,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Timeout(600)
 class FollowingDifferentialTest {
-    private static final int ROUNDS = TestBudget.ofInt("varve.differential.replicas", 6, 100);
+    private static final int ROUNDS = TestBudget.ofInt("varve.differential.replicas", 4, 100);
     private static final String[] SETTINGS = {"maxmemory 256mb", "enable-debug-command yes",
             "repl-backlog-size 64mb", "set-max-listpack-entries " + SetReplies.LISTPACK_ENTRIES_OF_REDIS_7_0};
 
@@ -52,7 +53,7 @@ class FollowingDifferentialTest {
 
     static void awaitLink(RawClient replica) throws IOException {
         while (!replica.info("master_link_status").equals("up") || replica.infoLong("loading") == 1) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
     }
 
@@ -61,7 +62,7 @@ class FollowingDifferentialTest {
         primary.call("SET", "fence", Long.toString(random.nextLong()));
         for (RawClient replica : replicas) {
             while (replica.infoLong("master_repl_offset") < primary.infoLong("master_repl_offset")) {
-                Thread.onSpinWait();
+                Polling.pause();
             }
             assertThat(replica.call("DEBUG", "DIGEST").text()).as("seed " + seed + ", " + how)
                     .isEqualTo(primary.call("DEBUG", "DIGEST").text());

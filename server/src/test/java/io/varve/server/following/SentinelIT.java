@@ -11,6 +11,7 @@ import io.varve.server.VarveServer;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.RedisTools;
 import io.varve.server.testing.ServerExtension;
+import io.varve.testing.Polling;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -70,8 +71,9 @@ class SentinelIT {
                     return;
                 }
             } catch (IOException disconnected) {
-                Thread.onSpinWait();
+                // It connects again.
             }
+            Polling.pause();
         }
     }
 
@@ -98,14 +100,14 @@ class SentinelIT {
             try (RawClient client = new RawClient(oldPort)) {
                 while (sentinel.call("SENTINEL", "REPLICAS", "varve").elements().size() < 2
                         || client.infoLong("connected_slaves") < 2) {
-                    Thread.onSpinWait();
+                    Polling.pause();
                 }
                 client.command("SET", "key", "value");
                 assertThat(client.command("WAIT", "2", "0")).isEqualTo(":2\r\n");
             }
             old.close();
             while (primaryPort(sentinel) == oldPort) {
-                Thread.onSpinWait();
+                Polling.pause();
             }
             assertThat(primaryPort(sentinel)).isEqualTo(first.port());
             try (RawClient client = new RawClient(first.port())) {

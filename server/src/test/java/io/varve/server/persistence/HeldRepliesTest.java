@@ -8,6 +8,7 @@ import io.varve.server.ServerOnDisk;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ServerExtension;
 import io.varve.server.testing.SettableTicker;
+import io.varve.testing.Polling;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -82,14 +83,14 @@ class HeldRepliesTest {
 
     private void awaitValue(String key, String value) throws IOException {
         while (!other.call("GET", key).text().equals(value)) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
         settle();
     }
 
     private void awaitBlocked(int clients) throws IOException {
         while (other.infoLong("blocked_clients") < clients) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
     }
 
@@ -299,7 +300,7 @@ class HeldRepliesTest {
             leaving.close();
         }
         while (other.infoLong("connected_clients") > 2) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
         assertThat(server.log().waiterCount()).isZero();
         server.disk().release();

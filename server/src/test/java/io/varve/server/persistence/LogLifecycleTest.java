@@ -11,6 +11,7 @@ import io.varve.server.ServerOnDisk;
 import io.varve.server.persistence.ControlledDisk.Operation;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.SettableTicker;
+import io.varve.testing.Polling;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,7 +42,7 @@ class LogLifecycleTest {
 
     private static void await(RawClient client, String field, String value) throws IOException {
         while (!client.info(field).equals(value)) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
     }
 

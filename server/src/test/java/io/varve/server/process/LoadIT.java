@@ -3,13 +3,17 @@ package io.varve.server.process;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ServerProcess;
+import io.varve.testing.Polling;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,12 +31,16 @@ class LoadIT {
     private static final int MEMBERS_OF_A_COMMAND = 1_000;
     private static final int END_SECONDS = 30;
 
+    /** The files of a server with all keys. Each test has a copy. */
+    @TempDir
+    static Path filled;
+
     @TempDir
     Path directory;
 
-    @BeforeEach
-    void fillTheLog() throws IOException, InterruptedException {
-        try (ServerProcess server = ServerProcess.start(settings());
+    @BeforeAll
+    static void fillTheLog() throws IOException, InterruptedException {
+        try (ServerProcess server = ServerProcess.start(settings(filled));
                 RawClient client = new RawClient(server.port())) {
             client.setKeys("key", KEYS, "value");
             client.send(RawClient.encode("SHUTDOWN", "NOSAVE")).readToEnd();
@@ -40,7 +48,22 @@ class LoadIT {
         }
     }
 
+    @BeforeEach
+    void copyTheLog() throws IOException {
+        try (Stream<Path> files = Files.walk(filled)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                Path copy = directory.resolve(filled.relativize(file));
+                Files.createDirectories(copy.getParent());
+                Files.copy(file, copy);
+            }
+        }
+    }
+
     private String[] settings(String... more) {
+        return settings(directory, more);
+    }
+
+    private static String[] settings(Path directory, String... more) {
         List<String> all = new ArrayList<>(List.of("--dir", directory.toString(), "--appendonly", "yes", "--maxmemory",
                 "256mb"));
         all.addAll(List.of(more));
@@ -68,6 +91,7 @@ class LoadIT {
                     return new RawClient(port);
                 } catch (IOException refused) {
                     assertThat(process.isAlive()).as("the server runs: %s", refused).isTrue();
+                    Polling.pause();
                 }
             }
         }

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.varve.server.ServerOnDisk;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ServerProcess;
+import io.varve.testing.Polling;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,7 +45,7 @@ class LogDiskIT {
                 RawClient client = new RawClient(server.port())) {
             Thread writer = Thread.ofPlatform().start(() -> write(server.port(), acknowledged));
             while (client.info("aof_last_write_status").equals("ok")) {
-                Thread.onSpinWait();
+                Polling.pause();
             }
             assertThat(client.command("SET", "refused", "1"))
                     .startsWith("-MISCONF Errors writing to the AOF file: ");
@@ -101,7 +102,7 @@ class LogDiskIT {
             assertThat(client.command("CONFIG", "SET", "rdbcompression", "no")).isEqualTo("+OK\r\n");
             assertThat(client.command("BGREWRITEAOF")).startsWith("+");
             while (client.info("aof_last_bgrewrite_status").equals("ok")) {
-                Thread.onSpinWait();
+                Polling.pause();
             }
             assertThat(client.info("aof_last_write_status")).isEqualTo("ok");
             assertThat(client.command("SET", "after", "1")).isEqualTo("+OK\r\n");

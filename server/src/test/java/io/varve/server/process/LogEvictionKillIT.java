@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Timeout(7200)
 class LogEvictionKillIT {
-    private static final int KILLS = TestBudget.ofInt("varve.log.evictionkills", 4, 200);
+    private static final int KILLS = TestBudget.ofInt("varve.log.evictionkills", 2, 200);
     private static final int CLIENTS = 2;
     private static final int PIPELINE = 32;
     /** The values of all keys take some five times the memory. */

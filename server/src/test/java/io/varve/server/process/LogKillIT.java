@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Timeout(7200)
 class LogKillIT {
-    private static final int KILLS = TestBudget.ofInt("varve.log.kills", 10, 1_000);
+    private static final int KILLS = TestBudget.ofInt("varve.log.kills", 6, 1_000);
     private static final int CLIENTS = 4;
     private static final int PIPELINE = 16;
     /** With everysec, a client may lose the last second: the log's thread does not write while it forces a file. */

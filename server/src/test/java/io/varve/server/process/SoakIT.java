@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * <p>{@code -Dvarve.soak.seconds=1800} makes it half an hour, {@code -Dvarve.soak.seed=N} repeats the clients' draws.
  */
 class SoakIT {
-    private static final long SECONDS = TestBudget.of("varve.soak.seconds", 8, 900);
+    private static final long SECONDS = TestBudget.of("varve.soak.seconds", 4, 900);
     /** A shorter run fills less memory, and is too short to show that it grows. */
     private static final long SHORT_SECONDS = 60;
     private static final int CLIENTS = 200;

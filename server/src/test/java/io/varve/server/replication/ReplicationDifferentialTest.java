@@ -12,6 +12,7 @@ import io.varve.server.testing.RawClient;
 import io.varve.server.testing.RedisTools;
 import io.varve.server.testing.ReferenceRedis;
 import io.varve.server.testing.ServerExtension;
+import io.varve.testing.Polling;
 import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -52,7 +53,7 @@ class ReplicationDifferentialTest {
 
     private void awaitLink(RawClient replica) throws IOException {
         while (!replica.info("master_link_status").equals("up") || replica.infoLong("loading") == 1) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
     }
 
@@ -124,7 +125,7 @@ class ReplicationDifferentialTest {
                 primary.call("SET", "key" + i, "value", "PX", Integer.toString(1 + i % 20));
             }
             while (primary.infoLong("expired_keys") < 1000) {
-                Thread.onSpinWait();
+                Polling.pause();
             }
             assertSame(replica, "after expiry");
             assertThat(replica.command("DBSIZE")).isEqualTo(":1\r\n");

@@ -8,6 +8,7 @@ import java.util.List;
 import io.varve.server.VarveServer;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ServerExtension;
+import io.varve.testing.Polling;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -209,7 +210,7 @@ class ReplicationProtocolTest {
             readSnapshot(replica);
         }
         while (client.infoLong("connected_slaves") < 5 || !client.info("slave4").contains("online")) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
         long start = client.infoLong("master_repl_offset");
         for (int i = 0; i < 1000; i++) {
@@ -271,7 +272,7 @@ class ReplicationProtocolTest {
         String before = id;
         // The thread that has sent the snapshot may not have ended yet.
         while (!client.command("DEBUG", "RELOAD").equals("+OK\r\n")) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
         replica.readToEnd();
         RawClient again = introduce("capa eof");
@@ -327,7 +328,7 @@ class ReplicationProtocolTest {
         expect("WAITAOF 0 0 0", "*2\r\n:0\r\n:0");
         assertThat(client.command("CONFIG", "SET", "appendonly", "yes")).isEqualTo("+OK\r\n");
         while (client.infoLong("aof_base_size") == 0) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
         RawClient replica = introduce("capa eof");
         ask(replica, "PSYNC", "?", "-1");
@@ -366,13 +367,13 @@ class ReplicationProtocolTest {
     void waitaofWhileTheLogIsTurnedOff_ends() throws IOException {
         assertThat(client.command("CONFIG", "SET", "appendonly", "yes", "appendfsync", "no")).isEqualTo("+OK\r\n");
         while (client.infoLong("aof_base_size") == 0) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
         expect("SET k 1", "+OK");
         ask(client, "WAITAOF", "1", "0", "0");
         RawClient other = open();
         while (other.infoLong("blocked_clients") == 0) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
         assertThat(other.command("CONFIG", "SET", "appendonly", "no")).isEqualTo("+OK\r\n");
         assertThat(client.reply()).startsWith("*2\r\n");
@@ -387,12 +388,12 @@ class ReplicationProtocolTest {
         ask(replica, "PSYNC", "?", "-1");
         readSnapshot(replica);
         while (client.infoLong("min_slaves_good_slaves") < 1) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
         expect("SET k 1", "+OK");
         replica.close();
         while (client.infoLong("connected_slaves") > 0) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
         expect("SET k 2", "-NOREPLICAS Not enough good replicas to write.");
     }
@@ -429,7 +430,7 @@ class ReplicationProtocolTest {
         ask(first, "REPLCONF", "ACK", Long.toString(offset));
         expectStream(first, "SELECT 0", "SET k 1", "SET k 2");
         while (client.infoLong("aof_base_size") == 0) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
         expect("SET k 3", "+OK");
         assertThat(client.command("CONFIG", "SET", "appendonly", "no")).isEqualTo("+OK\r\n");
@@ -484,11 +485,11 @@ class ReplicationProtocolTest {
         readHead(replica);
         replica.close();
         while (client.infoLong("connected_slaves") > 0) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
         // The thread that saves snapshots is free again.
         while (!client.command("SAVE").equals("+OK\r\n")) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
     }
 

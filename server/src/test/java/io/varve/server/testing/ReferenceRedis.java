@@ -6,6 +6,7 @@ import java.net.ServerSocket;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import io.varve.testing.Polling;
 import redis.embedded.core.ExecutableProvider;
 
 /**
@@ -94,7 +95,7 @@ public final class ReferenceRedis implements AutoCloseable {
                 if (field(info, "process_id").equals(Long.toString(process.pid()))) {
                     while (client.command("PING").startsWith("-LOADING")) {
                         // DEBUG DIGEST would answer for what is loaded so far.
-                        Thread.onSpinWait();
+                        Polling.pause();
                     }
                     return field(info, "redis_version");
                 }

@@ -20,6 +20,7 @@ import io.varve.server.testing.RawClient;
 import io.varve.server.testing.RawReply;
 import io.varve.server.testing.ServerExtension;
 import io.varve.server.testing.SettableTicker;
+import io.varve.testing.Polling;
 import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -184,7 +185,7 @@ class LogCommandsTest {
             blocked.queue("BLMOVE", "source", "target", "LEFT", "RIGHT", "0");
             blocked.flush();
             while (client.infoLong("blocked_clients") == 0) {
-                Thread.onSpinWait();
+                Polling.pause();
             }
             client.command("RPUSH", "source", "1", "2");
             assertThat(blocked.read().text()).isEqualTo("1");
@@ -226,11 +227,11 @@ class LogCommandsTest {
             }
             // The writer thread may still have bytes to write when the replies are there: appendfsync is not always.
             while (client.infoLong("aof_current_size") < 600_000) {
-                Thread.onSpinWait();
+                Polling.pause();
             }
             assertThat(client.command("BGREWRITEAOF")).startsWith("+Background append only file rewriting");
             while (client.infoLong("aof_rewrite_in_progress") == 1 || client.infoLong("aof_rewrites") < 2) {
-                Thread.onSpinWait();
+                Polling.pause();
             }
             assertThat(client.infoLong("aof_current_size")).isLessThan(10_000);
             client.command("SET", "after", "1");
@@ -294,7 +295,7 @@ class LogCommandsTest {
             assertThat(client.command("CONFIG", "SET", "appendonly", "yes")).isEqualTo("+OK\r\n");
             client.command("SET", "logged", "1");
             while (client.infoLong("aof_rewrites") == 0) {
-                Thread.onSpinWait();
+                Polling.pause();
             }
             digest = digest(client);
             assertThat(client.command("CONFIG", "SET", "appendonly", "no")).isEqualTo("+OK\r\n");

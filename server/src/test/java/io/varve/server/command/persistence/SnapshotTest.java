@@ -16,6 +16,7 @@ import io.varve.server.config.ServerConfig;
 import io.varve.server.persistence.SnapshotFile;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ServerExtension;
+import io.varve.testing.Polling;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -99,7 +100,7 @@ class SnapshotTest {
             }
             writer.start();
             while (client.infoLong("rdb_bgsave_in_progress") == 1) {
-                Thread.onSpinWait();
+                Polling.pause();
             }
             assertThat(writes.get()).as("writes during the save").isPositive();
             ended.set(true);
@@ -193,7 +194,7 @@ class SnapshotTest {
             client.command("SET", "key", "1");
             client.command("SET", "key", "2");
             while (client.infoLong("rdb_saves") == 0) {
-                Thread.onSpinWait();
+                Polling.pause();
             }
             assertThat(client.infoLong("rdb_changes_since_last_save")).isZero();
             assertThat(file()).exists();
@@ -330,7 +331,7 @@ class SnapshotTest {
             assertThat(client.reply()).isEqualTo("+QUEUED\r\n");
             assertThat(client.read().elements()).hasSize(1);
             while (client.infoLong("rdb_saves") < saves + 2) {
-                Thread.onSpinWait();
+                Polling.pause();
             }
         }
     }
@@ -374,7 +375,7 @@ class SnapshotTest {
             assertThat(client.reply()).isEqualTo("+OK\r\n");
             assertThat(client.reply()).isEqualTo("+OK\r\n");
             while (client.infoLong("rdb_bgsave_in_progress") == 1) {
-                Thread.onSpinWait();
+                Polling.pause();
             }
             assertThat(client.info("rdb_last_bgsave_status")).isEqualTo("ok");
         }

@@ -9,6 +9,7 @@ import io.varve.server.config.ServerConfig;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ServerExtension;
 import io.varve.server.testing.ServerOverFlash;
+import io.varve.testing.Polling;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -94,7 +95,7 @@ class PinnedDataTest {
             check(client);
             assertThat(client.command("BGREWRITEAOF")).startsWith("+");
             while (client.infoLong("aof_rewrite_in_progress") + client.infoLong("aof_rewrite_scheduled") > 0) {
-                Thread.onSpinWait();
+                Polling.pause();
             }
             client.command("SET", "key1", "other");
         }
@@ -114,7 +115,7 @@ class PinnedDataTest {
         primary.command("VARVE.PIN", "early");
         assertThat(replica.command("REPLICAOF", "127.0.0.1", Integer.toString(primaryServer.port()))).isEqualTo(OK);
         while (!replica.info("master_link_status").equals("up")) {
-            Thread.onSpinWait();
+            Polling.pause();
         }
         assertThat(replica.call("DEBUG", "OBJECT", "early").text()).contains(" pinned:1");
         assertThat(replica.command("VARVE.UNPIN", "early")).startsWith("-READONLY");
