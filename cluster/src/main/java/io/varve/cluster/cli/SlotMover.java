@@ -64,8 +64,22 @@ final class SlotMover {
         if (moves.isEmpty() && map.migrations().isEmpty()) {
             out.accept(BALANCED);
         } else {
-            awaitMigrations(moves);
+            awaitMigrations(senders(map, moves));
         }
+    }
+
+    /** The members that the moving slots leave, by slot: of these moves, and of those that went on before. */
+    private static Map<Integer, String> senders(SlotMap map, List<SlotMove> moves) {
+        Map<Integer, String> senders = new TreeMap<>();
+        for (int slot : map.migrations().keySet()) {
+            senders.put(slot, Objects.requireNonNull(map.owner(slot)).id());
+        }
+        for (SlotMove move : moves) {
+            if (move.from() != null) {
+                senders.put(move.slot(), move.from());
+            }
+        }
+        return senders;
     }
 
     /** Prints what {@link #move} would do. */
@@ -91,7 +105,7 @@ final class SlotMover {
         out.accept(slots.size() + " slots stay where they are");
     }
 
-    private void awaitMigrations(List<SlotMove> moves) throws IOException {
+    private void awaitMigrations(Map<Integer, String> senders) throws IOException {
         int total = 0;
         int printed = 0;
         SlotMap map = client.view().map();
@@ -104,16 +118,16 @@ final class SlotMover {
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS));
             map = client.view().map();
         }
-        requireMoved(map, moves);
+        requireMoved(map, senders);
         if (total > 0) {
             out.accept("moved all " + total + " slots");
         }
     }
 
-    private static void requireMoved(SlotMap map, List<SlotMove> moves) throws IOException {
-        long staying = moves.stream().filter(move -> {
-            Member owner = map.owner(move.slot());
-            return owner != null && owner.id().equals(move.from());
+    private static void requireMoved(SlotMap map, Map<Integer, String> senders) throws IOException {
+        long staying = senders.entrySet().stream().filter(sender -> {
+            Member owner = map.owner(sender.getKey());
+            return owner != null && owner.id().equals(sender.getValue());
         }).count();
         if (staying > 0) {
             throw new IOException(staying + " slots stay where they are: their migrations were aborted");

@@ -153,6 +153,18 @@ final class SlotMoverIT {
     }
 
     @Test
+    void migrationsOfAnEarlierRunThatSomebodyAborts_areNotReportedAsMoved() throws Exception {
+        client.change(new Command.AssignSlots(ALL, id(1)));
+        client.change(new Command.BeginMigration(UPPER, id(2)));
+        FutureTask<Void> moving = startMoving();
+        awaitLine("moved 0 of " + HALF + " slots");
+        new SlotMover(client, _ -> {}).abort(map());
+        assertThatThrownBy(moving::get).cause().isInstanceOf(IOException.class)
+                .hasMessage(HALF + " slots stay where they are: their migrations were aborted");
+        assertThat(out).noneMatch(line -> line.startsWith("moved all"));
+    }
+
+    @Test
     void changesByAnOlderMap_areRefused() throws Exception {
         SlotMap old = map();
         client.change(new Command.AssignSlots(UPPER, id(1)));

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Objects;
+import java.util.function.Consumer;
 
 import io.varve.cluster.map.HashSlot;
 import io.varve.memory.Cache;
@@ -23,7 +24,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** A flush that begins before the slots of its member are held, and would run afterwards. */
+/**
+ * Tests of FLUSHALL and FLUSHDB whose member is told to hold its slots, or to serve no more, between their check and
+ * their run. Confined to the test's thread.
+ */
 @Timeout(120)
 class FlushOfHeldSlotsTest {
     private static final Duration WAIT = Duration.ofMinutes(1);
@@ -44,19 +48,16 @@ class FlushOfHeldSlotsTest {
         return all;
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"FLUSHALL", "FLUSHDB"})
-    void itWaits_untilTheyAreReleased(String flush) throws IOException {
+    /** Runs a flush that is checked before something happens to its member, and locks its shards afterwards. */
+    private void flush(String flush, Consumer<ClusterState> meanwhile, Outcome outcome) throws IOException {
         ServerConfig config = ServerExtension.config("cluster-enabled yes").with("dir", folder.toString());
         Cache cache = Cache.open(config.cacheConfig());
         try (VarveServer server = VarveServer.start(config, cache);
                 RawClient client = new RawClient(server.port());
                 RawClient other = new RawClient(server.port())) {
-            client.call("CLUSTER", "ADDSLOTSRANGE", "0", "16383");
-            client.call("SET", "key", "1");
-            SlotHolds holds = Objects.requireNonNull(server.cluster()).holds();
-            BitSet all = new BitSet();
-            all.set(0, HashSlot.COUNT);
+            assertThat(client.call("CLUSTER", "ADDSLOTSRANGE", "0", "16383").text()).isEqualTo("OK");
+            assertThat(client.call("SET", "key", "1").text()).isEqualTo("OK");
+            ClusterState cluster = Objects.requireNonNull(server.cluster());
             CacheSession session = cache.newSession();
             ShardSet shards = allShards(cache);
             session.lock(shards);
@@ -64,15 +65,48 @@ class FlushOfHeldSlotsTest {
                 client.queue(flush);
                 client.flush();
                 await().atMost(WAIT).until(FlushOfHeldSlotsTest::isFlushRunning);
-                holds.hold(all);
+                meanwhile.accept(cluster);
             } finally {
                 session.unlock(shards);
             }
-            await().atMost(WAIT).until(() -> holds.waitingCount() == 1);
+            outcome.check(cluster, client, other);
+        }
+    }
+
+    /** A check of the outcome after the locks are free. */
+    @FunctionalInterface
+    private interface Outcome {
+        void check(ClusterState cluster, RawClient flushing, RawClient other) throws IOException;
+    }
+
+    private static BitSet allSlots() {
+        BitSet all = new BitSet();
+        all.set(0, HashSlot.COUNT);
+        return all;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"FLUSHALL", "FLUSHDB"})
+    void itWaits_untilTheyAreReleased(String flush) throws IOException {
+        flush(flush, cluster -> cluster.holds().hold(allSlots()), (cluster, client, other) -> {
+            await().atMost(WAIT).until(() -> cluster.holds().waitingCount() == 1);
             assertThat(other.call("DBSIZE").integer()).isEqualTo(1);
-            holds.release(all);
+            cluster.holds().release(allSlots());
             assertThat(client.read().text()).isEqualTo("OK");
             assertThat(other.call("DBSIZE").integer()).isZero();
-        }
+        });
+    }
+
+    /** Its successor has the data: nobody may be told that it is gone. */
+    @ParameterizedTest
+    @ValueSource(strings = {"FLUSHALL", "FLUSHDB"})
+    void itIsRefused_ifTheLeaseHasEnded(String flush) throws IOException {
+        flush(flush, cluster -> {
+            Thread.ofVirtual().start(() -> cluster.lease(false));
+            await().atMost(WAIT).until(() -> !cluster.view().isLeased());
+        }, (_, client, other) -> {
+            assertThat(client.read().text()).startsWith("CLUSTERDOWN");
+            assertThat(other.call("DBSIZE").integer()).isEqualTo(1);
+        });
     }
 }

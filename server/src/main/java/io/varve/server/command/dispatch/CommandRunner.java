@@ -310,12 +310,9 @@ final class CommandRunner {
     }
 
     private void runWithoutKeys(Batch batch, int command, Handler handler) {
-        // A member may have been told to hold its slots, or to serve no more, since a flush was checked.
-        boolean flushesSlots = slots != null && context.spec().isWrite();
-        if (keyFetcher == null && (flushesSlots || context.spec().has(CommandTrait.LOCKS_ALL_SHARDS))) {
-            if (flushesSlots) {
-                server.cache().prepareFlushes(1);
-            }
+        if (keyFetcher == null && slots != null && context.spec().has(CommandTrait.FLUSHES)) {
+            flushSlots(batch, command, handler);
+        } else if (keyFetcher == null && context.spec().has(CommandTrait.LOCKS_ALL_SHARDS)) {
             runLocking(context.allShards(), batch, command, handler);
         } else {
             handler.run(context);
@@ -324,6 +321,24 @@ final class CommandRunner {
             // Flushes and swaps of databases.
             context.client().repliesAfter(changes.offset());
         }
+    }
+
+    /**
+     * Flushes a member of a cluster, which may have been told since the command's check to hold its slots, or to serve
+     * no more: it is checked again under the locks.
+     */
+    private void flushSlots(Batch batch, int command, Handler handler) {
+        boolean isTaken;
+        do {
+            server.cache().prepareFlushes(1);
+            try {
+                runLocking(context.allShards(), batch, command, handler);
+                isTaken = false;
+            } catch (CacheFullException full) {
+                // Another flush has taken what was prepared. This one has done nothing yet.
+                isTaken = true;
+            }
+        } while (isTaken);
     }
 
     /** @param serves whether it may make keys of blocked clients ready */

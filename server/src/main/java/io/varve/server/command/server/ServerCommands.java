@@ -54,14 +54,14 @@ public final class ServerCommands {
                 .tips("request_policy:all_shards", "response_policy:agg_sum")
                 .summary("Returns the number of keys in the selected database")
                 .handler(this::dbSize));
-        table.add(describe("flushall").arity(-1).traits(CommandTrait.WAITS_FOR_FLASH)
+        table.add(describe("flushall").arity(-1).traits(CommandTrait.WAITS_FOR_FLASH, CommandTrait.FLUSHES)
                 .flags(WRITE)
                 .categories("@keyspace", "@dangerous")
                 .complexity("O(N) where N is the total number of keys in all databases")
                 .tips("request_policy:all_shards", "response_policy:all_succeeded")
                 .summary("Removes all keys from all databases")
                 .handler(context -> flush(context, true)));
-        table.add(describe("flushdb").arity(-1).traits(CommandTrait.WAITS_FOR_FLASH)
+        table.add(describe("flushdb").arity(-1).traits(CommandTrait.WAITS_FOR_FLASH, CommandTrait.FLUSHES)
                 .flags(WRITE)
                 .categories("@keyspace", "@dangerous")
                 .complexity("O(N) where N is the number of keys in the selected database")
@@ -110,8 +110,9 @@ public final class ServerCommands {
         }
         FlashTier flash = server.flash();
         boolean saves = all && server.snapshots().savesAtShutdown() && !server.load().isLoading();
-        context.countChanges(keys(context, all));
+        long removed = keys(context, all);
         if (flash != null) {
+            context.countChanges(removed);
             CompletableFuture<Void> flushed = all ? flash.flushAll() : flash.flush(context.database());
             DeferredFlashReplies.okLater(context, saves ? flushed.thenCompose(_ -> saved()) : flushed);
             return;
@@ -121,6 +122,7 @@ public final class ServerCommands {
         } else {
             cache.flush(context.database());
         }
+        context.countChanges(removed);
         if (saves && !context.isInTransaction()) {
             DeferredFlashReplies.okLater(context, saved());
             return;

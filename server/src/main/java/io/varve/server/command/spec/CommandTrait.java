@@ -33,5 +33,7 @@ public enum CommandTrait {
     /** Runs only if {@code enable-debug-command} allows it. */
     DEBUG_ONLY,
     /** Names no key, and brings other values to keys. Without flash it runs under the locks of all shards. */
-    LOCKS_ALL_SHARDS
+    LOCKS_ALL_SHARDS,
+    /** Removes all items of databases, or none. Without flash, a member of a cluster locks all shards for it. */
+    FLUSHES
 }
