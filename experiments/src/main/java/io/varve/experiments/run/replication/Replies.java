@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.HdrHistogram.Recorder;
 
 /**
- * What the clients of a steady load have received. Thread-safe: the load's thread records, and the thread of the run
+ * Latencies and counts of the replies to the clients of a steady load. Thread-safe: the load's thread records, and the thread of the run
  * takes intervals.
  *
  * @param latencies times from a request to its reply, ns
