@@ -17,10 +17,10 @@ import io.varve.experiments.wire.ServerInfo;
 final class CatchUp {
     private static final long CATCH_UP_SECONDS = 300;
     private static final long POLL_MILLIS = 5;
-    /** How long the writes run before the replica is stopped. */
+    /** How long the writes run before the replica is stopped; not at all in a run without a warm-up. */
     private static final long LEAD_MILLIS = 1000;
     /** The rate of writes while the replica catches up is that of this time at least. */
-    private static final long LEAST_RATE_MILLIS = 1000;
+    private static final long MIN_RATE_MILLIS = 1000;
 
     private final RunContext context;
     private final ServerPair servers;
@@ -43,7 +43,8 @@ final class CatchUp {
                 context.plan.experiment().seed() + 1);
         try (clients) {
             context.gauge.set(load.catchUpRate());
-            context.pause(LEAD_MILLIS);
+            context.pause(Math.min(LEAD_MILLIS,
+                    TimeUnit.SECONDS.toMillis(context.plan.size(context.run).warmupSeconds())));
             if (servers.hasEnded()) {
                 return Map.of();
             }
@@ -92,7 +93,7 @@ final class CatchUp {
         numbers.put(ReplicationText.CAUGHT_UP, hasCaughtUp ? 1.0 : 0.0);
         numbers.put(ReplicationText.CATCH_UP_SECONDS, hasCaughtUp ? seconds(resumed, end) : Double.NaN);
         // In a few milliseconds the requests of a rate are too few to tell it.
-        context.pause(LEAST_RATE_MILLIS - TimeUnit.NANOSECONDS.toMillis(end - start));
+        context.pause(MIN_RATE_MILLIS - TimeUnit.NANOSECONDS.toMillis(end - start));
         written = take(clients).replies();
         numbers.put(ReplicationText.CATCH_UP_OPS, written / seconds(start, System.nanoTime()));
     }
