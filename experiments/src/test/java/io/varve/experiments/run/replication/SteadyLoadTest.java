@@ -21,7 +21,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * Tests the steady load, the lag and the comparison of data, with servers inside this process. Confined to the test's thread.
+ * Tests the steady load, the lag and the comparison of data, with servers inside this process. Confined to the test's
+ * thread.
  */
 final class SteadyLoadTest {
     private static final int KEYS = 200;
