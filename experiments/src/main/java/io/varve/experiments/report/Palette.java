@@ -34,7 +34,7 @@ final class Palette {
             "#e09f1f", PlacementText.REBALANCED, "#c2402c");
     private static final Map<String, String> REPLICATION = Map.of(ReplicationColumns.WITHOUT, "#7d8590",
             ReplicationColumns.WITH, "#0f766e", ReplicationColumns.MEDIAN, "#0f766e", ReplicationColumns.GREATEST,
-            "#e09f1f", ReplicationColumns.MEANWHILE, "#c2402c");
+            "#e09f1f", ReplicationColumns.P99, "#2f5fb3", ReplicationColumns.MEANWHILE, "#c2402c");
     /** Colours of penalty classes: neighbours are distinguishable. */
     private static final List<String> CLASSES = List.of("#7d8590", "#b493d6", "#6aa5de", "#2f5fb3", "#0f766e",
             "#e09f1f", "#c2402c", "#7a4fa3");

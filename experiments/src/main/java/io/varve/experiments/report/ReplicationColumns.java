@@ -14,6 +14,7 @@ final class ReplicationColumns {
     static final String WITH = "with a replica";
     static final String MEDIAN = "median";
     static final String GREATEST = "greatest";
+    static final String P99 = "99th percentile";
     static final String MEANWHILE = "during the synchronisation";
     private static final double THOUSAND = 1e3;
     private static final double MEGABYTE = 1e6;
@@ -37,7 +38,8 @@ final class ReplicationColumns {
         chart(all, run, "set-throughput", "Throughput of SET", "thousand SET/s", THOUSAND,
                 new Shown(WITHOUT, ReplicationText.ALONE_OPS), new Shown(WITH, ReplicationText.REPLICATED_OPS));
         chart(all, run, "lag", "Time until the replica returns a written value", "ms", 1,
-                new Shown(MEDIAN, ReplicationText.LAG_MEDIAN), new Shown(GREATEST, ReplicationText.LAG_MAX));
+                new Shown(MEDIAN, ReplicationText.LAG_MEDIAN), new Shown(P99, ReplicationText.LAG_P99),
+                new Shown(GREATEST, ReplicationText.LAG_MAX));
         chart(all, run, "sync-duration", "Duration of a full synchronisation under load", "s", 1,
                 new Shown(MEDIAN, ReplicationText.SYNC_SECONDS));
         chart(all, run, "sync-p50", "Median latency of the primary", "µs", 1,

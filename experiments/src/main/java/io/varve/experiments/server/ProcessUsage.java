@@ -13,6 +13,8 @@ public final class ProcessUsage {
      */
     private static final int USER_TICKS = 11;
     private static final int SYSTEM_TICKS = 12;
+    private static final int CHILD_USER_TICKS = 13;
+    private static final int CHILD_SYSTEM_TICKS = 14;
     private static final String RESIDENT = "VmRSS:";
     private static final String PEAK_RESIDENT = "VmHWM:";
 
@@ -24,11 +26,24 @@ public final class ProcessUsage {
     }
 
     static long cpuMicros(String stat) {
+        return micros(stat, USER_TICKS, SYSTEM_TICKS);
+    }
+
+    /** CPU time of the child processes that have ended and that the process has waited for, in microseconds. */
+    public static long childCpuMicros(Target target) throws IOException {
+        return childCpuMicros(read(target, "stat"));
+    }
+
+    static long childCpuMicros(String stat) {
+        return micros(stat, CHILD_USER_TICKS, CHILD_SYSTEM_TICKS);
+    }
+
+    private static long micros(String stat, int userTicks, int systemTicks) {
         String[] fields = stat.substring(stat.lastIndexOf(')') + 1).strip().split("\\s+", -1);
-        if (fields.length <= SYSTEM_TICKS) {
+        if (fields.length <= systemTicks) {
             throw new IllegalArgumentException("/proc/PID/stat: " + fields.length + " fields after the name");
         }
-        return (Long.parseLong(fields[USER_TICKS]) + Long.parseLong(fields[SYSTEM_TICKS])) * MICROS_PER_TICK;
+        return (Long.parseLong(fields[userTicks]) + Long.parseLong(fields[systemTicks])) * MICROS_PER_TICK;
     }
 
     /** Resident bytes. */

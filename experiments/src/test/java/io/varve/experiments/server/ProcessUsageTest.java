@@ -11,6 +11,7 @@ final class ProcessUsageTest {
     void cpuTimeIsUserAndSystemTimeForAnyProcessName() {
         String stat = "4711 (a (b) 9 8) S 1 2 3 4 5 6 7 8 9 10 150 30 7000 8000 20 0 9 0 100";
         assertThat(ProcessUsage.cpuMicros(stat)).isEqualTo(1_800_000);
+        assertThat(ProcessUsage.childCpuMicros(stat)).as("of ended children").isEqualTo(150_000_000);
         assertThatThrownBy(() -> ProcessUsage.cpuMicros("1 (x) S 1")).hasMessageContaining("2 fields");
     }
 

@@ -8,13 +8,13 @@ import java.util.function.BiFunction;
 import io.varve.experiments.definition.Experiment.Figure;
 import io.varve.experiments.result.MedianRange;
 import io.varve.experiments.result.RunRecord;
-import org.jspecify.annotations.Nullable;
 
 /** The tables of the experiment on replication. Stateless. */
 final class ReplicationTables {
     private static final double ONE = 1;
     private static final double THOUSAND = 1e3;
     private static final double MEGABYTE = 1e6;
+    private static final String COUNT = "%,.0f";
     private static final String MEDIANS = "Medians of the rounds, in brackets the least and the greatest.";
 
     private ReplicationTables() {}
@@ -34,58 +34,62 @@ final class ReplicationTables {
         return table(figure, runs, ReplicationText.ALONE_CPU,
                 List.of("servers", "CPU alone, us (range)", "with a replica, us (range)", "of the replica, us",
                         "alone, thousand/s", "with a replica, thousand/s", "lag median, ms (range)",
-                        "lag greatest, ms"),
+                        "lag p99, ms (range)", "lag greatest, ms"),
                 (run, pair) -> List.of(pair,
                         ReplicationText.range(run, ReplicationText.ALONE_CPU, pair, ONE, "%.2f"),
                         ReplicationText.range(run, ReplicationText.REPLICATED_CPU, pair, ONE, "%.2f"),
                         ReplicationText.median(run, ReplicationText.REPLICA_CPU, pair, ONE, "%.2f"),
-                        ReplicationText.median(run, ReplicationText.ALONE_OPS, pair, THOUSAND, "%,.0f"),
-                        ReplicationText.median(run, ReplicationText.REPLICATED_OPS, pair, THOUSAND, "%,.0f"),
+                        ReplicationText.median(run, ReplicationText.ALONE_OPS, pair, THOUSAND, COUNT),
+                        ReplicationText.median(run, ReplicationText.REPLICATED_OPS, pair, THOUSAND, COUNT),
                         ReplicationText.range(run, ReplicationText.LAG_MEDIAN, pair, ONE, "%,.1f"),
-                        greatest(ReplicationText.range(run, ReplicationText.LAG_MAX, pair))));
-    }
-
-    private static String greatest(@Nullable MedianRange range) {
-        return range == null ? "-" : String.format(Locale.ROOT, "%,.1f", range.max());
+                        ReplicationText.range(run, ReplicationText.LAG_P99, pair, ONE, "%,.1f"),
+                        greatest(run, ReplicationText.LAG_MAX, pair, "%,.1f")));
     }
 
     /** Full synchronisations under load. */
     static PaperTable synchronisations(Figure figure, List<RunRecord> runs) {
         return table(figure, runs, ReplicationText.SYNC_SECONDS,
                 List.of("servers", "s (range)", "p50, us: before", "meanwhile", "p99, us: before", "meanwhile",
-                        "p99.9, us: before", "meanwhile", "resident, MB: before", "peak", "copied by a child",
-                        "errors"),
+                        "p99.9, us: before", "meanwhile", "greatest, us: before", "meanwhile", "requests: before",
+                        "meanwhile", "resident, MB: before", "peak", "copied by a child", "errors"),
                 (run, pair) -> List.of(pair,
                         ReplicationText.range(run, ReplicationText.SYNC_SECONDS, pair, ONE, "%.2f"),
-                        ReplicationText.median(run, ReplicationText.QUIET_P50, pair, ONE, "%,.0f"),
-                        ReplicationText.median(run, ReplicationText.SYNC_P50, pair, ONE, "%,.0f"),
-                        ReplicationText.median(run, ReplicationText.QUIET_P99, pair, ONE, "%,.0f"),
-                        ReplicationText.median(run, ReplicationText.SYNC_P99, pair, ONE, "%,.0f"),
-                        ReplicationText.median(run, ReplicationText.QUIET_P999, pair, ONE, "%,.0f"),
-                        ReplicationText.median(run, ReplicationText.SYNC_P999, pair, ONE, "%,.0f"),
-                        ReplicationText.median(run, ReplicationText.RESIDENT, pair, MEGABYTE, "%,.0f"),
-                        ReplicationText.median(run, ReplicationText.PEAK, pair, MEGABYTE, "%,.0f"),
+                        ReplicationText.median(run, ReplicationText.QUIET_P50, pair, ONE, COUNT),
+                        ReplicationText.median(run, ReplicationText.SYNC_P50, pair, ONE, COUNT),
+                        ReplicationText.median(run, ReplicationText.QUIET_P99, pair, ONE, COUNT),
+                        ReplicationText.median(run, ReplicationText.SYNC_P99, pair, ONE, COUNT),
+                        ReplicationText.median(run, ReplicationText.QUIET_P999, pair, ONE, COUNT),
+                        ReplicationText.median(run, ReplicationText.SYNC_P999, pair, ONE, COUNT),
+                        greatest(run, ReplicationText.QUIET_MAX, pair, COUNT),
+                        greatest(run, ReplicationText.SYNC_MAX, pair, COUNT),
+                        ReplicationText.median(run, ReplicationText.QUIET_REQUESTS, pair, ONE, COUNT),
+                        ReplicationText.median(run, ReplicationText.SYNC_REQUESTS, pair, ONE, COUNT),
+                        ReplicationText.median(run, ReplicationText.RESIDENT, pair, MEGABYTE, COUNT),
+                        ReplicationText.median(run, ReplicationText.PEAK, pair, MEGABYTE, COUNT),
                         ReplicationText.median(run, ReplicationText.COPIED, pair, MEGABYTE, "%,.1f"),
-                        greatestCount(run, ReplicationText.ERRORS, pair)));
+                        greatest(run, ReplicationText.ERRORS, pair, COUNT)));
     }
 
     /** How replicas caught up after a cut link. */
     static PaperTable catchUps(Figure figure, List<RunRecord> runs) {
         return table(figure, runs, ReplicationText.PARTIAL,
-                List.of("servers", "s (range)", "behind, MB (range)", "writes/s", "partial", "full",
-                        "different data"),
+                List.of("servers", "s (range)", "behind, MB (range)", "writes/s: stopped", "catching up", "errors",
+                        "caught up", "partial", "full", "different data"),
                 (run, pair) -> List.of(pair,
                         ReplicationText.range(run, ReplicationText.CATCH_UP_SECONDS, pair, ONE, "%.2f"),
                         ReplicationText.range(run, ReplicationText.BEHIND, pair, MEGABYTE, "%,.1f"),
-                        ReplicationText.median(run, ReplicationText.CATCH_UP_OPS, pair, ONE, "%,.0f"),
+                        ReplicationText.median(run, ReplicationText.STOPPED_OPS, pair, ONE, COUNT),
+                        ReplicationText.median(run, ReplicationText.CATCH_UP_OPS, pair, ONE, COUNT),
+                        greatest(run, ReplicationText.CATCH_UP_ERRORS, pair, COUNT),
+                        ReplicationText.range(run, ReplicationText.CAUGHT_UP, pair, ONE, "%.0f"),
                         ReplicationText.range(run, ReplicationText.PARTIAL, pair, ONE, "%.0f"),
-                        greatestCount(run, ReplicationText.FULL, pair),
-                        greatestCount(run, ReplicationText.DIFFERENT, pair)));
+                        greatest(run, ReplicationText.FULL, pair, COUNT),
+                        greatest(run, ReplicationText.DIFFERENT, pair, COUNT)));
     }
 
     /** The greatest of all rounds: a fault in one of them must show. */
-    private static String greatestCount(RunRecord run, String metric, String pair) {
+    private static String greatest(RunRecord run, String metric, String pair, String format) {
         MedianRange range = ReplicationText.range(run, metric, pair);
-        return range == null ? "-" : String.format(Locale.ROOT, "%,.0f", range.max());
+        return range == null ? "-" : String.format(Locale.ROOT, format, range.max());
     }
 }

@@ -9,9 +9,6 @@ import io.varve.experiments.definition.Experiment.Size;
 import io.varve.experiments.plan.ReplicationLoad;
 import io.varve.experiments.plan.ReplicationLoad.Pair;
 import io.varve.experiments.result.RunFiles;
-import io.varve.experiments.result.RunMetrics;
-import io.varve.experiments.result.RunRecord.Check;
-import io.varve.experiments.result.table.ReplicationText;
 import io.varve.experiments.run.context.RunContext;
 import io.varve.experiments.run.context.ServerStarter;
 import io.varve.experiments.run.speed.RedisBenchmark;
@@ -111,18 +108,15 @@ public final class ReplicationRun {
     }
 
     private void check(List<Pair> pairs) {
-        RunMetrics metrics = context.metrics;
+        int rounds = size.repetitions();
         for (Pair pair : pairs) {
-            String name = pair.name();
-            metrics.greatest(ReplicationText.name(ReplicationText.ERRORS, name)).ifPresent(errors -> context.checks
-                    .add(Check.atMost(name + ": errors during a full synchronisation", errors, 0)));
-            metrics.least(ReplicationText.name(ReplicationText.PARTIAL, name)).ifPresent(partial -> context.checks
-                    .add(Check.atLeast(name + ": partial resynchronisations after a cut link", partial, 1)));
-            metrics.greatest(ReplicationText.name(ReplicationText.FULL, name)).ifPresent(full -> context.checks
-                    .add(Check.atMost(name + ": full synchronisations after a cut link", full, 0)));
-            metrics.greatest(ReplicationText.name(ReplicationText.DIFFERENT, name))
-                    .ifPresent(different -> context.checks
-                            .add(Check.atMost(name + ": rounds with different data", different, 0)));
+            if (pair.primary().equals(pair.replica())) {
+                context.checks.add(ReplicationChecks.isComplete(pair, "writes", writes, rounds));
+            }
+            context.checks
+                    .add(ReplicationChecks.isComplete(pair, "full synchronisations", synchronisations, rounds));
+            context.checks.add(ReplicationChecks.isComplete(pair, "catching up", catchUps, rounds));
+            context.checks.addAll(ReplicationChecks.of(pair, load, context.metrics));
         }
     }
 }

@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.HdrHistogram.Recorder;
 
 /**
- * What the clients of a steady load have received. Thread-safe: the load's thread records, and the thread of the run
- * takes intervals.
+ * Latencies and counts of the replies to the clients of a steady load. Thread-safe: the load's thread records, and the
+ * thread of the run takes intervals.
  *
  * @param latencies times from a request to its reply, ns
  * @param late delays of the generator, ns

@@ -41,19 +41,28 @@ final class RoundResults {
         Map<String, List<Double>> all = byPair.computeIfAbsent(pair, _ -> new LinkedHashMap<>());
         numbers.forEach((name, value) -> {
             text.append(',');
+            List<Double> values = all.computeIfAbsent(name, _ -> new ArrayList<>());
             if (Double.isFinite(value)) {
                 text.append(value == Math.rint(value)
                         ? String.format(Locale.ROOT, "%.0f", value)
                         : String.format(Locale.ROOT, "%.4f", value));
-                all.computeIfAbsent(name, _ -> new ArrayList<>()).add(value);
+                values.add(value);
             }
         });
         Files.writeString(csv, text.append('\n'), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
     }
 
+    /** How many values the number of a pair with the fewest values has; 0 for a pair that was not measured. */
+    int fewest(String pair) {
+        return byPair.getOrDefault(pair, Map.of()).values().stream().mapToInt(List::size).min().orElse(0);
+    }
+
     /** Stores the medians with their ranges. */
     void put(RunMetrics metrics) {
-        byPair.forEach((pair, numbers) -> numbers
-                .forEach((name, values) -> metrics.put(ReplicationText.name(name, pair), MedianRange.of(values))));
+        byPair.forEach((pair, numbers) -> numbers.forEach((name, values) -> {
+            if (!values.isEmpty()) {
+                metrics.put(ReplicationText.name(name, pair), MedianRange.of(values));
+            }
+        }));
     }
 }

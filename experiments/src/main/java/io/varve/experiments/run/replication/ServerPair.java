@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -32,40 +34,51 @@ final class ServerPair implements AutoCloseable {
     private final RespConnection atPrimary;
     private final RespConnection atReplica;
 
-    private ServerPair(RunContext context, Pair names, Path directory, Target primary, Target replica)
-            throws IOException {
+    private ServerPair(RunContext context, Pair names, Path directory, Target primary, Target replica,
+            RespConnection atPrimary, RespConnection atReplica) {
         this.context = context;
         this.names = names;
         this.directory = directory;
         this.primary = primary;
         this.replica = replica;
-        atPrimary = new RespConnection(primary.host(), primary.port());
-        try {
-            atReplica = new RespConnection(replica.host(), replica.port());
-        } catch (IOException failed) {
-            atPrimary.close();
-            throw failed;
-        }
+        this.atPrimary = atPrimary;
+        this.atReplica = atReplica;
     }
 
     /** Starts both; the second one does not follow yet. */
     static ServerPair start(RunContext context, ServerStarter primaries, ServerStarter replicas, Pair names,
             Path directory) throws IOException {
-        Target primary = primaries.start(names.primary(), Files.createDirectories(directory.resolve("primary")));
-        Target replica = null;
+        Deque<AutoCloseable> opened = new ArrayDeque<>();
         try {
-            replica = replicas.start(names.replica(), Files.createDirectories(directory.resolve("replica")));
-            ServerPair pair = new ServerPair(context, names, directory, primary, replica);
+            Target primary = primaries.start(names.primary(), Files.createDirectories(directory.resolve("primary")));
+            opened.push(primary);
+            Target replica = replicas.start(names.replica(), Files.createDirectories(directory.resolve("replica")));
+            opened.push(replica);
+            RespConnection atPrimary = new RespConnection(primary.host(), primary.port());
+            opened.push(atPrimary);
+            RespConnection atReplica = new RespConnection(replica.host(), replica.port());
+            opened.push(atReplica);
+            ServerPair pair = new ServerPair(context, names, directory, primary, replica, atPrimary, atReplica);
             context.load.putIfAbsent("started-by " + names.primary(), primary.startedBy());
             context.load.putIfAbsent("version " + names.primary(), pair.primaryInfo().serverVersion());
             return pair;
-        } catch (IOException failed) {
-            if (replica != null) {
-                replica.close();
-            }
-            primary.close();
+        } catch (IOException | RuntimeException failed) {
+            opened.forEach(each -> closeAfter(failed, each));
             throw failed;
         }
+    }
+
+    private static void closeAfter(Exception failed, AutoCloseable opened) {
+        try {
+            opened.close();
+        } catch (Exception another) {
+            failed.addSuppressed(another);
+        }
+    }
+
+    /** The name of the pair. */
+    String name() {
+        return names.name();
     }
 
     Target primary() {
@@ -91,6 +104,25 @@ final class ServerPair implements AutoCloseable {
     /** Makes the second server a replica of the first one; does not wait for its data. */
     void attach() throws IOException {
         atReplica.call("REPLICAOF", primary.host(), String.valueOf(primary.port()));
+    }
+
+    /** Makes the second server a primary of its own, and lets the first one free its backlog after a second. */
+    void beginDetaching() throws IOException {
+        atReplica.call("REPLICAOF", "NO", "ONE");
+        atPrimary.call("CONFIG", "SET", "repl-backlog-ttl", "1");
+    }
+
+    /**
+     * Whether the first server has neither a replica nor a backlog to fill. Cuts a link that it still has: it may not
+     * have seen yet that the replica has closed it.
+     */
+    boolean isDetached() throws IOException {
+        ServerInfo info = replication(atPrimary);
+        if (info.number("connected_slaves").orElse(0) > 0) {
+            atPrimary.call("CLIENT", "KILL", "TYPE", "replica");
+            return false;
+        }
+        return info.number("repl_backlog_active").orElse(0) == 0;
     }
 
     /** Whether the replica has the data of a synchronisation and gets the writes. */

@@ -19,10 +19,11 @@ import org.jspecify.annotations.Nullable;
  * Clients that send GETs and SETs of random keys at a fixed rate, whether or not the server has replied. Its own thread
  * sends and receives; the thread that started it takes the results and stops it.
  *
- * <p>The number of requests follows from the time alone. A latency begins when the request is due to be written to its
- * connection, and includes a wait in this process for a connection that the server does not read. It does not include a
- * delay of the generator itself, which is measured on its own. So the load can share a core with a replica, and it
- * leaves that core when it has nothing to do.
+ * <p>The number of requests follows from the time alone. A latency begins when the generator's turn begins in which the
+ * request is handed to its connection, and includes a wait in this process for a connection that the server does not
+ * read. The delay from the time at which a request is due until that turn is no part of a latency, and is measured on
+ * its own. The latency ends when the generator has read the reply, so it includes the reply's wait for the generator's
+ * core. The load leaves its core when it has nothing to do.
  */
 final class SteadyLoad implements AutoCloseable {
     static final String KEY_PREFIX = "k";
@@ -47,7 +48,7 @@ final class SteadyLoad implements AutoCloseable {
     private final Thread thread;
     private long sent;
     private volatile boolean stopped;
-    private volatile @Nullable IOException failure;
+    private volatile @Nullable Throwable failure;
 
     /**
      * The replies since the last result.
@@ -58,10 +59,11 @@ final class SteadyLoad implements AutoCloseable {
      * @param p50Micros median latency
      * @param p99Micros latency
      * @param p999Micros latency
+     * @param maxMicros greatest latency
      * @param lateP999Micros delay of the generator
      */
     record Result(long replies, long errors, long missed, double p50Micros, double p99Micros, double p999Micros,
-            double lateP999Micros) {}
+            double maxMicros, double lateP999Micros) {}
 
     private SteadyLoad(Target target, int rate, int readPercent, int keys, int valueBytes, long seed) {
         this.target = target;
@@ -88,8 +90,12 @@ final class SteadyLoad implements AutoCloseable {
             for (int i = 0; i < CONNECTIONS; i++) {
                 load.connections.add(new SteadyConnection(target.host(), target.port(), valueBytes, load.replies));
             }
-        } catch (IOException failed) {
-            load.closeConnections();
+        } catch (IOException | RuntimeException failed) {
+            try {
+                load.closeConnections();
+            } catch (IOException another) {
+                failed.addSuppressed(another);
+            }
             throw failed;
         }
         load.thread.start();
@@ -114,7 +120,7 @@ final class SteadyLoad implements AutoCloseable {
             awaitReplies(selector);
         } catch (UncheckedIOException failed) {
             failure = failed.getCause();
-        } catch (IOException failed) {
+        } catch (Throwable failed) {
             failure = failed;
         }
     }
@@ -182,21 +188,28 @@ final class SteadyLoad implements AutoCloseable {
         }
     }
 
-    /** The replies since the last call. */
+    /**
+     * The replies since the last call.
+     *
+     * @throws IOException if the load has ended, and not by {@link #close}
+     */
     Result take() throws IOException {
+        boolean isDead = !stopped && !thread.isAlive();
         throwFailure();
+        if (isDead) {
+            throw new IOException("the load on " + target.host() + ":" + target.port() + " has ended");
+        }
         Histogram latencies = replies.latencies().getIntervalHistogram();
         return new Result(latencies.getTotalCount(), replies.errors().getAndSet(0), replies.missed().getAndSet(0),
                 latencies.getValueAtPercentile(50) / MICRO, latencies.getValueAtPercentile(99) / MICRO,
-                latencies.getValueAtPercentile(99.9) / MICRO,
+                latencies.getValueAtPercentile(99.9) / MICRO, latencies.getMaxValue() / MICRO,
                 replies.late().getIntervalHistogram().getValueAtPercentile(99.9) / MICRO);
     }
 
     private void throwFailure() throws IOException {
-        IOException failed = failure;
+        Throwable failed = failure;
         if (failed != null) {
-            throw new IOException("the load on " + target.host() + ":" + target.port() + ": " + failed.getMessage(),
-                    failed);
+            throw new IOException("the load on " + target.host() + ":" + target.port() + ": " + failed, failed);
         }
     }
 
@@ -215,9 +228,22 @@ final class SteadyLoad implements AutoCloseable {
         throwFailure();
     }
 
+    /** Closes all, even if one of them fails. */
     private void closeConnections() throws IOException {
+        IOException failed = null;
         for (SteadyConnection connection : connections) {
-            connection.close();
+            try {
+                connection.close();
+            } catch (IOException another) {
+                if (failed == null) {
+                    failed = another;
+                } else {
+                    failed.addSuppressed(another);
+                }
+            }
+        }
+        if (failed != null) {
+            throw failed;
         }
     }
 }

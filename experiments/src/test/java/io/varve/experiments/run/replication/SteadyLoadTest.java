@@ -21,7 +21,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * Tests the steady load and the comparison of data, with servers inside this process. Confined to the test's thread.
+ * Tests the steady load, the lag and the comparison of data, with servers inside this process. Confined to the test's
+ * thread.
  */
 final class SteadyLoadTest {
     private static final int KEYS = 200;
@@ -64,15 +65,16 @@ final class SteadyLoadTest {
         }
     }
 
-    private static VarveServer start() throws IOException, ConfigException {
+    /** @param debug whether DEBUG is allowed */
+    private static VarveServer start(String debug) throws IOException, ConfigException {
         return VarveServer.start(ServerConfig.defaults().with("bind", "127.0.0.1").with("port", "0")
-                .with("maxmemory", "32mb").validate());
+                .with("maxmemory", "32mb").with("enable-debug-command", debug).validate());
     }
 
     @BeforeEach
     void startServers() throws IOException, ConfigException {
-        server = start();
-        other = start();
+        server = start("local");
+        other = start("local");
     }
 
     @AfterEach
@@ -140,6 +142,60 @@ final class SteadyLoadTest {
     }
 
     @Test
+    void unexpectedException_isAFailure() throws IOException {
+        // There is no random key of none.
+        SteadyLoad load = SteadyLoad.start(new Inside(server), 5_000, 100, 0, VALUE_BYTES, 1);
+        assertThatThrownBy(() -> await(load, Long.MAX_VALUE)).isInstanceOf(IOException.class)
+                .hasMessageContaining("the load on 127.0.0.1").cause().isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(load::close).isInstanceOf(IOException.class).hasMessageContaining("the load on 127.0.0.1");
+    }
+
+    @Test
+    void lag_isMeasuredForEachMarker() throws IOException {
+        try (LagProbe probe = LagProbe.start(new Inside(server), new Inside(server));
+                RespConnection connection = connect(server)) {
+            awaitMarker(connection, 3);
+            LagProbe.Result lag = probe.stop();
+            assertThat(lag.markers()).isGreaterThanOrEqualTo(3);
+            assertThat(lag.open()).isZero();
+            assertThat(lag.maxMillis()).isGreaterThanOrEqualTo(lag.p99Millis());
+            assertThat(lag.p99Millis()).isGreaterThanOrEqualTo(lag.medianMillis());
+        }
+    }
+
+    @Test
+    void replicaThatReturnsNoMarker_isReported() throws IOException {
+        try (LagProbe probe = LagProbe.start(new Inside(server), new Inside(other), 1);
+                RespConnection connection = connect(server)) {
+            awaitMarker(connection, 2);
+            LagProbe.Result lag = probe.stop();
+            assertThat(lag.open()).isGreaterThanOrEqualTo(2).isEqualTo(lag.markers());
+            assertThat(lag.maxMillis()).isPositive();
+        }
+    }
+
+    @Test
+    void unexpectedExceptionOfTheLag_isAFailure() throws IOException {
+        try (RespConnection connection = connect(other)) {
+            connection.call("SET", "lag-marker", "no number");
+        }
+        try (LagProbe probe = LagProbe.start(new Inside(server), new Inside(other), 1)) {
+            assertThatThrownBy(probe::stop).isInstanceOf(IOException.class).cause()
+                    .isInstanceOf(NumberFormatException.class);
+        }
+    }
+
+    private static void awaitMarker(RespConnection connection, int number) throws IOException {
+        long end = System.nanoTime() + DEADLINE_NANOS;
+        String value = "";
+        while (value.isEmpty() || Integer.parseInt(value) < number) {
+            assertThat(System.nanoTime()).as("no marker").isLessThan(end);
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+            value = connection.call("GET", "lag-marker");
+        }
+    }
+
+    @Test
     void data_isComparedByDigestAndByValue() throws IOException, ConfigException {
         try (RespConnection connection = connect(server); RespConnection second = connect(other)) {
             for (int key = 0; key < KEYS; key++) {
@@ -155,8 +211,18 @@ final class SteadyLoadTest {
         }
     }
 
+    @Test
+    void dataOfAServerWithoutDebug_isComparedByValue() throws IOException, ConfigException {
+        DataComparison.Result allowed = DataComparison.compare(new Inside(server), new Inside(other), KEYS);
+        assertThat(allowed).isEqualTo(new DataComparison.Result(true, DataComparison.DIGEST));
+        try (VarveServer strict = start("no")) {
+            DataComparison.Result refused = DataComparison.compare(new Inside(server), new Inside(strict), KEYS);
+            assertThat(refused).isEqualTo(new DataComparison.Result(true, DataComparison.VALUES));
+        }
+    }
+
     private void assertIsSame(boolean isSame) throws IOException, ConfigException {
-        assertThat(DataComparison.isSame(new Inside(server), new Inside(other), KEYS)).as("by digest")
+        assertThat(DataComparison.compare(new Inside(server), new Inside(other), KEYS).isSame()).as("by digest")
                 .isEqualTo(isSame);
         try (RespConnection one = connect(server); RespConnection two = connect(other)) {
             boolean hasSameSize = one.call("DBSIZE").equals(two.call("DBSIZE"));
