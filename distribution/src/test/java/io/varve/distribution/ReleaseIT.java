@@ -1,6 +1,5 @@
 package io.varve.distribution;
 
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.ServerSocket;
@@ -23,15 +22,21 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.varve.experiments.wire.RespConnection;
+import io.varve.experiments.wire.RespErrorException;
+import io.varve.testing.Polling;
+import io.varve.testing.ProcessOutput;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Unpacks the release archive and runs its programs with a PATH that has no java. Confined to the test's thread.
+ * Tests the release archive: unpacks it, and runs its programs with a PATH that has no java. Confined to the test's
+ * thread.
  */
+@Timeout(300)
 final class ReleaseIT {
     private static final Path ARCHIVE = Path.of(System.getProperty("varve.release.file"));
     /** The only programs on the PATH. */
@@ -40,6 +45,9 @@ final class ReleaseIT {
     private static final Pattern PACKAGE_URL = Pattern.compile("\"purl\" : \"pkg:maven/[^/]+/([^@]+)@([^?\"]+)");
     private static final Pattern TEST_LIBRARY = Pattern
             .compile("junit|assertj|awaitility|archunit|lincheck|jazzer|opentest4j|apiguardian");
+    private static final String READY = "Ready to accept connections";
+    private static final int END_SECONDS = 30;
+    private static final int LEASE_SECONDS = 30;
     private static final int BUFFER_BYTES = 1 << 16;
 
     @TempDir
@@ -76,24 +84,35 @@ final class ReleaseIT {
 
     private static String printed(String... arguments) throws IOException, InterruptedException {
         Process process = start(release.resolve("bin/varve"), arguments);
-        String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor()).as(text).isZero();
-        return text;
+        try {
+            ProcessOutput out = ProcessOutput.of(process);
+            out.awaitEnd();
+            assertThat(process.waitFor(END_SECONDS, TimeUnit.SECONDS)).as(out.text()).isTrue();
+            assertThat(process.exitValue()).as(out.text()).isZero();
+            return out.text();
+        } finally {
+            process.destroyForcibly();
+        }
     }
 
-    /** Waits until a server listens, asks it something and ends it. @return all that it printed before */
+    /** Ends a server by SIGTERM. @return all that it printed */
+    private static String ended(Process server, ProcessOutput out) throws InterruptedException {
+        // Unlike the process's own method, this one leaves the output open.
+        assertThat(server.toHandle().destroy()).isTrue();
+        out.awaitEnd();
+        assertThat(server.waitFor(END_SECONDS, TimeUnit.SECONDS)).isTrue();
+        assertThat(server.exitValue()).as(out.text()).isZero();
+        return out.text();
+    }
+
+    /** Waits until a server listens, asks it something and ends it. @return all that it printed */
     private static String served(Process server, boolean cached) throws IOException, InterruptedException {
-        try (BufferedReader out = server.inputReader(StandardCharsets.UTF_8)) {
-            StringBuilder printed = new StringBuilder();
-            int port = 0;
-            String line = out.readLine();
-            while (line != null && !line.contains("Ready to accept connections")) {
-                printed.append(line).append('\n');
-                Matcher listens = LISTENS.matcher(line);
-                port = listens.find() ? Integer.parseInt(listens.group(1)) : port;
-                line = out.readLine();
-            }
-            assertThat(line).as(printed.toString()).isNotNull();
+        try {
+            ProcessOutput out = ProcessOutput.of(server);
+            out.awaitLine(READY);
+            Matcher listens = LISTENS.matcher(out.text());
+            assertThat(listens.find()).as(out.text()).isTrue();
+            int port = Integer.parseInt(listens.group(1));
             try (RespConnection client = new RespConnection("127.0.0.1", port)) {
                 assertThat(client.call("PING")).isEqualTo("PONG");
                 assertThat(client.call("SET", "greeting", "hello")).isEqualTo("OK");
@@ -103,10 +122,7 @@ final class ReleaseIT {
             if (Files.isReadable(maps)) {
                 assertThat(Files.readString(maps).contains("server.aot")).as("start cache in use").isEqualTo(cached);
             }
-            server.destroy(); // SIGTERM
-            assertThat(server.waitFor(30, TimeUnit.SECONDS)).isTrue();
-            assertThat(server.exitValue()).isZero();
-            return printed.toString();
+            return ended(server, out);
         } finally {
             server.destroyForcibly();
         }
@@ -172,29 +188,37 @@ final class ReleaseIT {
         Process server = start(release.resolve("bin/varve-server"), "--port", "" + port, "--maxmemory", "64mb",
                 "--save", "", "--dir", Files.createDirectories(folder.resolve("member")).toString(),
                 "--cluster-enabled", "yes", "--cluster-controllers", controllers);
-        try (BufferedReader out = server.inputReader(StandardCharsets.UTF_8)) {
-            awaitReady(controller.inputReader(StandardCharsets.UTF_8));
-            awaitReady(out);
+        try {
+            ProcessOutput out = ProcessOutput.of(server);
+            ProcessOutput.of(controller).awaitLine(READY);
+            out.awaitLine(READY);
             String member = "127.0.0.1:" + port;
             assertThat(printed("cluster", "create", "--controllers", controllers, member))
                     .contains(member + " has the slots 0-16383");
             try (RespConnection client = new RespConnection("127.0.0.1", port)) {
-                // The first lease comes with the next heartbeat.
-                long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-                String reply = client.call("SET", "greeting", "hello");
-                while (!reply.equals("OK") && System.nanoTime() - end < 0) {
-                    reply = client.call("SET", "greeting", "hello");
-                }
-                assertThat(reply).isEqualTo("OK");
+                awaitLease(client);
             }
             assertThat(printed("cluster", "status", "--controllers", controllers)).contains("slots 16384 of 16384");
-            assertThat(server.toHandle().destroy()).isTrue(); // SIGTERM, which leaves the output open
-            assertThat(out.lines()).noneMatch(line -> line.contains("Exception") || line.contains("NoClassDef"));
-            assertThat(server.waitFor(30, TimeUnit.SECONDS)).isTrue();
-            assertThat(server.exitValue()).isZero();
+            assertThat(ended(server, out)).doesNotContain("Exception", "NoClassDef");
         } finally {
             server.destroyForcibly();
             controller.destroyForcibly().waitFor();
+        }
+    }
+
+    /** The first lease comes with the next heartbeat: until then the server refuses commands. */
+    private static void awaitLease(RespConnection client) throws IOException {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LEASE_SECONDS);
+        while (true) {
+            try {
+                assertThat(client.call("SET", "greeting", "hello")).isEqualTo("OK");
+                return;
+            } catch (RespErrorException refused) {
+                if (System.nanoTime() - end >= 0) {
+                    throw refused;
+                }
+            }
+            Polling.pause();
         }
     }
 
@@ -202,17 +226,6 @@ final class ReleaseIT {
         try (ServerSocket socket = new ServerSocket(0)) {
             return socket.getLocalPort();
         }
-    }
-
-    private static void awaitReady(BufferedReader out) throws IOException {
-        StringBuilder printed = new StringBuilder();
-        for (String line = out.readLine(); line != null; line = out.readLine()) {
-            printed.append(line).append('\n');
-            if (line.contains("Ready to accept connections")) {
-                return;
-            }
-        }
-        assertThat(printed.toString()).contains("Ready to accept connections");
     }
 
     @Test

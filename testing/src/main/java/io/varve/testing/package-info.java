@@ -1,3 +1,3 @@
-/** The budgets and the seeds of random and long tests, and the pauses of tests that poll. */
+/** The budgets and seeds of random and long tests, the pauses of tests that poll, and the output of processes. */
 @org.jspecify.annotations.NullMarked
 package io.varve.testing;

@@ -31,6 +31,7 @@ final class DemoProcesses implements AutoCloseable {
 
     /** Starts a verb of the launcher on a port, with a folder and a log of its own. */
     synchronized void start(int port, String verb, List<String> options) throws IOException {
+        requireOpen();
         Path own = Files.createDirectories(folder.resolve(verb + "-" + port));
         List<String> command = new ArrayList<>(List.of(launcher, verb, "--port", Integer.toString(port), "--dir",
                 own.toString()));
@@ -41,9 +42,7 @@ final class DemoProcesses implements AutoCloseable {
 
     /** Starts the process of a port again. */
     synchronized void startAgain(int port) throws IOException {
-        if (closed) {
-            throw new IOException("the demo has ended");
-        }
+        requireOpen();
         Path log = folder.resolve(port + ".log");
         ProcessBuilder builder = new ProcessBuilder(commands.get(port))
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
@@ -51,6 +50,13 @@ final class DemoProcesses implements AutoCloseable {
         // The launcher of a clone has built everything before the tour.
         builder.environment().put("VARVE_NO_BUILD", "1");
         running.put(port, builder.start());
+    }
+
+    /** Fails after the end: nothing may come into the folder then. */
+    private void requireOpen() throws IOException {
+        if (closed) {
+            throw new IOException("the demo has ended");
+        }
     }
 
     /** Ends a process as a power failure does. */

@@ -34,7 +34,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-/** {@link SlotMover} on a real controller. The test plays the members: they move a slot when it says so. */
+/**
+ * Tests {@link SlotMover} on a real controller. Each move runs on a virtual thread, and the test's thread plays the
+ * members.
+ */
 @Timeout(120)
 final class SlotMoverIT {
     private static final Duration WITHIN = Duration.ofSeconds(60);

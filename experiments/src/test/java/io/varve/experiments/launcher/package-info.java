@@ -1,4 +1,4 @@
-/** What the launcher starts that is more than one process. */
+/** Tests of launcher verbs that start several processes. */
 @NullMarked
 package io.varve.experiments.launcher;
 

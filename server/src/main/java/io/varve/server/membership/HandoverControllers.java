@@ -9,11 +9,11 @@ import org.jspecify.annotations.Nullable;
 
 /** The part of the controllers that a {@link RoleHandover} needs. Thread-safe. */
 interface HandoverControllers {
-    /** The generation of this process. */
+    /** Returns the generation of this process. */
     long generation();
 
     /**
-     * What the controllers know of a member's process; null: they do not know it.
+     * Returns the state of a member's process; null if the controllers do not know the member.
      *
      * @throws ControllersUnavailableException if there was no reply in time
      */

@@ -74,6 +74,7 @@ final class RoleHandover implements ManualFailover, ClusterListener, AutoCloseab
     private final Replicas replicas;
     private final HandoverControllers controllers;
     private final BooleanSupplier isRemoved;
+    private final int replyMillis;
     private @Nullable Thread thread;
     /** The connection on which the thread waits for a reply. */
     private @Nullable MemberConnection connection;
@@ -84,6 +85,16 @@ final class RoleHandover implements ManualFailover, ClusterListener, AutoCloseab
     /** @param isRemoved whether the session has ended, so that no further map comes */
     RoleHandover(ServerState server, ClusterState cluster, HandoverControllers controllers,
             BooleanSupplier isRemoved) {
+        this(server, cluster, controllers, isRemoved, SERVING_MILLIS);
+    }
+
+    /**
+     * @param isRemoved whether the session has ended, so that no further map comes
+     * @param replyMillis limit for connecting to the new primary, and for each of its replies
+     */
+    RoleHandover(ServerState server, ClusterState cluster, HandoverControllers controllers, BooleanSupplier isRemoved,
+            int replyMillis) {
+        this.replyMillis = replyMillis;
         this.server = server;
         this.cluster = cluster;
         this.controllers = controllers;
@@ -388,7 +399,7 @@ final class RoleHandover implements ManualFailover, ClusterListener, AutoCloseab
             return;
         }
         long end = server.ticker().nanoTime() + TimeUnit.MILLISECONDS.toNanos(SERVING_MILLIS);
-        try (MemberConnection opened = MemberConnection.open(server.config(), replica, SERVING_MILLIS)) {
+        try (MemberConnection opened = MemberConnection.open(server.config(), replica, replyMillis)) {
             connected(opened);
             // A replica and a member without a lease refuse it.
             while (isNotServing(opened.ask("WAIT", "0", "0")) && leftMillis(end) > 0) {

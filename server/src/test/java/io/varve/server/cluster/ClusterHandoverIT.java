@@ -25,7 +25,7 @@ import static org.awaitility.Awaitility.await;
  */
 class ClusterHandoverIT {
     private static final Duration WAIT = Duration.ofMinutes(2);
-    private static final int WRITERS = 4;
+    private static final int WRITERS = TestBudget.ofInt("varve.cluster.writers", 4, 8);
     private static final int WRITES = 50;
 
     @TempDir
@@ -45,11 +45,15 @@ class ClusterHandoverIT {
         await().atMost(WAIT).until(() -> call(replica, "CLUSTER", "FAILOVER").equals("+OK"));
     }
 
-    /** In the gate as few processes as can hand over. */
-    private ProcessCluster startCluster() throws Exception {
+    /**
+     * Starts few processes in the gate: one primary with its replica.
+     *
+     * @param controllers their number in the gate
+     */
+    private ProcessCluster startCluster(int controllers) throws Exception {
         return TestBudget.isNightly()
                 ? ProcessCluster.start(folder, 3, 2, 1)
-                : ProcessCluster.start(folder, 1, 1, 1);
+                : ProcessCluster.start(folder, controllers, 1, 1);
     }
 
     private static List<SequenceWriter> startWriters(ProcessCluster cluster) {
@@ -92,7 +96,7 @@ class ClusterHandoverIT {
 
     @Test
     void clusterFailover_losesNoWrite_andClosesNoConnection() throws Exception {
-        try (ProcessCluster cluster = startCluster()) {
+        try (ProcessCluster cluster = startCluster(3)) {
             List<SequenceWriter> writers = startWriters(cluster);
             try {
                 int handovers = TestBudget.ofInt("varve.cluster.handovers", 2, 6);
@@ -118,7 +122,7 @@ class ClusterHandoverIT {
 
     @Test
     void membersRestartedOneAfterTheOther_loseNoWrite() throws Exception {
-        try (ProcessCluster cluster = startCluster()) {
+        try (ProcessCluster cluster = startCluster(1)) {
             List<SequenceWriter> writers = startWriters(cluster);
             try {
                 for (int i = 0; i < cluster.memberCount(); i++) {

@@ -6,13 +6,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import io.varve.server.testing.RawReply;
+import io.varve.testing.TestBudget;
 
 /**
  * Sets a key to 1, 2, 3 and so on, wherever its slot is served, without WAIT. It has a thread of its own; any thread
  * reads its figures.
  */
 final class SequenceWriter {
-    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(3);
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS
+            .toNanos(TestBudget.of("varve.cluster.write-pause-millis", 3, 1));
 
     private final List<Integer> ports;
     private final String key;

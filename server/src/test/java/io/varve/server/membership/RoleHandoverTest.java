@@ -36,8 +36,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests a primary's handover, with controllers and replicas that the test plays. The handover runs on a thread of its
- * own, and the clock stands still until the test advances it.
+ * Tests {@link RoleHandover} at a primary. The handover runs on a thread of its own; the controllers, the replicas and
+ * the clock do what the test's thread says.
  */
 class RoleHandoverTest {
     private static final Duration WITHIN = Duration.ofSeconds(60);
@@ -51,6 +51,8 @@ class RoleHandoverTest {
     private static final byte[] CHANGE = "*1\r\n$4\r\nPING\r\n".getBytes(StandardCharsets.US_ASCII);
     private static final String DONE = "the replica is the primary";
     private static final int LONG_MILLIS = 60_000;
+    /** Longer than the test's thread may take for an answer. */
+    private static final int REPLY_MILLIS = 60_000;
 
     @TempDir
     private Path folder;
@@ -58,7 +60,7 @@ class RoleHandoverTest {
     private final SettableTicker clock = new SettableTicker();
     private final ScriptedControllers controllers = new ScriptedControllers();
     private final CompletableFuture<String> ended = new CompletableFuture<>();
-    /** The view when the commands ran again that were held. */
+    /** The view at the time when held commands ran. */
     private final CompletableFuture<ClusterView> released = new CompletableFuture<>();
     @SuppressWarnings("NullAway.Init") // before each test
     private ScriptedPrimary successor;
@@ -82,7 +84,7 @@ class RoleHandoverTest {
         cluster.install(SlotMap.EMPTY.toBuilder().member(new Member(me, HOST, 1, 1, null))
                 .member(new Member(REPLICA, HOST, successor.port(), 1, me))
                 .member(new Member(OTHER_REPLICA, HOST, 3, 1, me)).owner(SLOTS, me).build(EPOCH), true);
-        handover = new RoleHandover(server, cluster, controllers, () -> false);
+        handover = new RoleHandover(server, cluster, controllers, () -> false, REPLY_MILLIS);
         cluster.listener(handover);
         cluster.listener(new ClusterListener() {
             @Override
@@ -105,7 +107,7 @@ class RoleHandoverTest {
         server.close();
     }
 
-    // --- what the test plays
+    // --- controllers, replicas and commands
 
     /** A replica that is online, and has all changes. */
     private Replica attach(String id, long generation) {
@@ -183,7 +185,7 @@ class RoleHandoverTest {
         return ended.orTimeout(WITHIN.toSeconds(), TimeUnit.SECONDS).join();
     }
 
-    /** The handover has failed, and commands run as before. */
+    /** Asserts that the handover has failed, and commands run. */
     private void assertThatItServes() {
         assertThat(cluster.holds().isAny()).isFalse();
         assertThat(cluster.view().me().isPrimary()).isTrue();
@@ -331,6 +333,7 @@ class RoleHandoverTest {
         handOver();
         // The handover may not have read the clock yet.
         await().atMost(WITHIN).until(() -> {
+            assertThat(cluster.holds().isAny()).isFalse();
             clock.pass(LONG_MILLIS);
             return ended.isDone();
         });

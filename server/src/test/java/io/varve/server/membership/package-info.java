@@ -1,3 +1,3 @@
-/** How a member obeys the controllers, with controllers that a test plays. */
+/** Tests of a server's connection to the controllers of its cluster, with controllers that a test plays. */
 @org.jspecify.annotations.NullMarked
 package io.varve.server.membership;
