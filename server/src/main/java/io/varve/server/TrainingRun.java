@@ -146,7 +146,7 @@ public final class TrainingRun {
                     send(keys.sockets(), tlsPort, TLS_CONNECTIONS, "2", pipeline, often / LESS_FREQUENT, err);
                 }
             }
-            String error = TrainingReplication.run(plain, port, requests);
+            String error = TrainingReplication.run(plain, port, Math.max(1, requests / LESS_FREQUENT));
             if (!error.isEmpty()) {
                 err.println("varve: the training run had error replies while a replica was attached: " + error);
             }
