@@ -199,7 +199,7 @@ final class ReleaseIT {
                 awaitLease(client);
             }
             assertThat(printed("cluster", "status", "--controllers", controllers)).contains("slots 16384 of 16384");
-            assertThat(ended(server, out)).doesNotContain("Exception", "NoClassDef");
+            assertThat(ended(server, out)).doesNotContain("NoClassDef", "ClassNotFound");
         } finally {
             server.destroyForcibly();
             controller.destroyForcibly().waitFor();
