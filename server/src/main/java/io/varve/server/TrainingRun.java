@@ -23,7 +23,6 @@ import javax.net.SocketFactory;
 import io.varve.server.system.StandardError;
 import io.varve.server.training.TrainingClient;
 import io.varve.server.training.TrainingKeys;
-import io.varve.server.training.TrainingReplication;
 import io.varve.server.training.TrainingWorkload;
 import org.jspecify.annotations.Nullable;
 
@@ -145,10 +144,6 @@ public final class TrainingRun {
                 if (keys != null) {
                     send(keys.sockets(), tlsPort, TLS_CONNECTIONS, "2", pipeline, often / LESS_FREQUENT, err);
                 }
-            }
-            String error = TrainingReplication.run(plain, port, Math.max(1, requests / LESS_FREQUENT));
-            if (!error.isEmpty()) {
-                err.println("varve: the training run had error replies while a replica was attached: " + error);
             }
         } finally {
             try (TrainingClient client = new TrainingClient(plain, port, 1)) {

@@ -12,10 +12,8 @@ import io.varve.server.command.ServerState;
 import io.varve.server.command.registry.CommandFamilies;
 import io.varve.server.command.spec.CommandSpec;
 import io.varve.server.config.ServerConfig;
-import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ServerExtension;
 import io.varve.server.testing.StubCache;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -67,17 +65,6 @@ class TrainingWorkloadTest {
             assertThat(families.remove("io.varve.server.command.cluster")).isTrue();
             assertThat(families).hasSizeGreaterThan(15);
             assertThat(trained).isEqualTo(families);
-        }
-    }
-
-    @Test
-    void aReplicaIsTrained() throws IOException {
-        assertThat(TrainingReplication.run(SocketFactory.getDefault(), server.port(), 200)).isEmpty();
-        try (RawClient client = new RawClient(server.port())) {
-            assertThat(client.infoLong("sync_full")).isEqualTo(1);
-            assertThat(client.call("WAIT", "0", "0").integer()).isZero();
-            assertThat(client.infoLong("master_repl_offset")).isPositive();
-            assertThat(client.command("DBSIZE")).isEqualTo(":0\r\n");
         }
     }
 }
