@@ -120,7 +120,7 @@ public record Experiment(String name, String title, @JsonAlias("asks") String qu
         PROXY,
         /**
          * A primary of each configuration without and with a replica, in turn; CPU time per write, lag, a full
-         * synchronisation under load, and catching up after a cut link are compared.
+         * synchronization under load, and catching up after a cut link are compared.
          */
         REPLICATION
     }

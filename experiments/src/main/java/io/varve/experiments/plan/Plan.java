@@ -480,9 +480,9 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
             case REPLICATION -> {
                 ReplicationLoad load = replication(run);
                 long writes = 3L * size.warmupSeconds() + 4L * size.seconds() + 2 * OVERHEAD_SECONDS;
-                long synchronisation = 2 * keys(run) / ASSUMED_LOADER_RATE + size.warmupSeconds() + size.seconds();
+                long synchronization = 2 * keys(run) / ASSUMED_LOADER_RATE + size.warmupSeconds() + size.seconds();
                 long catchUp = keys(run) / ASSUMED_COMPARED_RATE + 2L * load.stoppedSeconds();
-                long turn = synchronisation + catchUp + 2 * OVERHEAD_SECONDS;
+                long turn = synchronization + catchUp + 2 * OVERHEAD_SECONDS;
                 yield size.repetitions() * (available().size() * writes + load.pairs(available()).size() * turn);
             }
             case PLACEMENT -> {

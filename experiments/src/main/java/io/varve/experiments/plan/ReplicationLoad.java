@@ -14,11 +14,11 @@ import io.varve.experiments.definition.InvalidExperimentException;
  * @param pipeline requests that a connection of it sends at once
  * @param writeKeys number of keys that it writes
  * @param valueBytes size of a value
- * @param syncRate requests a second during a full synchronisation
+ * @param syncRate requests a second during a full synchronization
  * @param readPercent share of GETs among them; the others are SETs
  * @param catchUpRate writes a second while the replica is stopped and while it catches up
  * @param stoppedSeconds how long the replica is stopped
- * @param migrations pairs of different servers, which are synchronised only
+ * @param migrations pairs of different servers, which are synchronized only
  */
 public record ReplicationLoad(int connections, int pipeline, long writeKeys, int valueBytes, int syncRate,
         int readPercent, int catchUpRate, int stoppedSeconds, List<Pair> migrations) {

@@ -15,7 +15,7 @@ final class ReplicationColumns {
     static final String MEDIAN = "median";
     static final String GREATEST = "greatest";
     static final String P99 = "99th percentile";
-    static final String MEANWHILE = "during the synchronisation";
+    static final String MEANWHILE = "during the synchronization";
     private static final double THOUSAND = 1e3;
     private static final double MEGABYTE = 1e6;
 
@@ -40,7 +40,7 @@ final class ReplicationColumns {
         chart(all, run, "lag", "Time until the replica returns a written value", "ms", 1,
                 new Shown(MEDIAN, ReplicationText.LAG_MEDIAN), new Shown(P99, ReplicationText.LAG_P99),
                 new Shown(GREATEST, ReplicationText.LAG_MAX));
-        chart(all, run, "sync-duration", "Duration of a full synchronisation under load", "s", 1,
+        chart(all, run, "sync-duration", "Duration of a full synchronization under load", "s", 1,
                 new Shown(MEDIAN, ReplicationText.SYNC_SECONDS));
         chart(all, run, "sync-p50", "Median latency of the primary", "µs", 1,
                 new Shown(WITHOUT, ReplicationText.QUIET_P50), new Shown(MEANWHILE, ReplicationText.SYNC_P50));

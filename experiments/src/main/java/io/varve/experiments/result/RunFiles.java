@@ -48,7 +48,7 @@ public final class RunFiles {
     public static final String PROXY_CSV = "proxy.csv";
     /** CPU time of writes without and with a replica, and its lag, of each round of each server. */
     public static final String REPLICATION_WRITES_CSV = "replication-writes.csv";
-    /** The full synchronisations of each round of each pair of servers. */
+    /** The full synchronizations of each round of each pair of servers. */
     public static final String REPLICATION_SYNC_CSV = "replication-sync.csv";
     /** How each pair caught up in each round. */
     public static final String REPLICATION_CATCH_UP_CSV = "replication-catch-up.csv";

@@ -70,7 +70,7 @@ final class ReplicationReportTest {
         Summary summary = Summary.of(plan, List.of(record));
 
         List<PaperTable> tables = PaperTables.of(plan, summary);
-        assertThat(tables).extracting(PaperTable::id).containsExactly("Writes", "Synchronisations", "Catching up");
+        assertThat(tables).extracting(PaperTable::id).containsExactly("Writes", "Synchronizations", "Catching up");
         assertThat(tables).allSatisfy(table -> assertThat(table.rows())
                 .allSatisfy(row -> assertThat(row).hasSameSizeAs(table.head())));
         assertThat(tables.get(0).rows()).singleElement().satisfies(row -> assertThat(row).startsWith("Varve",
@@ -87,7 +87,7 @@ final class ReplicationReportTest {
         assertThat(lag.series()).extracting(Series::name).containsExactly("median", "99th percentile", "greatest");
         assertThat(lag.series().getLast().values()).containsExactly(40.0);
         String html = Files.readString(new Report(plan, new RunFiles(directory), summary).write());
-        assertThat(html).contains("Full synchronisations while clients read and write", "Catching up",
+        assertThat(html).contains("Full synchronizations while clients read and write", "Catching up",
                 "\"tablesTitle\":\"Measurements\"");
         for (String name : List.of("set-cpu.png", "lag.png", "sync-duration.png", "catch-up.png")) {
             assertThat(ImageIO.read(directory.resolve(name).toFile()).getWidth()).as(name).isGreaterThan(400);

@@ -130,7 +130,7 @@ class ReplicationProtocolTest {
         assertThat(client.command(command.split(" "))).as(command).isEqualTo(reply + "\r\n");
     }
 
-    // --- full synchronisation
+    // --- full synchronization
 
     @Test
     void psync_sendsASnapshot_thenTheChanges() throws IOException {
@@ -225,7 +225,7 @@ class ReplicationProtocolTest {
         }
     }
 
-    // --- partial resynchronisation
+    // --- partial resynchronization
 
     @Test
     void psync_atAKnownOffset_continues() throws IOException {

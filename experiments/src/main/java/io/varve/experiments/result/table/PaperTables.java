@@ -88,14 +88,14 @@ public final class PaperTables {
             case "keys-deviation" -> PlacementTables.deviation(figure, runs(Kind.PLACEMENT));
             case "placement-scale" -> PlacementTables.scale(plan, figure, runs(Kind.PLACEMENT));
             case "replicated-writes" -> ReplicationTables.writes(figure, runs(Kind.REPLICATION));
-            case "synchronisations" -> ReplicationTables.synchronisations(figure, runs(Kind.REPLICATION));
+            case "synchronizations" -> ReplicationTables.synchronizations(figure, runs(Kind.REPLICATION));
             case "catch-ups" -> ReplicationTables.catchUps(figure, runs(Kind.REPLICATION));
             default -> throw new IllegalArgumentException(figure.id() + " shows '" + shows + "': expected "
                     + "allocators, utilization, reclaim-cost, delay, throughput, cache-misses, policy-memory, hit-rates, "
                     + "miss-rates, traversal, false-negatives, observed-hit-rates, operations, response-times, "
                     + "penalty-throughput, penalty-overhead, simulated-delays, write-ahead-log, "
                     + "write-ahead-log-loads, locks, served-locks, keys-per-member, keys-deviation, placement-scale, "
-                    + "replicated-writes, synchronisations, catch-ups");
+                    + "replicated-writes, synchronizations, catch-ups");
         };
     }
 

@@ -46,8 +46,8 @@ final class ReplicationTables {
                         greatest(run, ReplicationText.LAG_MAX, pair, "%,.1f")));
     }
 
-    /** Full synchronisations under load. */
-    static PaperTable synchronisations(Figure figure, List<RunRecord> runs) {
+    /** Full synchronizations under load. */
+    static PaperTable synchronizations(Figure figure, List<RunRecord> runs) {
         return table(figure, runs, ReplicationText.SYNC_SECONDS,
                 List.of("servers", "s (range)", "p50, us: before", "meanwhile", "p99, us: before", "meanwhile",
                         "p99.9, us: before", "meanwhile", "greatest, us: before", "meanwhile", "requests: before",

@@ -57,15 +57,15 @@ public final class ReplicationText {
     /** The greatest latency of these clients, and the number of their requests. */
     public static final String QUIET_MAX = "quiet_max_us";
     public static final String QUIET_REQUESTS = "quiet_requests";
-    /** Latencies of the clients during the synchronisation, µs. */
+    /** Latencies of the clients during the synchronization, µs. */
     public static final String SYNC_P50 = "sync_p50_us";
     public static final String SYNC_P99 = "sync_p99_us";
     public static final String SYNC_P999 = "sync_p999_us";
-    /** The greatest latency during the synchronisation, µs. */
+    /** The greatest latency during the synchronization, µs. */
     public static final String SYNC_MAX = "sync_max_us";
-    /** How late the generator sent its requests during the synchronisation, µs. */
+    /** How late the generator sent its requests during the synchronization, µs. */
     public static final String SYNC_LATE = "sync_generator_late_p999_us";
-    /** Requests during the synchronisation. */
+    /** Requests during the synchronization. */
     public static final String SYNC_REQUESTS = "sync_requests";
     /** Error replies and reads that missed. */
     public static final String ERRORS = "sync_errors";
@@ -82,9 +82,9 @@ public final class ReplicationText {
     public static final String CAUGHT_UP = "catch_up_has_caught_up";
     /** Error replies to the writes, from their begin to their end. */
     public static final String CATCH_UP_ERRORS = "catch_up_errors";
-    /** Partial resynchronisations of this replica. */
+    /** Partial resynchronizations of this replica. */
     public static final String PARTIAL = "catch_up_partial_syncs";
-    /** Further full synchronisations of this replica. */
+    /** Further full synchronizations of this replica. */
     public static final String FULL = "catch_up_full_syncs";
     /** 1 if the data of primary and replica differ after the load, else 0. */
     public static final String DIFFERENT = "different_data";
@@ -138,7 +138,7 @@ public final class ReplicationText {
             missing.add("writes");
         }
         if (pairs(run, SYNC_SECONDS).isEmpty()) {
-            missing.add("full synchronisations");
+            missing.add("full synchronizations");
         }
         if (pairs(run, PARTIAL).isEmpty()) {
             missing.add("catching up");

@@ -17,12 +17,12 @@ final class ReplicationChecks {
 
     private ReplicationChecks() {}
 
-    /** The checks of a pair's full synchronisations and of how its replica caught up. */
+    /** The checks of a pair's full synchronizations and of how its replica caught up. */
     static List<Check> of(Pair pair, ReplicationLoad load, RunMetrics metrics) {
         String name = pair.name();
         double rate = REACHED * load.catchUpRate();
         List<Check> checks = new ArrayList<>();
-        atMost(checks, name + ": errors during a full synchronisation",
+        atMost(checks, name + ": errors during a full synchronization",
                 metrics.greatest(ReplicationText.name(ReplicationText.ERRORS, name)), 0);
         atLeast(checks, name + ": has caught up under load",
                 metrics.least(ReplicationText.name(ReplicationText.CAUGHT_UP, name)), 1);
@@ -32,9 +32,9 @@ final class ReplicationChecks {
                 metrics.least(ReplicationText.name(ReplicationText.STOPPED_OPS, name)), rate);
         atLeast(checks, name + ": writes a second while it catches up",
                 metrics.least(ReplicationText.name(ReplicationText.CATCH_UP_OPS, name)), rate);
-        atLeast(checks, name + ": partial resynchronisations after a cut link",
+        atLeast(checks, name + ": partial resynchronizations after a cut link",
                 metrics.least(ReplicationText.name(ReplicationText.PARTIAL, name)), 1);
-        atMost(checks, name + ": full synchronisations after a cut link",
+        atMost(checks, name + ": full synchronizations after a cut link",
                 metrics.greatest(ReplicationText.name(ReplicationText.FULL, name)), 0);
         atMost(checks, name + ": rounds with different data",
                 metrics.greatest(ReplicationText.name(ReplicationText.DIFFERENT, name)), 0);

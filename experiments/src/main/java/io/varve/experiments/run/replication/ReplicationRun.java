@@ -15,7 +15,7 @@ import io.varve.experiments.run.speed.RedisBenchmark;
 import io.varve.experiments.server.OwnCores;
 
 /**
- * Measures replication: writes without and with a replica, a full synchronisation under load, and catching up after a
+ * Measures replication: writes without and with a replica, a full synchronization under load, and catching up after a
  * cut link. Confined to the thread that does the run.
  *
  * <p>Pairs of servers take turns within a round, and the order changes with each round. Each turn starts new processes.
@@ -30,7 +30,7 @@ public final class ReplicationRun {
     private final ReplicationLoad load;
     private final Size size;
     private final RoundResults writes;
-    private final RoundResults synchronisations;
+    private final RoundResults synchronizations;
     private final RoundResults catchUps;
 
     /**
@@ -46,7 +46,7 @@ public final class ReplicationRun {
         load = context.plan.replication(context.run);
         size = context.plan.size(context.run);
         writes = new RoundResults(context.directory.resolve(RunFiles.REPLICATION_WRITES_CSV));
-        synchronisations = new RoundResults(context.directory.resolve(RunFiles.REPLICATION_SYNC_CSV));
+        synchronizations = new RoundResults(context.directory.resolve(RunFiles.REPLICATION_SYNC_CSV));
         catchUps = new RoundResults(context.directory.resolve(RunFiles.REPLICATION_CATCH_UP_CSV));
         context.load.putAll(context.plan.workload(context.run));
         context.load.put("keys", String.valueOf(context.plan.keys(context.run)));
@@ -73,7 +73,7 @@ public final class ReplicationRun {
             context.gauge.set(0);
             // Of a run that has failed, the rounds before the fault are of use too.
             writes.put(context.metrics);
-            synchronisations.put(context.metrics);
+            synchronizations.put(context.metrics);
             catchUps.put(context.metrics);
         }
         if (!context.cancellation.isCancelled() && !context.isFailed()) {
@@ -94,8 +94,8 @@ public final class ReplicationRun {
             return;
         }
         try (ServerPair servers = start(round, pair, "sync")) {
-            context.phase(place + "full synchronisation", () -> synchronisations.add(round, pair.name(),
-                    new FullSynchronisation(context, servers).measure()));
+            context.phase(place + "full synchronization", () -> synchronizations.add(round, pair.name(),
+                    new FullSynchronization(context, servers).measure()));
             context.phase(place + "catching up",
                     () -> catchUps.add(round, pair.name(), new CatchUp(context, servers).measure()));
         }
@@ -114,7 +114,7 @@ public final class ReplicationRun {
                 context.checks.add(ReplicationChecks.isComplete(pair, "writes", writes, rounds));
             }
             context.checks
-                    .add(ReplicationChecks.isComplete(pair, "full synchronisations", synchronisations, rounds));
+                    .add(ReplicationChecks.isComplete(pair, "full synchronizations", synchronizations, rounds));
             context.checks.add(ReplicationChecks.isComplete(pair, "catching up", catchUps, rounds));
             context.checks.addAll(ReplicationChecks.of(pair, load, context.metrics));
         }

@@ -125,7 +125,7 @@ final class ServerPair implements AutoCloseable {
         return info.number("repl_backlog_active").orElse(0) == 0;
     }
 
-    /** Whether the replica has the data of a synchronisation and gets the writes. */
+    /** Whether the replica has the data of a synchronization and gets the writes. */
     boolean isLinkUp() throws IOException {
         return replication(atReplica).text("master_link_status").equals("up");
     }

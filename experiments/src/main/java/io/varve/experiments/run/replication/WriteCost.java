@@ -169,7 +169,7 @@ final class WriteCost {
         ServerInfo info = servers.primaryInfo();
         if (info.number("sync_full").orElse(0) != 1 || info.number("connected_slaves").orElse(0) != 1) {
             context.faults.add("the replica did not stay connected: " + info.text("sync_full")
-                    + " full synchronisations, " + info.text("connected_slaves") + " replicas");
+                    + " full synchronizations, " + info.text("connected_slaves") + " replicas");
         }
     }
 

@@ -64,11 +64,11 @@ final class ReplicationChecksTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"sync_errors,1,errors during a full synchronisation", "catch_up_has_caught_up,0,has caught up",
+    @CsvSource({"sync_errors,1,errors during a full synchronization", "catch_up_has_caught_up,0,has caught up",
             "catch_up_errors,1,errors while the replica is stopped",
             "stopped_writes_per_second,949,writes a second while the replica is stopped",
             "catch_up_writes_per_second,949,writes a second while it catches up",
-            "catch_up_partial_syncs,0,partial", "catch_up_full_syncs,1,full synchronisations after",
+            "catch_up_partial_syncs,0,partial", "catch_up_full_syncs,1,full synchronizations after",
             "different_data,1,different data"})
     void oneBadRound_failsItsCheck(String metric, double value, String check) throws IOException {
         Map<String, Double> bad = good();

@@ -62,7 +62,7 @@ final class ReplicationIT {
               inside: {about: "SCALED: seconds", embedded: true, workloads: [few], sizes: [tiny], ttls: [[]], threads: [1], configurations: [Varve]}
             figures:
               - {id: Writes, title: With a replica, shows: replicated-writes}
-              - {id: Synchronisations, title: Under load, shows: synchronisations}
+              - {id: Synchronizations, title: Under load, shows: synchronizations}
               - {id: Catching up, title: After a cut, shows: catch-ups}
             """;
 

@@ -12,9 +12,9 @@ import io.varve.experiments.run.load.AlternatingLoad;
 import io.varve.experiments.server.ProcessUsage;
 
 /**
- * Measures a full synchronisation of all keys while clients read and write. Confined to the thread that does the run.
+ * Measures a full synchronization of all keys while clients read and write. Confined to the thread that does the run.
  */
-final class FullSynchronisation {
+final class FullSynchronization {
     private static final int BATCH = 200;
     private static final long LINK_SECONDS = 600;
     private static final long POLL_MILLIS = 10;
@@ -26,7 +26,7 @@ final class FullSynchronisation {
     private final int keys;
     private long peak;
 
-    FullSynchronisation(RunContext context, ServerPair servers) {
+    FullSynchronization(RunContext context, ServerPair servers) {
         this.context = context;
         this.servers = servers;
         load = context.plan.replication(context.run);
@@ -43,11 +43,11 @@ final class FullSynchronisation {
             clients.take();
             context.pause(TimeUnit.SECONDS.toMillis(context.plan.size(context.run).seconds()));
             SteadyLoad.Result quiet = clients.take();
-            return servers.hasEnded() ? Map.of() : synchronise(clients, quiet);
+            return servers.hasEnded() ? Map.of() : synchronize(clients, quiet);
         }
     }
 
-    private Map<String, Double> synchronise(SteadyLoad clients, SteadyLoad.Result quiet) throws IOException {
+    private Map<String, Double> synchronize(SteadyLoad clients, SteadyLoad.Result quiet) throws IOException {
         long before = ProcessUsage.residentBytes(servers.primary());
         long cpuBefore = ProcessUsage.cpuMicros(servers.primary());
         long childrenBefore = ProcessUsage.childCpuMicros(servers.primary());
@@ -63,7 +63,7 @@ final class FullSynchronisation {
             return Map.of();
         }
         if (!isUp) {
-            throw new IOException("the full synchronisation did not end within " + LINK_SECONDS + " s");
+            throw new IOException("the full synchronization did not end within " + LINK_SECONDS + " s");
         }
         long cpu = ProcessUsage.cpuMicros(servers.primary()) - cpuBefore;
         SteadyLoad.Result during = clients.take();
