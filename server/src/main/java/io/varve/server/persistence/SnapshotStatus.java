@@ -93,8 +93,12 @@ public final class SnapshotStatus {
         end(nowSeconds, true);
     }
 
-    private void end(long nowSeconds, boolean failed) {
+    /** The saver is free for the next save: a client that sees no save running can begin one. */
+    public synchronized void ended() {
         saving = false;
+    }
+
+    private void end(long nowSeconds, boolean failed) {
         lastFailed = failed;
         lastSeconds = TimeUnit.NANOSECONDS.toSeconds(nanoTime.getAsLong() - savingSinceNanos);
         lastAttemptSeconds = nowSeconds;
@@ -107,6 +111,7 @@ public final class SnapshotStatus {
         expiredKeys = keysExpired;
     }
 
+    /** Whether a save runs, or its saver is not yet {@linkplain #ended free} for the next one. */
     public synchronized boolean isSaving() {
         return saving;
     }
@@ -136,7 +141,7 @@ public final class SnapshotStatus {
         return lastSeconds;
     }
 
-    /** Seconds since the running save began, or {@link #NONE}. */
+    /** Seconds since the running save began, or {@link #NONE}. See {@link #isSaving}. */
     public synchronized long currentSeconds() {
         return saving ? TimeUnit.NANOSECONDS.toSeconds(nanoTime.getAsLong() - savingSinceNanos) : NONE;
     }

@@ -82,6 +82,16 @@ public final class CommandHarness implements AutoCloseable {
         return cache;
     }
 
+    /** The client whose commands run. */
+    public Client client() {
+        return client;
+    }
+
+    /** The server's state, which the caller closes if the server is a member of a cluster. */
+    public ServerState server() {
+        return server;
+    }
+
     public BlockedKeys blockedKeys() {
         return server.blockedKeys();
     }

@@ -50,6 +50,8 @@ class SnapshotStatusTest {
         status.covers(15);
         pass(4);
         status.succeeded(START + 4);
+        assertThat(status.isSaving()).as("the saver is still busy").isTrue();
+        status.ended();
         assertThat(status.isSaving()).isFalse();
         assertThat(status.hasSaved()).isTrue();
         assertThat(status.saves()).isOne();
@@ -70,6 +72,8 @@ class SnapshotStatusTest {
         pass(2);
         status.failed(START + 9);
         assertThat(status.hasFailed()).isTrue();
+        assertThat(status.isSaving()).as("the saver is still busy").isTrue();
+        status.ended();
         assertThat(status.isSaving()).isFalse();
         assertThat(status.saves()).isOne();
         assertThat(status.lastSaveSeconds()).isEqualTo(START + 1);

@@ -114,6 +114,8 @@ public final class SnapshotSaver implements Snapshots {
 
     private synchronized void end() {
         thread = null;
+        status.ended();
+        server.telemetry().logRewrites().ended();
         notifyAll();
         if (!requested.isEmpty()) {
             List<Consumer<@Nullable String>> all = List.copyOf(requested);

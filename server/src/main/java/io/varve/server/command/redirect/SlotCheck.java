@@ -59,6 +59,8 @@ public final class SlotCheck {
     private int slot;
     /** The slot that the command waits for while it is held, {@link SlotHolds#ALL} or {@link #NONE}. */
     private int awaited;
+    /** Whether the slot is another member's, and was held when it was looked at. */
+    private boolean isLeaving;
     private long firstAddress;
     private int firstLength;
     private boolean isImporting;
@@ -107,9 +109,12 @@ public final class SlotCheck {
                 && !isHeld();
     }
 
-    /** Whether the command that was checked last has to wait, because its slot is held. */
+    /**
+     * Whether the command that was checked last has to wait, because its slot is held. If this member does not own the
+     * slot, it stays so when the slot is released meanwhile: the check has not said where the command belongs.
+     */
     public boolean isHeld() {
-        return holds.isAny() && awaited != NONE && (awaited == SlotHolds.ALL || holds.isHeld(awaited));
+        return isLeaving || holds.isAny() && awaited != NONE && (awaited == SlotHolds.ALL || holds.isHeld(awaited));
     }
 
     /** The wait of the command that was checked last. It is checked and runs again afterwards. */
@@ -135,6 +140,7 @@ public final class SlotCheck {
         view = cluster.view();
         slot = NONE;
         awaited = NONE;
+        isLeaving = false;
         isImporting = false;
         isMigrating = false;
         hasSeveralKeys = false;
@@ -221,6 +227,7 @@ public final class SlotCheck {
         }
         if (!isChannel && holds.isHeld(slot)) {
             // Until its new owner knows that it is, too.
+            isLeaving = true;
             return null;
         }
         boolean writes = spec.isWrite() || executed != null && executed.writes();

@@ -14,6 +14,7 @@ import io.varve.server.VarveServer;
 import io.varve.server.command.ServerState;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.persistence.SnapshotFile;
+import io.varve.server.persistence.SnapshotStatus;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ServerExtension;
 import io.varve.testing.Polling;
@@ -360,6 +361,40 @@ class SnapshotTest {
             CompletableFuture<String> refused = new CompletableFuture<>();
             saver.request(refused::complete);
             assertThat(refused.join()).isEqualTo("the server is closing");
+        }
+    }
+
+    /** A client that waits for the end of a save, as INFO tells it, can begin the next one. */
+    @Test
+    void savesAreSeenUntilTheNextOneCanBegin() {
+        ServerConfig config = ServerExtension.config("maxmemory 64mb", "dir " + directory);
+        try (Cache cache = Cache.open(config.cacheConfig())) {
+            ServerState state = new ServerState(cache, config, config.cacheConfig().ticker(), _ -> {});
+            SnapshotSaver saver = new SnapshotSaver(state);
+            state.snapshots(saver);
+            state.logLifecycle(new LogControl(state));
+            SnapshotStatus save = state.telemetry().snapshots();
+            SnapshotStatus rewrite = state.telemetry().logRewrites();
+            CompletableFuture<Void> saved = new CompletableFuture<>();
+            CompletableFuture<Void> mayEnd = new CompletableFuture<>();
+            CompletableFuture<String> ended = new CompletableFuture<>();
+            assertThat(saver.start(true, () -> {
+                rewrite.begun(0);
+                rewrite.succeeded(1);
+                saved.complete(null);
+                mayEnd.join();
+            }, ended::complete)).isTrue();
+            saved.join();
+            assertThat(saver.start(_ -> {})).isFalse();
+            assertThat(save.saves()).isOne();
+            assertThat(save.isSaving()).isTrue();
+            assertThat(rewrite.isSaving()).isTrue();
+            mayEnd.complete(null);
+            assertThat(ended.join()).isNull();
+            assertThat(save.isSaving()).isFalse();
+            assertThat(rewrite.isSaving()).isFalse();
+            assertThat(saver.start(_ -> {})).isTrue();
+            saver.close();
         }
     }
 
