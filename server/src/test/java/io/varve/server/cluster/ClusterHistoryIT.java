@@ -38,6 +38,9 @@ class ClusterHistoryIT {
     private static final int KEYS = 4;
     private static final int MAX_BEFORE_MILLIS = 300;
     private static final int WRITES_AFTERWARDS = 3;
+    /** In one of so many runs in which slots migrate, the migrations are aborted and begun anew all the time. */
+    private static final int RUNS_PER_ABORTS = 2;
+    private static final int MAX_BEFORE_ABORT_MILLIS = 20;
 
     @TempDir
     Path folder;
@@ -71,16 +74,27 @@ class ClusterHistoryIT {
         List<InetSocketAddress> members = IntStream.range(0, cluster.memberCount()).mapToObj(cluster::member)
                 .map(member -> new InetSocketAddress(member.host(), member.port())).toList();
         boolean migrates = random.nextBoolean();
-        String title = "run " + run + ": " + fault + (migrates ? " while slots migrate" : "");
+        boolean aborts = migrates && random.nextInt(RUNS_PER_ABORTS) == 0;
+        String title = "run " + run + ": " + fault + (migrates ? " while slots migrate" : "")
+                + (aborts ? " and migrations are aborted" : "");
         KeyHistories histories = new KeyHistories(members, keys, random.nextLong());
         try (histories) {
             histories.start();
             await().atMost(WAIT).until(() -> histories.fewestWrites() > 0);
+            List<String> moving = keys.subList(0, 2);
+            Aborts endless = new Aborts(cluster, moving, random.nextLong());
             if (migrates) {
-                migrate(cluster, keys.subList(0, 2));
+                migrate(cluster, moving);
             }
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(random.nextInt(MAX_BEFORE_MILLIS)));
-            fault.happen(cluster, network, cluster.owner(keys.getFirst()), random);
+            if (aborts) {
+                endless.start();
+            }
+            try {
+                pause(random, MAX_BEFORE_MILLIS);
+                fault.happen(cluster, network, cluster.owner(keys.getFirst()), random);
+            } finally {
+                endless.stop();
+            }
             cluster.awaitServing();
             int before = histories.fewestWrites();
             await(title).atMost(WAIT).until(() -> histories.fewestWrites() >= before + WRITES_AFTERWARDS);
@@ -89,6 +103,10 @@ class ClusterHistoryIT {
         await(title).atMost(WAIT).until(histories::readAll);
         System.out.println("ClusterHistoryIT: " + title + ": " + histories);
         assertThat(histories.problems()).as(() -> title + "\n" + errors(cluster)).isEmpty();
+    }
+
+    private static void pause(Random random, int maxMillis) {
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(random.nextInt(maxMillis)));
     }
 
     private static String errors(ProcessCluster cluster) {
@@ -108,6 +126,51 @@ class ClusterHistoryIT {
             others.remove((Object) cluster.owner(key));
             cluster.change(new Command.BeginMigration(List.of(new SlotRange(slot, slot)),
                     cluster.id(others.getFirst())));
+        }
+    }
+
+    /** Aborts all migrations of a cluster, and begins those of some keys anew, until it is stopped. */
+    private static final class Aborts {
+        private final ProcessCluster cluster;
+        private final List<String> keys;
+        private final Random random;
+        private final Thread thread = Thread.ofPlatform().unstarted(this::run);
+        private volatile boolean stopped;
+
+        Aborts(ProcessCluster cluster, List<String> keys, long seed) {
+            this.cluster = cluster;
+            this.keys = keys;
+            random = new Random(seed);
+        }
+
+        void start() {
+            thread.start();
+        }
+
+        void stop() throws InterruptedException {
+            stopped = true;
+            thread.join();
+        }
+
+        private void run() {
+            int aborted = 0;
+            int failed = 0;
+            while (!stopped) {
+                pause(random, MAX_BEFORE_ABORT_MILLIS);
+                try {
+                    List<SlotRange> moving = cluster.map().migrations().keySet().stream()
+                            .map(slot -> new SlotRange(slot, slot)).toList();
+                    if (moving.isEmpty()) {
+                        migrate(cluster, keys);
+                    } else {
+                        cluster.change(new Command.AbortMigration(moving));
+                        aborted++;
+                    }
+                } catch (Exception refusedOrUnreachable) {
+                    failed++;
+                }
+            }
+            System.out.println("ClusterHistoryIT: " + aborted + " aborts, " + failed + " requests failed");
         }
     }
 }
