@@ -1,6 +1,7 @@
 package io.varve.server.clustering;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -9,6 +10,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
+import io.varve.cluster.map.HashSlot;
 import io.varve.server.keys.HeapKey;
 
 /**
@@ -45,6 +47,8 @@ public final class KeyCopies {
     private final LongSupplier clock;
     private final Map<String, Source> sources = new HashMap<>();
     private final Map<HeapKey, Copy> copies = new HashMap<>();
+    /** The slots that have had copies. Their keys may outlive the names here. */
+    private final BitSet slots = new BitSet();
     private volatile int count;
     private volatile Runnable onFirst = () -> {};
 
@@ -122,6 +126,7 @@ public final class KeyCopies {
         synchronized (this) {
             isFirst = copies.isEmpty();
             copies.put(key, new Copy(sourceId, clientId));
+            slots.set(HashSlot.of(key.bytes()));
             count = copies.size();
         }
         if (isFirst) {
@@ -186,6 +191,16 @@ public final class KeyCopies {
         synchronized (this) {
             return copies.containsKey(key);
         }
+    }
+
+    /** Whether the slot has had a copy since the start, so that a key may be left of it. */
+    public synchronized boolean hasHad(int slot) {
+        return slots.get(slot);
+    }
+
+    /** Whether this member has had any copy since the start. */
+    public synchronized boolean hasHadAny() {
+        return !slots.isEmpty();
     }
 
     /** The copies that are not served any more. */

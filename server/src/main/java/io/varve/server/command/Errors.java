@@ -20,6 +20,11 @@ public final class Errors {
             + " up: send fewer of them in one request";
     /** The data of an earlier run is being loaded. */
     public static final String LOADING = "LOADING Redis is loading the dataset in memory";
+    /** Writes to a replica. */
+    public static final String READ_ONLY = "READONLY You can't write against a read only replica.";
+    /** A client waited on a primary that becomes a replica. */
+    public static final String NOW_A_REPLICA = "UNBLOCKED force unblocked from blocking operation, instance state"
+            + " changed (master -> replica?)";
     /** For integers. */
     public static final String OVERFLOW = "ERR increment or decrement would overflow";
     /** For floats. */

@@ -10,8 +10,10 @@ import java.util.function.Consumer;
 
 import io.varve.flash.tier.FlashTier;
 import io.varve.memory.Cache;
+import io.varve.memory.CacheSession;
 import io.varve.memory.config.CacheConfig;
 import io.varve.memory.item.Ticker;
+import io.varve.memory.shard.ShardSet;
 import io.varve.server.acl.AccessControl;
 import io.varve.server.admin.LogLevel;
 import io.varve.server.blocking.BlockedClient;
@@ -20,6 +22,7 @@ import io.varve.server.clustering.ClusterOptions;
 import io.varve.server.clustering.ClusterState;
 import io.varve.server.command.session.Client;
 import io.varve.server.command.session.Clients;
+import io.varve.server.command.session.ParkedCommand;
 import io.varve.server.command.text.GlobPattern;
 import io.varve.server.config.ConfigException;
 import io.varve.server.config.ServerConfig;
@@ -291,13 +294,33 @@ public final class ServerState implements AutoCloseable {
         config(config.with("replicaof", primary), Set.of("replicaof"));
     }
 
-    /** Ends the waits of clients for keys: they would take elements, which a replica must not. */
+    /**
+     * Ends the waits of clients, as Redis does for a server that becomes a replica. Those for keys would take elements.
+     * Those of WAIT and WAITAOF would be confirmed by replicas of another history, or never.
+     */
     public void endBlockedClients() {
         for (Client client : lifecycle.clients().unordered()) {
             BlockedClient blocked = client.waitState().blockedClient();
+            ParkedCommand parked = client.waitState().parkedCommand();
             if (blocked != null) {
                 blockedKeys.end(blocked, BlockedClient.End.REPLICA);
+            } else if (parked != null && parked.isEndable()) {
+                parked.answer(reply -> reply.error(Errors.NOW_A_REPLICA));
             }
+        }
+    }
+
+    /**
+     * Waits until no command runs that has locked a shard before: a command that locks one later sees what was set
+     * before this call. The calling thread holds no shard.
+     */
+    public void awaitOlderCommands() {
+        CacheSession session = cache.newSession();
+        for (int i = 0; i < cache.shardCount(); i++) {
+            ShardSet one = new ShardSet(cache.shardCount());
+            one.add(i);
+            session.lock(one);
+            session.unlock(one);
         }
     }
 

@@ -56,10 +56,13 @@ final class Failover {
     private final ChangeStream changes;
     private final Ticker ticker;
     private final Handing handing;
+    private final Runnable olderCommands;
     private State state = State.NONE;
     private boolean aborted;
 
-    Failover(Replicas replicas, ChangeStream changes, Ticker ticker, Handing handing) {
+    /** @param olderCommands waits until no write runs that has begun before */
+    Failover(Replicas replicas, ChangeStream changes, Ticker ticker, Handing handing, Runnable olderCommands) {
+        this.olderCommands = olderCommands;
         this.replicas = replicas;
         this.changes = changes;
         this.ticker = ticker;
@@ -146,7 +149,7 @@ final class Failover {
     private @Nullable Replica awaitChanges(@Nullable Replica wanted, boolean force, long timeoutMillis)
             throws InterruptedException {
         long start = ticker.nanoTime();
-        // By the time of the answer, the commands have ended that were not held any more.
+        olderCommands.run();
         replicas.askHowFar();
         while (true) {
             long offset = changes.offset();

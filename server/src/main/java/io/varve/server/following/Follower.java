@@ -96,7 +96,7 @@ public final class Follower implements ReplicaRole {
                     public void cancel() {
                         disconnect();
                     }
-                });
+                }, server::awaitOlderCommands);
         // No client may write before it follows, and what it loads at the start is the primary's.
         ClusterState cluster = server.cluster();
         isReplica = !server.config().text("replicaof").isEmpty()
@@ -385,8 +385,7 @@ public final class Follower implements ReplicaRole {
                 thread = null;
                 return true;
             }
-            boolean isWhole = !mustLoad && !changes.hasStrayed() && !runner.isInTransaction();
-            replicas.endFollowing(isWhole);
+            boolean isWhole = replicas.endFollowing(!mustLoad && !runner.isInTransaction());
             server.cache().follow(null);
             isReplica = false;
             server.limitMemory();

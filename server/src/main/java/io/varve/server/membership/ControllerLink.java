@@ -259,11 +259,16 @@ public final class ControllerLink implements MemberState, AutoCloseable {
             return true;
         }
         String primary = Objects.requireNonNull(me.primaryId());
-        boolean losesWrites = !server.role().isReplica() && !handover.isSuccessor(primary);
+        boolean wasPrimary = !server.role().isReplica();
+        boolean losesWrites = wasPrimary && !handover.isSuccessor(primary);
         // From here on it accepts no write of a client. Only then it may follow.
         cluster.install(map);
         if (losesWrites) {
             disconnectWriters();
+        }
+        if (wasPrimary && cluster.copies().hasHadAny()) {
+            // The primary does not have these keys, so its stream would not delete them.
+            server.replicas().beginAnew();
         }
         if (!isRemoved) {
             follow(Objects.requireNonNull(map.member(primary)));

@@ -141,8 +141,10 @@ final class KeyCopier implements Runnable, AutoCloseable {
     }
 
     private void update() {
+        // First: a key is registered by a member that owns its slot then.
+        Set<HeapKey> registered = Set.copyOf(cluster.replicated().all().keySet());
         ClusterView view = cluster.view();
-        cluster.replicated().all().keySet().forEach(key -> {
+        registered.forEach(key -> {
             if (!view.me().isPrimary() || !view.isMe(view.owner(HashSlot.of(key.bytes())))) {
                 cluster.replicated().remove(key);
             }

@@ -2,6 +2,8 @@ package io.varve.server.migration;
 
 import java.io.IOException;
 import java.util.BitSet;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 import io.varve.cluster.map.Member;
@@ -57,6 +59,8 @@ final class SlotTransfer {
     private final CacheSession session;
     private final ShardSet shard;
     private final PendingKeys pending;
+    /** Keys that the receiver has pinned. */
+    private final Set<HeapKey> pinned = new HashSet<>();
     private long sentKeys;
     /** Of the map with which it began. */
     private final long epoch;
@@ -209,11 +213,21 @@ final class SlotTransfer {
         try {
             if (export.copy(name, () -> pending.take(key))) {
                 connection.restore(name, export);
+                pin(key, name);
             } else {
                 connection.delete(name);
+                pinned.remove(key);
             }
         } finally {
             export.release();
+        }
+    }
+
+    /** A value that replaces another one at the receiver has taken over its pin. */
+    private void pin(HeapKey key, byte[] name) throws IOException {
+        boolean isPinned = export.isPinned();
+        if (isPinned ? pinned.add(key) : pinned.remove(key)) {
+            connection.pin(name, isPinned);
         }
     }
 

@@ -177,12 +177,21 @@ final class TargetConnection implements AutoCloseable {
 
     /** Has a key deleted. */
     void delete(byte[] key) throws IOException {
+        ask("DEL", key);
+    }
+
+    /** Has a key pinned, or its pin ended. */
+    void pin(byte[] key, boolean isPinned) throws IOException {
+        ask(isPinned ? "VARVE.PIN" : "VARVE.UNPIN", key);
+    }
+
+    private void ask(String command, byte[] key) throws IOException {
         head('*', 1);
         argument("ASKING");
         expectReply(0);
         long before = written;
         head('*', 2);
-        argument("DEL");
+        argument(command);
         argument(key);
         expectReply(written - before);
     }

@@ -157,14 +157,13 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
     private void sendServedReply(Client ending) {
         ServedReply served = server.lifecycle().endWait(ending);
         if (served != null && ending.replyMode() == Client.ReplyMode.ON) {
-            ReplyWriter reply = new ReplyWriter(buffers, server.argumentMemory());
-            try {
+            ending.servedUnderLease(true);
+            try (ReplyWriter reply = new ReplyWriter(buffers, server.argumentMemory())) {
                 served.writeTo(reply);
                 out().write(reply);
             } catch (NoBufferException none) {
                 logUnexpected(none);
             }
-            reply.close();
         } else if (served != null) {
             served.release();
         }

@@ -284,12 +284,17 @@ public final class ChangeStream implements AutoCloseable {
         strayed = false;
     }
 
-    /** Ends {@link #beginRelay}: this server's own changes follow. */
-    public synchronized void endRelay() {
+    /**
+     * Ends {@link #beginRelay}: this server's own changes follow.
+     *
+     * @return whether any has {@linkplain #hasStrayed strayed}
+     */
+    public synchronized boolean endRelay() {
         relay = null;
         database = NO_DATABASE;
         timeMillis = NO_TIME;
         turn();
+        return strayed;
     }
 
     private void turn() {

@@ -287,22 +287,24 @@ public final class Replicas implements AutoCloseable {
     /**
      * This server decides about its data again, under a new ID.
      *
-     * @param isWhole whether the data is the state at the offset of the history, so that other replicas can continue
+     * @param isWhole whether the data is the state at the offset of the history, unless changes have strayed
+     * @return whether it is that state, so that other replicas can continue
      */
-    public synchronized void endFollowing(boolean isWhole) {
+    public synchronized boolean endFollowing(boolean isWhole) {
         if (!following) {
-            return;
+            return isWhole;
         }
         following = false;
         broken = false;
-        changes.endRelay();
+        boolean canContinue = !changes.endRelay() && isWhole;
         emptySinceMillis = nowMillis();
-        if (isWhole) {
+        if (canContinue) {
             history.rename(null, offset() + 1);
             replicas.forEach(Replica::end);
         } else {
             beginAnew();
         }
+        return canContinue;
     }
 
     /** As in Redis, a replica always has a backlog: it may become the primary. */

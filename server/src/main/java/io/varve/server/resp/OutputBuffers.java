@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * {@link #mark} and {@link #rollback} undo the output of a command. It is the base of {@link ReplyWriter} rather than a
  * part of it, so that the position is a field of the object that writes.
  */
-abstract sealed class OutputBuffers permits ReplyWriter {
+abstract sealed class OutputBuffers implements AutoCloseable permits ReplyWriter {
     static final int CHUNK_BYTES = 16 << 10;
     /** A long reply uses larger chunks, of this fraction of its size, so that their number stays small. */
     private static final int CHUNK_PART = 16;
@@ -129,6 +129,7 @@ abstract sealed class OutputBuffers permits ReplyWriter {
     }
 
     /** Releases all output that was not taken, and the reused buffer. */
+    @Override
     public final void close() {
         first.close();
         dropBuffer();

@@ -182,6 +182,45 @@ class ClusterHandoverIT {
         }
     }
 
+    private static String read(int port, String key) throws IOException {
+        try (RawClient client = new RawClient(port)) {
+            client.call("READONLY");
+            return client.call("GET", key).text();
+        }
+    }
+
+    private static void awaitCopies(int port, int count) {
+        await().atMost(WAIT).until(() -> call(port, "CLUSTER", "INFO").lines()
+                .anyMatch(("cluster_copies_held:" + count)::equals));
+    }
+
+    /** Log and replicas have no copies: the new primary receives them from their owner. */
+    @Test
+    void primaryThatHoldsCopiesOfAHotKey_forgetsThemAsAReplica() throws Exception {
+        try (ProcessCluster cluster = ProcessCluster.start(folder, 1, 2, 1)) {
+            cluster.awaitServing();
+            String hot = keyOf(0);
+            // Members may have changed their roles on a slow machine.
+            int first = cluster.owner(hot);
+            int second = cluster.primaries().stream().filter(primary -> primary != first).findFirst().orElseThrow();
+            int owner = cluster.member(first).port();
+            int holder = cluster.member(second).port();
+            int successor = cluster.member(cluster.replicaOf(second)).port();
+            assertThat(call(owner, "SET", hot, "old")).isEqualTo("+OK");
+            assertThat(call(owner, "VARVE.REPLICATE", hot, "1")).isEqualTo(":1");
+            awaitCopies(holder, 1);
+            await().atMost(WAIT).until(() -> read(holder, hot).equals("old"));
+            assertThat(call(successor, "DBSIZE")).isEqualTo(":0");
+            failOver(successor);
+            awaitCopies(holder, 0);
+            await().atMost(WAIT).until(() -> call(holder, "DBSIZE").equals(":0"));
+            await().atMost(WAIT).until(() -> read(successor, hot).equals("old"));
+            assertThat(call(owner, "SET", hot, "new")).isEqualTo("+OK");
+            await().atMost(WAIT).until(() -> read(successor, hot).equals("new"));
+            assertThat(read(holder, hot)).startsWith("MOVED ").endsWith(":" + owner);
+        }
+    }
+
     @Test
     void shutdownNow_handsNothingOver() throws Exception {
         try (ProcessCluster cluster = ProcessCluster.start(folder, 1, 1, 1)) {

@@ -198,6 +198,46 @@ class SlotMigrationTest {
         }
     }
 
+    private static List<String> pinned(ControlledCluster cluster, int member, String... keys) throws IOException {
+        List<String> pinned = new ArrayList<>();
+        try (RawClient client = new RawClient(cluster.port(member))) {
+            for (String key : keys) {
+                if (client.call("DEBUG", "OBJECT", key).text().contains(" pinned:1")) {
+                    pinned.add(key);
+                }
+            }
+        }
+        return pinned;
+    }
+
+    /** Also beyond the receiver's bound: a rebalance must not end what an operator was promised. */
+    @Test
+    void pinsMoveWithTheirKeys() throws IOException {
+        try (ControlledCluster cluster = start("enable-debug-command yes");
+                RawClient client = new RawClient(cluster.port(0))) {
+            assertThat(cluster.call(1, "CONFIG", "SET", "pin-max-bytes", "0").text()).isEqualTo("OK");
+            client.setKeys("{b}", 1000, "value");
+            assertThat(client.call("VARVE.PIN", "{b}1", "{b}2", "{b}3", "{b}4").integer()).isEqualTo(4);
+            client.call("CONFIG", "SET", "cluster-migration-max-bytes-per-second", "20000");
+            cluster.beginMigration(SLOT_ONLY, 1);
+            await().atMost(WITHIN).until(() -> cluster.keys(1) > 10);
+            // They were copied already, or will be.
+            for (int i = 2; i < 1000; i++) {
+                client.call("DEL", "{b}" + i);
+                client.call("SET", "{b}" + i, "again");
+            }
+            client.call("RENAME", "{b}1", "{b}5");
+            client.call("SET", "{b}1", "not pinned");
+            assertThat(client.call("VARVE.PIN", "{b}6").text()).startsWith("TRYAGAIN ");
+            assertThat(client.call("VARVE.UNPIN", "{b}5").text()).startsWith("TRYAGAIN ");
+            client.call("CONFIG", "SET", "cluster-migration-max-bytes-per-second", "0");
+            awaitOwner(cluster, SLOT, 1);
+            assertThat(pinned(cluster, 1, "{b}1", "{b}2", "{b}3", "{b}4", "{b}5", "{b}6")).containsExactly("{b}5");
+            assertThat(cluster.call(1, "VARVE.PIN", "{b}6").text()).startsWith("ERR pinned keys would take more");
+            assertThat(cluster.call(1, "VARVE.UNPIN", "{b}5").integer()).isOne();
+        }
+    }
+
     @Test
     void keysThatExpireMeanwhile_areGone() throws IOException {
         try (ControlledCluster cluster = start("cluster-migration-max-bytes-per-second 20000");

@@ -12,6 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.varve.memory.Cache;
+import io.varve.memory.CacheSession;
+import io.varve.memory.shard.ShardSet;
 import io.varve.server.VarveServer;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.persistence.ReplayClock;
@@ -438,6 +440,58 @@ class FollowerTest {
         assertThat(digest(client)).isEqualTo(digest(primary));
         assertThat(primary.infoLong("sync_full")).isOne();
         assertThat(primary.infoLong("sync_partial_ok")).isOne();
+    }
+
+    /** Replicas of another history could confirm it later, or nobody ever. */
+    @Test
+    void waitsOfAPrimaryThatBecomesAReplica_end() throws IOException {
+        RawClient second = servers.connect(primaryServer);
+        RawClient admin = servers.connect(primaryServer);
+        for (RawClient waiting : List.of(primary, second)) {
+            waiting.command("SET", "key", "value");
+        }
+        primary.queue("WAIT", "5", "0");
+        primary.flush();
+        second.queue("WAITAOF", "0", "5", "0");
+        second.flush();
+        while (admin.infoLong("blocked_clients") < 2) {
+            Polling.pause();
+        }
+        assertThat(admin.command("REPLICAOF", "127.0.0.1", Integer.toString(replicaServer.port()))).isEqualTo(OK);
+        for (RawClient waiting : List.of(primary, second)) {
+            assertThat(waiting.read().text()).startsWith("UNBLOCKED ");
+        }
+    }
+
+    private static boolean isWaiting(String thread, String method) {
+        return Thread.getAllStackTraces().entrySet().stream().anyMatch(entry -> entry.getKey().getName().equals(thread)
+                && List.of(entry.getValue()).stream().anyMatch(frame -> frame.getMethodName().equals(method)));
+    }
+
+    /** It may have been let through before writes were held: the replica has not received it yet. */
+    @Test
+    void failover_waitsForAWriteThatRuns() throws IOException {
+        ServerConfig config = config("held");
+        Cache cache = Cache.open(config.cacheConfig());
+        try (VarveServer held = VarveServer.start(config, cache); RawClient client = new RawClient(held.port())) {
+            follow(replica, held);
+            CacheSession session = cache.newSession();
+            ShardSet shard = new ShardSet(cache.shardCount());
+            shard.add(0);
+            session.lock(shard);
+            try {
+                assertThat(client.command("FAILOVER")).isEqualTo(OK);
+                while (!isWaiting("varve-failover", "awaitOlderCommands")) {
+                    Polling.pause();
+                }
+                assertThat(replica.info("role")).isEqualTo("slave");
+            } finally {
+                session.unlock(shard);
+            }
+            while (!client.info("role").equals("slave")) {
+                Polling.pause();
+            }
+        }
     }
 
     @Test

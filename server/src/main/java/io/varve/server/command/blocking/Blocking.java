@@ -37,8 +37,6 @@ public final class Blocking {
 
     private static final long NO_NUMBER = -1;
     private static final long NEGATIVE = -2;
-    private static final String NOW_A_REPLICA = "UNBLOCKED force unblocked from blocking operation, instance state"
-            + " changed (master -> replica?)";
     private static final String UNBLOCKED = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
     /** Heap bytes of a blocked client, here and with its connection, and of each of its keys beside the key's bytes. */
     private static final long BLOCKED_CLIENT_BYTES = 2 << 10;
@@ -250,7 +248,7 @@ public final class Blocking {
             }
             case TIMEOUT -> replyTimeout(reply);
             case ERROR -> reply.error(UNBLOCKED);
-            case REPLICA -> reply.error(NOW_A_REPLICA);
+            case REPLICA -> reply.error(Errors.NOW_A_REPLICA);
         }
     }
 

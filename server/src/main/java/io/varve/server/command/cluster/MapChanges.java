@@ -1,8 +1,6 @@
 package io.varve.server.command.cluster;
 
 import io.varve.cluster.map.HashSlot;
-import io.varve.memory.CacheSession;
-import io.varve.memory.shard.ShardSet;
 import io.varve.server.clustering.ClusterListener;
 import io.varve.server.clustering.ClusterState;
 import io.varve.server.clustering.ClusterView;
@@ -44,14 +42,7 @@ public final class MapChanges implements ClusterListener {
     /** Locks each shard once: commands check the view under these locks. */
     @Override
     public void awaitOlderCommands() {
-        CacheSession session = server.cache().newSession();
-        int shards = server.cache().shardCount();
-        for (int i = 0; i < shards; i++) {
-            ShardSet one = new ShardSet(shards);
-            one.add(i);
-            session.lock(one);
-            session.unlock(one);
-        }
+        server.awaitOlderCommands();
         // Clients that began to wait meanwhile.
         rerunWaiting(cluster.view());
     }

@@ -231,7 +231,7 @@ final class SlotChanges {
             context.reply().error("ERR This member does not import hash slot " + slot + " from " + sourceId);
         } else if (cluster.imports().begin(slot, sourceId, generation, context.longValue(), context.client().id())) {
             cluster.awaitOlderCommands();
-            if (cluster.imports().takeEmpty(slot) && cluster.copies().count() == 0) {
+            if (cluster.imports().takeEmpty(slot) && !cluster.copies().hasHad(slot)) {
                 context.reply().simple("EMPTY");
             } else {
                 context.reply().ok();

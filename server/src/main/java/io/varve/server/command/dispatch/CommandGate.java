@@ -21,7 +21,6 @@ final class CommandGate {
     private static final String SNAPSHOT_FAILED = "MISCONF The last snapshot could not be saved, so writes are refused"
             + " (stop-writes-on-bgsave-error yes). The server's log says why";
 
-    private static final String READ_ONLY = "READONLY You can't write against a read only replica.";
     private static final String PRIMARY_DOWN = "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set"
             + " to 'no'.";
     private static final String NO_REPLICAS = "NOREPLICAS Not enough good replicas to write.";
@@ -70,7 +69,7 @@ final class CommandGate {
             return SNAPSHOT_FAILED;
         }
         if (server.role().isReplica()) {
-            return server.config().bool("replica-read-only") ? READ_ONLY : null;
+            return server.config().bool("replica-read-only") ? Errors.READ_ONLY : null;
         }
         return server.replicas().isWritable() ? null : NO_REPLICAS;
     }

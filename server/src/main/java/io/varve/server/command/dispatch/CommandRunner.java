@@ -116,12 +116,7 @@ final class CommandRunner {
      */
     Outcome run(Batch batch, int command, CommandSpec spec, Client client, ReplyWriter reply, long mark) {
         if (changes.holdsWrites() && (spec.isWrite() || writesInTransaction(spec, client))) {
-            // The disk is slower than the writes, or another server becomes the primary.
-            ParkedCommand wait = ParkedCommand.hidden();
-            Runnable resume = wait::resume;
-            wait.onFinish(() -> changes.cancel(resume));
-            changes.whenOpen(resume);
-            return retryAfter(wait);
+            return retryAfter(HeldWrites.await(changes));
         }
         if (slots != null && slots.isHeld()) {
             return retryAfter(slots.awaitRelease());
@@ -353,6 +348,10 @@ final class CommandRunner {
                 context.retryAfter(slots.awaitRelease());
                 return;
             }
+        }
+        if (changes.holdsWrites() && context.spec().isWrite()) {
+            context.retryAfter(HeldWrites.await(changes));
+            return;
         }
         int first = batch.firstKey(command);
         int keys = batch.keyCount(command);

@@ -180,6 +180,9 @@ final class TransactionRunner implements Transactions {
         } else if (slots != null && slots.isHeld()) {
             exec.retryAfter(slots.awaitRelease());
             return false;
+        } else if (queued.writes() && server.changes().holdsWrites()) {
+            exec.retryAfter(HeldWrites.await(server.changes()));
+            return false;
         } else if (exec.client().watch().isBroken(session.now())) {
             exec.reply().nilArray();
         } else if (serves) {

@@ -34,6 +34,7 @@ public final class KeyExport implements AutoCloseable {
     private final Item item = new Item();
     private int length;
     private long expireAtMillis;
+    private boolean isPinned;
 
     public KeyExport(ServerState server) {
         this.server = server;
@@ -79,6 +80,7 @@ public final class KeyExport implements AutoCloseable {
                 return false;
             }
             expireAtMillis = item.expireAtMillis() == Item.NEVER ? 0 : item.expireAtMillis();
+            isPinned = session.isPinned(item);
             shard.clear();
             shard.add(key.shard());
             session.note(shard, counters);
@@ -106,6 +108,11 @@ public final class KeyExport implements AutoCloseable {
     /** When the last key expires, in milliseconds since the epoch; 0: never. */
     public long expireAtMillis() {
         return expireAtMillis;
+    }
+
+    /** Whether the last key was pinned. The payload does not say it. */
+    public boolean isPinned() {
+        return isPinned;
     }
 
     /** Frees the payload. */

@@ -13,6 +13,7 @@ import io.varve.server.clustering.ClusterView;
 import io.varve.server.clustering.KeyCopies;
 import io.varve.server.clustering.NodesText;
 import io.varve.server.clustering.SlotHolds;
+import io.varve.server.command.Errors;
 import io.varve.server.command.batch.Batch;
 import io.varve.server.command.session.Client;
 import io.varve.server.command.session.ParkedCommand;
@@ -179,6 +180,10 @@ public final class SlotCheck {
     private @Nullable String refusalOfFlush() {
         if (!view.isLeased()) {
             return DOWN;
+        }
+        if (cluster.isControlled() && !view.me().isPrimary()) {
+            // The map changes before this server begins to follow.
+            return Errors.READ_ONLY;
         }
         return cluster.isControlled() && !view.importing().isEmpty() ? IMPORTING : null;
     }

@@ -4,6 +4,7 @@ import java.util.BitSet;
 
 import io.varve.memory.CacheSession;
 import io.varve.memory.item.Item;
+import io.varve.server.clustering.ClusterState;
 import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
@@ -13,6 +14,8 @@ import static io.varve.server.command.spec.CommandFlag.WRITE;
 
 /** VARVE.PIN and VARVE.UNPIN: keys that are never evicted. Immutable: static handlers. */
 public final class PinCommands {
+    private static final String MOVING = "TRYAGAIN The hash slot moves: its keys are pinned and unpinned before or after";
+
     private PinCommands() {}
 
     /** Adds this family's commands. */
@@ -30,12 +33,13 @@ public final class PinCommands {
 
     /** Pins all keys that exist, or none if there is an error. */
     private static void pin(CommandContext context) {
+        if (isMoving(context)) {
+            context.reply().error(MOVING);
+            return;
+        }
         CacheSession session = context.session();
         Item item = context.item();
-        // What has happened on the primary, or before a restart, happens again.
-        long maxBytes = context.client().connection().isReplay()
-                ? Long.MAX_VALUE
-                : context.server().config().pinMaxBytes();
+        long maxBytes = isRepeated(context) ? Long.MAX_VALUE : context.server().config().pinMaxBytes();
         BitSet changed = new BitSet();
         int pinned = 0;
         for (int i = 0; i < context.keyCount(); i++) {
@@ -56,6 +60,20 @@ public final class PinCommands {
         context.reply().integer(pinned);
     }
 
+    /** Whether keys were pinned before: on the primary, before a restart, or by the member that their slot comes from. */
+    private static boolean isRepeated(CommandContext context) {
+        ClusterState cluster = context.server().cluster();
+        return context.client().connection().isReplay()
+                || cluster != null && cluster.isControlled() && context.client().isAsking();
+    }
+
+    /** Whether the keys are being copied to another member, which is told of no pin that comes after the copy. */
+    private static boolean isMoving(CommandContext context) {
+        ClusterState cluster = context.server().cluster();
+        return cluster != null && cluster.isControlled() && !context.client().connection().isReplay()
+                && cluster.view().migrating().containsKey(context.keyAt(0).slot());
+    }
+
     private static void undo(CommandContext context, BitSet pinned) {
         for (int i = pinned.nextSetBit(0); i >= 0; i = pinned.nextSetBit(i + 1)) {
             if (context.session().peek(context.keyAt(i), context.item())) {
@@ -65,6 +83,10 @@ public final class PinCommands {
     }
 
     private static void unpin(CommandContext context) {
+        if (isMoving(context)) {
+            context.reply().error(MOVING);
+            return;
+        }
         int unpinned = 0;
         for (int i = 0; i < context.keyCount(); i++) {
             if (context.session().peek(context.keyAt(i), context.item())
