@@ -546,7 +546,11 @@ class FollowerTest {
             Polling.pause();
         }
         assertThat(replica.call("GET", "key").text()).isEqualTo("value");
-        replica.command("CONFIG", "SET", "replica-serve-stale-data", "no");
+        replica.command("MULTI");
+        replica.command("GET", "key");
+        RawClient admin = servers.connect(replicaServer);
+        admin.command("CONFIG", "SET", "replica-serve-stale-data", "no");
+        assertThat(replica.command("EXEC")).startsWith("-EXECABORT").contains("MASTERDOWN");
         assertThat(replica.command("GET", "key")).startsWith("-MASTERDOWN Link with MASTER is down");
         assertThat(replica.command("PING")).startsWith("-MASTERDOWN");
         assertThat(replica.command("REPLICAOF", "NO", "ONE")).isEqualTo(OK);

@@ -1,5 +1,8 @@
 package io.varve.server.command.dispatch;
 
+import java.util.Objects;
+import java.util.function.Predicate;
+
 import io.varve.memory.CacheSession;
 import io.varve.server.command.Errors;
 import io.varve.server.command.ServerState;
@@ -153,10 +156,12 @@ final class CommandGate {
         if (denied == null && slots != null) {
             denied = slots.refusal(batch, command, spec, client, TransactionRunner.executed(spec, client));
         }
-        if (denied == null && isRefusedForLoad(client) && !mayRunDuringLoad(spec)) {
+        if (denied == null && isRefusedForLoad(client)
+                && !mayRunDuringLoad(spec, TransactionRunner.executed(spec, client))) {
             denied = Errors.LOADING;
         }
-        if (denied == null && isRefusedForAge(client) && !spec.has(CommandFlag.STALE)) {
+        if (denied == null && isRefusedForAge(client)
+                && !all(spec, TransactionRunner.executed(spec, client), one -> one.has(CommandFlag.STALE))) {
             denied = PRIMARY_DOWN;
         }
         if (denied == null) {
@@ -171,9 +176,23 @@ final class CommandGate {
         return monitored && MonitorFeed.isKeptFrom(client, spec) ? MonitorFeed.NOT_FOR_MONITORS : null;
     }
 
-    /** DEBUG, unlike in Redis, not: its subcommands would find a part of the data, or load it twice. */
-    private static boolean mayRunDuringLoad(CommandSpec spec) {
-        return spec.has(CommandFlag.LOADING) && !spec.has(CommandTrait.DEBUG_ONLY);
+    /**
+     * DEBUG, unlike in Redis, not: its subcommands would find a part of the data, or load it twice.
+     *
+     * @param executed the transaction that the command runs; null if it is not EXEC
+     */
+    static boolean mayRunDuringLoad(CommandSpec spec, @Nullable Transaction executed) {
+        return all(spec, executed, one -> one.has(CommandFlag.LOADING) && !one.has(CommandTrait.DEBUG_ONLY));
+    }
+
+    /** Whether something holds for a command, and for all that it executes. */
+    private static boolean all(CommandSpec spec, @Nullable Transaction executed, Predicate<CommandSpec> test) {
+        boolean holds = test.test(spec);
+        int count = executed == null ? 0 : executed.batch().commandCount();
+        for (int i = 0; i < count && holds; i++) {
+            holds = test.test(Objects.requireNonNull(executed.batch().spec(i)));
+        }
+        return holds;
     }
 
     /** The transactions of a log that is loaded may have run without flash. */

@@ -125,6 +125,7 @@ final class CommandRunner {
                 && (batch.keyCount(command) > 0 || spec.isWrite() || spec.name().equals("exec"))) {
             client.servedUnderLease(true);
         }
+        boolean wasLoading = server.load().isLoading();
         long errors = reply.errors();
         long written = reply.pendingBytes();
         if (keyFetcher == null) {
@@ -136,6 +137,9 @@ final class CommandRunner {
         // A command that runs again has written nothing. Errors of an earlier attempt do not count, they were rolled
         // back.
         if (wait == null || (wait.replies() ? reply.errors() != errors : reply.pendingBytes() != written)) {
+            if (!wasLoading && server.load().isLoading()) {
+                refuseDuringLoad(spec, client, reply, mark);
+            }
             return Outcome.COMPLETED;
         }
         parked = wait;
@@ -144,6 +148,16 @@ final class CommandRunner {
             batch.flashLookups().endCommand();
         }
         return wait.replies() ? Outcome.PARKED : Outcome.RETRY;
+    }
+
+    /** A load has begun while the command ran: keys were missing, perhaps, that were there before and will be. */
+    private static void refuseDuringLoad(CommandSpec spec, Client client, ReplyWriter reply, long mark) {
+        // The transaction of EXEC has ended, and may have read anything.
+        boolean mayRead = spec.name().equals("exec") || !CommandGate.mayRunDuringLoad(spec, null);
+        if (mayRead && !client.connection().isReplay()) {
+            reply.rollback(mark);
+            Refusal.reply(client, spec, reply, Errors.LOADING);
+        }
     }
 
     private static boolean writesInTransaction(CommandSpec spec, Client client) {
