@@ -38,6 +38,14 @@ public enum EvictionPolicy {
         return this == ALLKEYS_PENALTY || this == ALLKEYS_HYPERBOLIC;
     }
 
+    /** Whether the policy uses when, or how often, an item was accessed. */
+    public boolean usesAccesses() {
+        return switch (this) {
+            case ALLKEYS_LRU, ALLKEYS_LFU, ALLKEYS_PENALTY, ALLKEYS_HYPERBOLIC, VOLATILE_LRU, VOLATILE_LFU -> true;
+            case NOEVICTION, ALLKEYS_RANDOM, VOLATILE_RANDOM, VOLATILE_TTL -> false;
+        };
+    }
+
     /** Whether the 24 access bits of an item's header hold a frequency (and minutes) rather than a clock. */
     public boolean countsFrequency() {
         return this == ALLKEYS_LFU || this == VOLATILE_LFU;

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 
 import io.varve.memory.CacheSession;
 import io.varve.memory.PointInTimeScan;
+import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemCapture;
 import io.varve.memory.item.ItemType;
@@ -39,6 +40,8 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
     private final CacheSession session;
     private final CommandContext context;
     private final PayloadWriter writer;
+    /** Whether entries have the last access of their keys: as in Redis, only if the policy uses it. */
+    private final boolean hasAccesses;
     private final ShardSet shard;
     private final HitMissSnapshot counters;
     private NativeMemory owner = new NativeMemory();
@@ -69,6 +72,8 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
                 new ChangeRecorder(server.changes(), session));
         writer = new PayloadWriter(this::require, pending::append);
         writer.compresses(server.config().bool("rdbcompression"));
+        hasAccesses = EvictionPolicy.ofRedisName(server.config().text("maxmemory-policy"))
+                .orElseThrow().usesAccesses();
         shard = new ShardSet(server.cache().shardCount());
         counters = new HitMissSnapshot(server.cache().shardCount());
     }
@@ -183,12 +188,17 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
 
     /** Reads since the start of the scan have renewed access clocks, which are compared with the present time. */
     private void writeKey(CacheSession of, Item item) {
-        of.now(server.ticker().wallMillis());
-        long idleMillis = of.idleMillis(item);
-        int frequency = of.frequency(item);
-        of.now(startMillis);
-        writer.entry(item.keyAddress(), item.keyLength(), item.expireAtMillis(),
-                idleMillis < 0 ? -1 : idleMillis / MILLIS_PER_SECOND, frequency, of.isPinned(item));
+        long idleSeconds = -1;
+        int frequency = -1;
+        if (hasAccesses) {
+            of.now(server.ticker().wallMillis());
+            long idleMillis = of.idleMillis(item);
+            idleSeconds = idleMillis < 0 ? -1 : idleMillis / MILLIS_PER_SECOND;
+            frequency = of.frequency(item);
+            of.now(startMillis);
+        }
+        writer.entry(item.keyAddress(), item.keyLength(), item.expireAtMillis(), idleSeconds, frequency,
+                of.isPinned(item));
     }
 
     /** Encodes the end of the file. */

@@ -14,6 +14,7 @@ import io.varve.server.persistence.SnapshotFile;
 import io.varve.server.persistence.SnapshotStatus;
 import io.varve.server.persistence.Snapshots;
 import io.varve.server.system.FailureReason;
+import io.varve.server.system.TimeSlice;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -98,6 +99,9 @@ public final class SnapshotSaver implements Snapshots {
     }
 
     private void run(boolean saves, Task then, Consumer<@Nullable String> onEnd) {
+        // An event loop that finds a shard locked may wait for this thread, as for maintenance (decision 12).
+        LOG.debug("The system accepted the time slice of the snapshot thread: {}",
+                new TimeSlice(server.config().number("io-thread-slice-us")).apply());
         String failure = null;
         try {
             if (saves) {

@@ -22,6 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static io.varve.server.rdb.Payloads.length;
 import static io.varve.server.rdb.Payloads.listpack;
@@ -361,6 +363,25 @@ class SnapshotTest {
             CompletableFuture<String> refused = new CompletableFuture<>();
             saver.request(refused::complete);
             assertThat(refused.join()).isEqualTo("the server is closing");
+        }
+    }
+
+    /** As in Redis. */
+    @ParameterizedTest
+    @CsvSource({"allkeys-lru,true", "volatile-lru,true", "allkeys-penalty,true", "noeviction,false",
+            "allkeys-random,false", "volatile-ttl,false"})
+    void lastAccesses_areKept_ifThePolicyUsesThem(String policy, boolean isKept) throws IOException {
+        try (VarveServer server = start("maxmemory-policy " + policy);
+                RawClient client = new RawClient(server.port())) {
+            client.command("SET", "key", "value");
+            String payload = client.call("DUMP", "key").text();
+            assertThat(client.call("RESTORE", "idle", "0", payload, "IDLETIME", "5000").text()).isEqualTo("OK");
+            assertThat(client.call("OBJECT", "IDLETIME", "idle").integer()).isBetween(4_900L, 5_100L);
+            assertThat(client.command("SAVE")).isEqualTo("+OK\r\n");
+        }
+        try (VarveServer server = start("maxmemory-policy " + policy);
+                RawClient client = new RawClient(server.port())) {
+            assertThat(client.call("OBJECT", "IDLETIME", "idle").integer() > 4_900).isEqualTo(isKept);
         }
     }
 
