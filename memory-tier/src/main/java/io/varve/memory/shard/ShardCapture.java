@@ -53,8 +53,12 @@ public final class ShardCapture {
     private final Item item = new Item();
     private final Key key = new Key();
     private long[] locations = new long[FIRST_LOCATIONS];
+    /** Of the keys at the locations. */
+    private long[] hashes = new long[FIRST_LOCATIONS];
     private int count;
     private int physical;
+    /** The sum of what was read ahead. */
+    private long touched;
 
     /** @param nowMillis the moment of the scan */
     ShardCapture(ShardItems items, ShardContext context, ItemCapture target, long nowMillis) {
@@ -148,12 +152,26 @@ public final class ShardCapture {
         Index index = items.index(of);
         long cursor = cell;
         do {
-            cursor = index.scan(cursor, location -> {
-                if (KeyHash.home(items.verifier().hashOf(location), left.mask) == cell) {
-                    add(location);
-                }
-            });
+            cursor = index.scan(cursor, this::add);
         } while (cursor != 0 && (cursor & left.mask) == cell);
+        // So that the cache misses of the items overlap.
+        for (int i = 0; i < count; i++) {
+            touched += items.verifier().touch(locations[i]);
+        }
+        keep(left, cell);
+    }
+
+    /** Of the collected items, keeps those of a cell. */
+    private void keep(Cells left, long cell) {
+        int kept = 0;
+        for (int i = 0; i < count; i++) {
+            long hash = items.verifier().hashOf(locations[i]);
+            if (KeyHash.home(hash, left.mask) == cell) {
+                locations[kept] = locations[i];
+                hashes[kept++] = hash;
+            }
+        }
+        count = kept;
     }
 
     private void capture(int of, Cells left) {
@@ -162,8 +180,7 @@ public final class ShardCapture {
             long address = items.address(locations[i]);
             if (!items.timed().isDueForRemoval(address, nowMillis)) {
                 items.bind(item, locations[i], address);
-                key.bind(item.keyAddress(), item.keyLength(), items.verifier().hashOf(locations[i]), items.number(),
-                        logical);
+                key.bind(item.keyAddress(), item.keyLength(), hashes[i], items.number(), logical);
                 target.capture(left.database, key, item);
             }
         }
@@ -172,6 +189,7 @@ public final class ShardCapture {
     private void add(long location) {
         if (count == locations.length) {
             locations = Arrays.copyOf(locations, 2 * count);
+            hashes = new long[locations.length];
         }
         locations[count++] = location;
     }
