@@ -11,6 +11,9 @@ public interface Snapshots extends AutoCloseable {
     /** A task that runs in place of a save. */
     @FunctionalInterface
     interface Task {
+        /** It is going to run, on a thread of its own. The calling thread is the one that starts it. */
+        default void begins() {}
+
         /** @throws Exception if it fails; the message is for clients */
         void run() throws Exception;
     }

@@ -153,7 +153,7 @@ public final class LogControl implements LogLifecycle {
         if (status.isSaving()) {
             return Result.RUNNING;
         }
-        if (server.snapshots().start(false, this::writeBase, _ -> {})) {
+        if (server.snapshots().start(false, new Rewrite(), _ -> {})) {
             return Result.STARTED;
         }
         log.rewriteScheduled(true);
@@ -218,6 +218,19 @@ public final class LogControl implements LogLifecycle {
         }
         server.replicas().beginAnew();
         complete();
+    }
+
+    /** A rewrite by itself, not as a part of another task. */
+    private final class Rewrite implements Snapshots.Task {
+        @Override
+        public void begins() {
+            status.begun(0);
+        }
+
+        @Override
+        public void run() throws IOException {
+            writeBase();
+        }
     }
 
     private void writeBase() throws IOException {

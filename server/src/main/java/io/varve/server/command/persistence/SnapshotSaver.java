@@ -76,10 +76,16 @@ public final class SnapshotSaver implements Snapshots {
             return false;
         }
         Thread begun = Thread.ofPlatform().name("varve-snapshot").daemon().unstarted(() -> run(saves, then, onEnd));
+        // A client that asks right after the reply is told that it runs.
+        if (saves) {
+            status.begun(server.telemetry().changes());
+        }
+        then.begins();
         try {
             begun.start();
         } catch (OutOfMemoryError noThread) {
             LOG.error("No snapshot can be saved: the system has no thread for it", noThread);
+            ended();
             return false;
         }
         thread = begun;
@@ -118,8 +124,7 @@ public final class SnapshotSaver implements Snapshots {
 
     private synchronized void end() {
         thread = null;
-        status.ended();
-        server.telemetry().logRewrites().ended();
+        ended();
         notifyAll();
         if (!requested.isEmpty()) {
             List<Consumer<@Nullable String>> all = List.copyOf(requested);
@@ -130,10 +135,14 @@ public final class SnapshotSaver implements Snapshots {
         }
     }
 
+    private void ended() {
+        status.ended();
+        server.telemetry().logRewrites().ended();
+    }
+
     // --- save
 
     private void saveAndReport() throws IOException {
-        status.begun(server.telemetry().changes());
         boolean saved = false;
         try {
             save();

@@ -15,6 +15,7 @@ import io.varve.server.command.ServerState;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.persistence.SnapshotFile;
 import io.varve.server.persistence.SnapshotStatus;
+import io.varve.server.persistence.Snapshots;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ServerExtension;
 import io.varve.testing.Polling;
@@ -387,7 +388,7 @@ class SnapshotTest {
 
     /** A client that waits for the end of a save, as INFO tells it, can begin the next one. */
     @Test
-    void savesAreSeenUntilTheNextOneCanBegin() {
+    void savesAreSeen_fromTheirReplyUntilTheNextOneCanBegin() {
         ServerConfig config = ServerExtension.config("maxmemory 64mb", "dir " + directory);
         try (Cache cache = Cache.open(config.cacheConfig())) {
             ServerState state = new ServerState(cache, config, config.cacheConfig().ticker(), _ -> {});
@@ -399,12 +400,21 @@ class SnapshotTest {
             CompletableFuture<Void> saved = new CompletableFuture<>();
             CompletableFuture<Void> mayEnd = new CompletableFuture<>();
             CompletableFuture<String> ended = new CompletableFuture<>();
-            assertThat(saver.start(true, () -> {
-                rewrite.begun(0);
-                rewrite.succeeded(1);
-                saved.complete(null);
-                mayEnd.join();
+            assertThat(saver.start(true, new Snapshots.Task() {
+                @Override
+                public void begins() {
+                    rewrite.begun(0);
+                }
+
+                @Override
+                public void run() {
+                    rewrite.succeeded(1);
+                    saved.complete(null);
+                    mayEnd.join();
+                }
             }, ended::complete)).isTrue();
+            assertThat(save.isSaving()).isTrue();
+            assertThat(rewrite.isSaving()).isTrue();
             saved.join();
             assertThat(saver.start(_ -> {})).isFalse();
             assertThat(save.saves()).isOne();
