@@ -124,6 +124,9 @@ public final class MemberSession implements AutoCloseable {
             state.refused(String.valueOf(refused.getMessage()));
         } catch (ControllersUnavailableException unavailable) {
             LOG.warn("{}: {}", self.address(), unavailable.getMessage());
+        } catch (RuntimeException failed) {
+            // Without this thread the member would never join.
+            LOG.error("{}: the registration failed", self.address(), failed);
         }
         return false;
     }
@@ -158,6 +161,12 @@ public final class MemberSession implements AutoCloseable {
         term = reply.term();
         stamp = reply.stamp();
         SlotMap newer = reply.map();
+        if (newer != null && newer.epoch() < map.epoch()) {
+            LOG.warn("{}: the controllers' map has epoch {}, this member's one {}: they have lost changes, such as by"
+                    + " an older copy of their data. Their leases do not count", self.address(), newer.epoch(),
+                    map.epoch());
+            return;
+        }
         if (newer != null && newer.epoch() > map.epoch()) {
             map = newer;
             state.mapChanged(newer);

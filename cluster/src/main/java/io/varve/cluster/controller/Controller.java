@@ -206,9 +206,16 @@ public final class Controller implements AutoCloseable {
 
         @Override
         public void applied(Command command, ChangeResult result) {
-            if (command instanceof Command.Remove(String id, boolean force) && force) {
+            // The fence of a primary with replicas is that of a fail-over, and ends with it.
+            if (command instanceof Command.Remove(String id, boolean force) && force && hasNoReplicas(id)) {
                 leases.unfence(id);
             }
+        }
+
+        private boolean hasNoReplicas(String id) {
+            SlotMap map = stateMachine.state().map();
+            Member member = map.member(id);
+            return member == null || map.replicas(member).isEmpty();
         }
 
         @Override

@@ -75,7 +75,12 @@ final class FailoverMonitor implements AutoCloseable {
         leases.begin(term);
         for (LeaseTable.Failover failover : leases.due(term)) {
             if (proposed.add(failover.primaryId())) {
-                propose(failover);
+                // The outcome of an earlier proposal may have ended the fence meanwhile.
+                if (leases.fenceIfExpired(failover.primaryId(), term)) {
+                    propose(failover);
+                } else {
+                    proposed.remove(failover.primaryId());
+                }
             }
         }
         if (ticks++ % LeaseTimes.HURRY == 0) {

@@ -34,7 +34,12 @@ final class LeaseTable {
         long firstNanos;
         /** No lease that was granted to any process of the member holds at this time, or later. */
         long leaseEndNanos;
-        long offset = -1;
+        /** An offset of the data of its primary, or as in {@link Query.Heartbeat}. */
+        long offset = Query.Heartbeat.NO_DATA;
+        /** Empty: none. */
+        String primaryId = "";
+        /** A heartbeat with an older map does not know yet that it has this primary. */
+        long primaryEpoch;
         boolean isFresh;
         /** The last generation that was granted a lease in this term. */
         long grantedGeneration;
@@ -118,7 +123,8 @@ final class LeaseTable {
         }
         entry.isHeard = true;
         entry.heardNanos = receivedNanos;
-        entry.offset = heartbeat.offset();
+        notePrimary(entry, member, state);
+        entry.offset = heartbeat.epoch() < entry.primaryEpoch ? Query.Heartbeat.LOADING : heartbeat.offset();
         entry.isFresh = heartbeat.fresh();
         if (heartbeat.term() == term) {
             entry.sentAfterNanos = heartbeat.stamp();
@@ -131,6 +137,19 @@ final class LeaseTable {
         }
         return new HeartbeatReply(HeartbeatReply.Status.MEMBER, lease, nextMillis(state, member, lease), term,
                 receivedNanos, heartbeat.epoch() == state.map().epoch() ? null : state.map());
+    }
+
+    /**
+     * An offset counts only for the primary that the member had when it sent it: a new replica has none of its data.
+     * What it sent before is taken as that of a replica that loads data, which may have some, and is not promoted.
+     */
+    private static void notePrimary(Entry entry, Member member, ClusterState state) {
+        String primary = member.primaryId() == null ? "" : member.primaryId();
+        if (!primary.equals(entry.primaryId)) {
+            entry.primaryId = primary;
+            entry.primaryEpoch = state.map().epoch();
+            entry.offset = Query.Heartbeat.LOADING;
+        }
     }
 
     private HeartbeatReply without(HeartbeatReply.Status status) {
@@ -212,6 +231,7 @@ final class LeaseTable {
         ClusterState state = states.get();
         entries.keySet().removeIf(id -> state.map().member(id) == null);
         long now = clock.getAsLong();
+        state.map().members().forEach(member -> notePrimary(entry(member.id()), member, state));
         for (Member member : state.map().members()) {
             if (!member.isPrimary()) {
                 // A fail-over from it has been applied.

@@ -53,9 +53,15 @@ final class LeaseTest {
         now += TimeUnit.MILLISECONDS.toNanos(millis);
     }
 
+    /** By a member that has the map. */
     private HeartbeatReply beat(int number, long offset) {
+        return beat(number, offset, state.map().epoch());
+    }
+
+    private HeartbeatReply beat(int number, long offset, long epoch) {
         HeartbeatReply before = last.get(number);
-        HeartbeatReply reply = table.heartbeat(new Query.Heartbeat(id(number), state.generation(id(number)), 0, offset,
+        HeartbeatReply reply = table.heartbeat(new Query.Heartbeat(id(number), state.generation(id(number)), epoch,
+                offset,
                 !proven.getOrDefault(number, false), before == null ? 0 : before.term(),
                 before == null ? 0 : before.stamp()), now, TERM);
         last.put(number, reply);
@@ -104,6 +110,50 @@ final class LeaseTest {
         assertThat(table.due(TERM)).containsExactly(new LeaseTable.Failover(id(3), id(1), TERM));
     }
 
+    /** What it has sent before is an offset of other data. */
+    @Test
+    void newReplicaOfADeadPrimary_isNotPromoted_untilItHasItsData() {
+        apply(new Command.Register(TestMembers.primary(4)));
+        apply(new Command.Register(TestMembers.primary(5)));
+        proven.putAll(Map.of(4, true, 5, true));
+        settle();
+        beat(4, 0);
+        beat(5, 90);
+        pass(FULL + 1);
+        beat(1, 50);
+        beat(4, 0);
+        beat(4, 0);
+        long before = state.map().epoch();
+        apply(new Command.Replicate(id(4), id(5)));
+        assertThat(table.due(TERM)).as("it has not been heard since").isEmpty();
+        beat(4, 0, before);
+        beat(4, 0, before);
+        assertThat(table.due(TERM)).as("it does not know its primary yet").isEmpty();
+        beat(4, Query.Heartbeat.NO_DATA);
+        assertThat(table.due(TERM)).as("it has none of its data").isEmpty();
+        beat(4, 90);
+        assertThat(table.due(TERM)).containsExactly(new LeaseTable.Failover(id(4), id(5), TERM));
+    }
+
+    /** The offset of a replica in its old place says nothing about its new primary. */
+    @Test
+    void replicaThatChangesItsPrimary_isNotPromoted_untilItHasItsData() {
+        apply(new Command.Register(TestMembers.primary(5)));
+        proven.put(5, true);
+        settle();
+        beat(5, 10);
+        pass(FULL + 1);
+        beat(1, 50);
+        beat(2, 50);
+        beat(3, 50);
+        apply(new Command.Replicate(id(3), id(5)));
+        beat(1, 50);
+        beat(3, 50, state.map().epoch() - 1);
+        assertThat(table.due(TERM)).isEmpty();
+        beat(3, 10);
+        assertThat(table.due(TERM)).containsExactly(new LeaseTable.Failover(id(3), id(5), TERM));
+    }
+
     @Test
     void replica_thatDiedWithItsPrimary_isNotWaitedFor() {
         settle();
@@ -124,7 +174,7 @@ final class LeaseTest {
         assertThat(table.due(TERM)).as("the outcome is unknown").hasSize(1);
         apply(new Command.Promote(id(3), id(1), TERM));
         assertThat(table.due(TERM)).isEmpty();
-        HeartbeatReply old = beat(1, 50);
+        HeartbeatReply old = beat(1, 50, 0);
         assertThat(old.leaseMillis()).as("a replica may know that its map is fresh").isEqualTo(1_000);
         assertThat(old.map()).isNotNull();
         assertThat(beat(3, 90).leaseMillis()).isEqualTo(1_000);
