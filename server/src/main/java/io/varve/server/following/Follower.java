@@ -471,8 +471,10 @@ public final class Follower implements ReplicaRole {
             throws IOException {
         Path file = Path.of(server.config().text("dir"), "temp-primary-" + ProcessHandle.current().pid() + "-"
                 + ownPort.getAsInt() + ".rdb");
+        if (!id.equals(replicas.id())) {
+            synchronizedWith = null;
+        }
         state = State.SYNC;
-        synchronizedWith = null;
         snapshotRead = 0;
         snapshotBytes = 0;
         LOG.info("Loading the data of the primary {}:{} at offset {}", primary.host(), primary.port(), offset);

@@ -146,7 +146,8 @@ public interface ReplicaRole extends AutoCloseable {
 
     /**
      * Whether the data is a state of the primary that it follows: they have been connected since {@link #follow}, and
-     * no snapshot is being loaded.
+     * no snapshot is being loaded. While one is received of the same history, it is an older state: without the primary
+     * it is the best that there is.
      */
     boolean hasPrimarysData();
 
