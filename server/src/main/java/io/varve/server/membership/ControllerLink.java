@@ -92,7 +92,22 @@ public final class ControllerLink implements MemberState, AutoCloseable {
      */
     public static @Nullable ControllerLink start(ServerState server) {
         ClusterState cluster = server.cluster();
-        return cluster == null || !cluster.isControlled() ? null : new ControllerLink(server, cluster);
+        if (cluster == null || !cluster.isControlled()) {
+            return null;
+        }
+        requireOwnData(server, cluster);
+        return new ControllerLink(server, cluster);
+    }
+
+    /** A member deletes keys of slots that others own: not those of a server that was never one. */
+    private static void requireOwnData(ServerState server, ClusterState cluster) {
+        long keys = server.cache().size(0);
+        if (keys > 0 && cluster.view().map().epoch() == 0) {
+            throw ConfigException.about("cluster-controllers", "cluster-controllers: expected a dir without data, but "
+                    + server.config().text("dir") + " has " + keys + " keys of a server outside the cluster. A member"
+                    + " would delete those whose hash slots others own. Start it with an empty dir, and move the keys"
+                    + " there with a client, such as by MIGRATE");
+        }
     }
 
     /** The address of this machine from which packets to a controller leave. Nothing is sent. */
