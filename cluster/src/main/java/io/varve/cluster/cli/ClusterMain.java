@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
@@ -85,12 +86,9 @@ public final class ClusterMain implements Callable<Integer> {
      */
     private static Member member(ControllerClient client, String address, boolean isPlain, int waitSeconds)
             throws IOException, RefusedException {
+        requireAddress(address);
         int colon = address.lastIndexOf(':');
         String port = address.substring(colon + 1);
-        if (colon < 1 || !port.matches("[0-9]{1,5}") || Integer.parseInt(port) < 1
-                || Integer.parseInt(port) > MAX_PORT) {
-            throw new IllegalArgumentException("member '" + address + "': expected HOST:PORT");
-        }
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(waitSeconds);
         while (true) {
             for (Member member : client.view().map().members()) {
@@ -109,6 +107,15 @@ public final class ClusterMain implements Callable<Integer> {
                         + " has not registered: start it with cluster-controllers, or give --plain for a plain Redis");
             }
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(REGISTRATION_PAUSE_MILLIS));
+        }
+    }
+
+    private static void requireAddress(String address) {
+        int colon = address.lastIndexOf(':');
+        String port = address.substring(colon + 1);
+        if (colon < 1 || !port.matches("[0-9]{1,5}") || Integer.parseInt(port) < 1
+                || Integer.parseInt(port) > MAX_PORT) {
+            throw new IllegalArgumentException("member '" + address + "': expected HOST:PORT");
         }
     }
 
@@ -143,6 +150,13 @@ public final class ClusterMain implements Callable<Integer> {
                 throw new IllegalArgumentException("replicas " + replicas
                         + ": expected 0 with --plain: plain members keep their own replicas");
             }
+            // Before anything is changed.
+            addresses.forEach(ClusterMain::requireAddress);
+            addresses.forEach(address -> {
+                if (Collections.frequency(addresses, address) > 1) {
+                    throw new IllegalArgumentException("member " + address + ": expected each member once");
+                }
+            });
             SlotMap map = client.view().map();
             if (map.assignedSlots() > 0) {
                 throw new IllegalArgumentException("the cluster has " + map.assignedSlots()
@@ -181,6 +195,10 @@ public final class ClusterMain implements Callable<Integer> {
 
         @Override
         void run(ControllerClient client) throws IOException, RefusedException {
+            if (plain && !primary.isEmpty()) {
+                throw new IllegalArgumentException("--replica-of " + primary
+                        + ": expected none with --plain: plain members keep their own replicas");
+            }
             Member added = member(client, address, plain, waitSeconds);
             if (weight != null) {
                 client.change(new SetWeight(added.id(), weight));

@@ -2,10 +2,13 @@ package io.varve.cluster.cli;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -17,6 +20,7 @@ import io.varve.cluster.map.SlotMap;
 import io.varve.cluster.map.SlotRange;
 import io.varve.cluster.placement.SlotAssignment;
 import io.varve.cluster.placement.SlotMove;
+import io.varve.cluster.protocol.ClusterView;
 import io.varve.cluster.protocol.Command;
 
 /**
@@ -108,20 +112,44 @@ final class SlotMover {
     private void awaitMigrations(Map<Integer, String> senders) throws IOException {
         int total = 0;
         int printed = 0;
-        SlotMap map = client.view().map();
+        Set<String> silent = new HashSet<>();
+        ClusterView view = client.view();
+        SlotMap map = view.map();
         for (int left = map.migrations().size(); left > 0; left = map.migrations().size()) {
             total = Math.max(total, left);
             if (left != printed) {
                 out.accept("moved " + (total - left) + " of " + total + " slots");
                 printed = left;
             }
+            printSilent(view, silent);
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS));
-            map = client.view().map();
+            view = client.view();
+            map = view.map();
         }
         requireMoved(map, senders);
         if (total > 0) {
             out.accept("moved all " + total + " slots");
         }
+    }
+
+    /**
+     * Names senders and receivers that the controllers do not hear, so that nobody waits without knowing for what.
+     *
+     * @param printed those that were named before
+     */
+    private void printSilent(ClusterView view, Set<String> printed) {
+        Set<String> silent = new TreeSet<>();
+        view.map().migrations().forEach((slot, target) -> {
+            for (Member end : List.of(Objects.requireNonNull(view.map().owner(slot)), target)) {
+                ClusterView.Liveness liveness = view.liveness().get(end.id());
+                if (liveness == null || !liveness.alive()) {
+                    silent.add(end.address());
+                }
+            }
+        });
+        silent.stream().filter(printed::add).forEach(address -> out.accept("waiting for " + address
+                + ", which does not reply. To give up: cluster rebalance --abort"));
+        printed.retainAll(silent);
     }
 
     private static void requireMoved(SlotMap map, Map<Integer, String> senders) throws IOException {

@@ -117,7 +117,9 @@ final class CommandInterpreter {
 
     private void replicate(Command.Replicate replicate) {
         Member member = existing(replicate.id());
-        existingPrimary(replicate.primaryId());
+        if (member.kind() == Member.Kind.PLAIN || existingPrimary(replicate.primaryId()).kind() == Member.Kind.PLAIN) {
+            throw new RefusedCommandException("a plain server keeps its own replicas");
+        }
         if (member.isPrimary() && (!map.slots(member).isEmpty() || !map.replicas(member).isEmpty()
                 || map.migrations().containsValue(member))) {
             throw new RefusedCommandException("member " + member.id()

@@ -79,6 +79,11 @@ final class ClusterMainIT {
                 TestMember fourth = new TestMember(addresses, TestMembers.primary(4), 5)) {
             await().atMost(Duration.ofSeconds(20)).until(() -> first.acceptsWrites() && second.acceptsWrites()
                     && third.acceptsWrites() && fourth.acceptsWrites());
+            fail(2, "member 127.0.0.1:7001: expected each member once", "create", "127.0.0.1:7001", "127.0.0.1:7001");
+            fail(2, "member 'typo': expected HOST:PORT", "create", "--plain", "127.0.0.1:1", "typo");
+            fail(2, "expected none with --plain", "add", "--plain", "--replica-of", "127.0.0.1:7001", "127.0.0.1:1");
+            succeed("status");
+            assertThat(out.toString()).as("nothing was registered").doesNotContain("127.0.0.1:1 ");
             fail(2, "3 members are no multiple of 2", "create", "--replicas", "1", "127.0.0.1:7001", "127.0.0.1:7002",
                     "127.0.0.1:7003");
             succeed("create", "--replicas", "1", "127.0.0.1:7001", "127.0.0.1:7002", "127.0.0.1:7003",
@@ -87,6 +92,7 @@ final class ClusterMainIT {
                     "127.0.0.1:7002 has the slots 8192-16383");
             fail(2, "the cluster has 16384 slots with an owner", "create", "127.0.0.1:7001");
             succeed("add", "--plain", "--weight", "2.5", "127.0.0.1:1");
+            fail(1, "a plain server keeps its own replicas", "add", "--replica-of", "127.0.0.1:1", "127.0.0.1:7004");
             fail(1, "has replicas", "remove", "127.0.0.1:7001");
             succeed("remove", "127.0.0.1:7004");
             fail(1, "may have a lease", "remove", "--force", "127.0.0.1:7002");
