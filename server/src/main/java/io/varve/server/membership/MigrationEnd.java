@@ -11,6 +11,7 @@ import io.varve.cluster.map.SlotMap;
 import io.varve.cluster.map.SlotRange;
 import io.varve.cluster.protocol.Command;
 import io.varve.server.clustering.Handover;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,25 +36,37 @@ final class MigrationEnd implements Handover {
         Command end = new Command.FinishMigration(slots, id, session.generation(), targetId, targetGeneration, epoch);
         while (true) {
             try {
-                session.client().change(end);
-                return true;
-            } catch (RefusedException refused) {
-                Boolean moved = hasMoved(slots, targetId);
+                Boolean moved = ask(end, slots, targetId);
                 if (moved != null) {
-                    if (!moved) {
-                        LOG.warn("The controllers do not give slots to {}: {}", targetId, refused.getMessage());
-                    }
                     return moved;
                 }
-            } catch (ControllersUnavailableException unavailable) {
-                LOG.debug("{}", unavailable.getMessage(), unavailable);
+            } catch (RuntimeException bug) {
+                // The outcome is unknown: the commands of these slots must not run here yet.
+                LOG.error("The controllers are asked again whether {} has slots", targetId, bug);
             }
             TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
         }
     }
 
+    /** @return whether the slots have moved; null: it is unknown */
+    private @Nullable Boolean ask(Command end, List<SlotRange> slots, String targetId) {
+        try {
+            session.client().change(end);
+            return true;
+        } catch (RefusedException refused) {
+            Boolean moved = hasMoved(slots, targetId);
+            if (Boolean.FALSE.equals(moved)) {
+                LOG.warn("The controllers do not give slots to {}: {}", targetId, refused.getMessage());
+            }
+            return moved;
+        } catch (ControllersUnavailableException unavailable) {
+            LOG.debug("{}", unavailable.getMessage(), unavailable);
+            return null;
+        }
+    }
+
     /** Whether an earlier request, whose reply was lost, has succeeded; null: the controllers do not reply. */
-    private @org.jspecify.annotations.Nullable Boolean hasMoved(List<SlotRange> slots, String targetId) {
+    private @Nullable Boolean hasMoved(List<SlotRange> slots, String targetId) {
         try {
             SlotMap map = session.client().view().map();
             for (SlotRange range : slots) {
