@@ -137,7 +137,7 @@ final class CommandRunner {
         // A command that runs again has written nothing. Errors of an earlier attempt do not count, they were rolled
         // back.
         if (wait == null || (wait.replies() ? reply.errors() != errors : reply.pendingBytes() != written)) {
-            if (!wasLoading && server.load().isLoading()) {
+            if (!wasLoading && server.load().isLoading() && !spec.isWrite()) {
                 refuseDuringLoad(spec, client, reply, mark);
             }
             return Outcome.COMPLETED;
