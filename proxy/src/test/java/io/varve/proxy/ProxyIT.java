@@ -201,6 +201,20 @@ class ProxyIT {
         }
     }
 
+    @Test
+    void aBlockedClientThatGoes_takesNoElement_afterWatch() throws Exception {
+        try (BlockingConnection other = proxy.connect()) {
+            try (BlockingConnection waiting = proxy.connect()) {
+                waiting.call("WATCH", "queue");
+                waiting.send("BLPOP", "queue", "0");
+                awaitBlockedClient();
+            }
+            await().atMost(20, TimeUnit.SECONDS).until(() -> blockedClients() == 0);
+            other.call("RPUSH", "queue", "element");
+            assertThat(other.call("LLEN", "queue").integer()).isEqualTo(1);
+        }
+    }
+
     private static void awaitBlockedClient() {
         await().atMost(20, TimeUnit.SECONDS).until(() -> blockedClients() == 1);
     }

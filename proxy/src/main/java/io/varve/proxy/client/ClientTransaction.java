@@ -264,14 +264,18 @@ final class ClientTransaction {
         }
     }
 
-    /** Sends a command on the lane of WATCH. */
+    /** Sends a command on the lane of WATCH. The client waits for the reply. */
     void forward(Request request, WriteStamps.@Nullable Write write, boolean isTimed) {
-        submit(request.retainedBytes(), client.expect().ends(write), isTimed);
-    }
-
-    private void submit(ByteBuf request, PendingReply pending, boolean isTimed) {
-        java.util.Objects.requireNonNull(lane).submit(DedicatedCall.of(request, 0, isTimed,
-                (reply, _) -> pending.accept(reply), _ -> pending.accept(error(LANE_LOST))));
+        PendingReply pending = client.expect().ends(write);
+        client.pause();
+        java.util.Objects.requireNonNull(lane)
+                .submit(DedicatedCall.of(request.retainedBytes(), 0, isTimed, (reply, _) -> {
+                    pending.accept(reply);
+                    client.resume();
+                }, _ -> {
+                    pending.accept(error(LANE_LOST));
+                    client.resume();
+                }));
     }
 
     private boolean watch(Request request, RequestKeys keys) {

@@ -243,7 +243,6 @@ final class CommandDispatcher {
         if (slot == RequestKeys.NO_SLOT) {
             toAny(request, false, client.expect());
         } else if (transaction.ownsSlot(slot)) {
-            // The client waits on its own connection already.
             transaction.forward(request, write(request, false), false);
         } else {
             blocking.run(request, slot, write(request, false));
