@@ -81,6 +81,10 @@ final class ClientSubscriptions {
             return;
         }
         for (int i = 1; i < request.argumentCount(); i++) {
+            if (isClosed) {
+                // A member refused a connection, which has disconnected the client.
+                return;
+            }
             ByteBuf name = Unpooled.wrappedBuffer(
                     Memory.toArray(request.argumentAddress(i), request.argumentLength(i)));
             if (isSubscribe) {

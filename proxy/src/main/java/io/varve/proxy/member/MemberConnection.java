@@ -72,8 +72,15 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
         this.windowMillis = windowMillis;
     }
 
+    // Nothing depends on the end of the close.
+    @SuppressWarnings("FutureReturnValueIgnored")
     @Override
     public void channelActive(ChannelHandlerContext context) {
+        if (isClosed) {
+            // While it was being opened.
+            context.close();
+            return;
+        }
         Channel opened = context.channel();
         channel = opened;
         OutgoingBytes output = new OutgoingBytes(opened);
