@@ -127,7 +127,7 @@ public final class MembersMapSource implements MapSource {
     }
 
     private boolean isPlain(Reply reply) {
-        return mayBePlain && reply.isError()
+        return mayBePlain && map.members().isEmpty() && reply.isError()
                 && (reply.textOrEmpty().contains(NO_CLUSTER) || reply.textOrEmpty().startsWith(NO_COMMAND));
     }
 
