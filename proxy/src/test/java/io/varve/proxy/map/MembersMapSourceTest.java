@@ -34,4 +34,16 @@ class MembersMapSourceTest {
             assertThat(tables).extracting(SlotTable::isClustered).containsExactly(true);
         }
     }
+
+    @Test
+    void afterAMalformedReply_theNextMemberIsAsked() throws IOException {
+        try (ScriptedMember other = new ScriptedMember(_ -> "HTTP/1.1 400\r\n");
+                ScriptedMember member = new ScriptedMember(_ -> null);
+                MembersMapSource source = source(other.address() + "," + member.address())) {
+            source.start(tables::add);
+            await().atMost(WITHIN).until(() -> !tables.isEmpty());
+            assertThat(tables.element().owner(0)).isEqualTo(member.endpoint());
+            assertThat(other.count(SLOTS)).isPositive();
+        }
+    }
 }
