@@ -255,6 +255,26 @@ class ProxyIT {
         }
     }
 
+    @Test
+    void aRefusedSubscription_leavesNoState() throws Exception {
+        List<RedisMember> members = List.of(RedisMember.start(), RedisMember.start());
+        members.getFirst().call("ACL", "SETUSER", "proxy", "on", ">secret", "+@all", "~*", "resetchannels");
+        members.getLast().call("ACL", "SETUSER", "proxy", "on", ">secret", "+@all", "~*", "resetchannels");
+        try (TestProxy guarded = TestProxy.over(members, "--member-kind", "plain", "--member-user", "proxy",
+                "--member-password", "secret");
+                BlockingConnection client = guarded.connect()) {
+            assertThat(client.call("PSUBSCRIBE", "news.*").text()).startsWith("NOPERM");
+            assertThat(client.call("GET", "none").text()).isNull();
+            members.getLast().call("ACL", "SETUSER", "proxy", "allchannels");
+            for (int i = 0; i < 10; i++) {
+                assertThat(client.call("PSUBSCRIBE", "news.*").text()).startsWith("NOPERM");
+            }
+            await().atMost(20, TimeUnit.SECONDS).until(() -> members.getLast().call("PUBSUB", "NUMPAT").integer() == 0);
+            members.getFirst().call("ACL", "SETUSER", "proxy", "allchannels");
+            assertThat(texts(client.call("PSUBSCRIBE", "news.*"))).containsExactly("psubscribe", "news.*", "1");
+        }
+    }
+
     private static List<String> texts(Reply reply) {
         return reply.elements().stream().map(Reply::textOrEmpty).toList();
     }
