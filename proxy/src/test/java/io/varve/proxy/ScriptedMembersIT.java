@@ -2,8 +2,11 @@ package io.varve.proxy;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.varve.proxy.map.BlockingConnection;
+import io.varve.proxy.resp.Reply;
 import io.varve.proxy.testing.ScriptedMember;
 import io.varve.proxy.testing.TestProxy;
 import org.junit.jupiter.api.Test;
@@ -30,6 +33,45 @@ class ScriptedMembersIT {
                 assertThat(client.call("SET", "key", "value").text()).isEqualTo("OK");
             }
             assertThat(proxy.info("slow_clients_disconnected")).isZero();
+        }
+    }
+
+    @Test
+    void execAfterWatch_thatTheMemberRedirects_isNull() throws IOException {
+        try (ScriptedMember member = new ScriptedMember(request -> switch (request) {
+            case "SET key value" -> "+QUEUED\r\n";
+            case "EXEC" -> "-MOVED 12539 127.0.0.1:1\r\n";
+            default -> null;
+        }); TestProxy proxy = TestProxy.at(member.address(), List.of()); BlockingConnection client = proxy.connect()) {
+            assertThat(client.call("WATCH", "key").text()).isEqualTo("OK");
+            assertThat(client.call("MULTI").text()).isEqualTo("OK");
+            assertThat(client.call("SET", "key", "value").text()).isEqualTo("QUEUED");
+            Reply reply = client.call("EXEC");
+            assertThat(reply.isError()).isFalse();
+            assertThat(reply.text()).isNull();
+        }
+    }
+
+    @Test
+    void aCommandAfterWatch_thatTheMemberRedirects_runsElsewhere_andExecIsNull() throws IOException {
+        AtomicInteger asked = new AtomicInteger();
+        AtomicReference<ScriptedMember> known = new AtomicReference<>();
+        try (ScriptedMember member = new ScriptedMember(request -> switch (request) {
+            case "GET key", "BLPOP key 0" ->
+                asked.getAndIncrement() % 2 == 0 ? "-MOVED 12539 " + known.get().address() + "\r\n" : "+served\r\n";
+            default -> null;
+        }); TestProxy proxy = TestProxy.at(member.address(), List.of()); BlockingConnection client = proxy.connect()) {
+            known.set(member);
+            for (List<String> command : List.of(List.of("GET", "key"), List.of("BLPOP", "key", "0"))) {
+                assertThat(client.call("WATCH", "key").text()).isEqualTo("OK");
+                assertThat(client.call(command.toArray(String[]::new)).text()).isEqualTo("served");
+                assertThat(client.call("MULTI").text()).isEqualTo("OK");
+                assertThat(client.call("SET", "key", "value").text()).isEqualTo("QUEUED");
+                Reply reply = client.call("EXEC");
+                assertThat(reply.isError()).isFalse();
+                assertThat(reply.text()).isNull();
+            }
+            assertThat(member.count("SET key value")).isZero();
         }
     }
 }
