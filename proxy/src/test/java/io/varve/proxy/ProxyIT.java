@@ -173,6 +173,36 @@ class ProxyIT {
     }
 
     @Test
+    void aTransaction_doesNotRun_ifTheMemberRefusesMulti() throws Exception {
+        RedisMember member = RedisMember.start();
+        member.call("ACL", "SETUSER", "proxy", "on", ">secret", "~*", "+@read", "+@write", "+@connection", "+ping");
+        try (TestProxy guarded = TestProxy.over(List.of(member), "--member-kind", "plain", "--member-user", "proxy",
+                "--member-password", "secret"); BlockingConnection client = guarded.connect()) {
+            assertThat(client.call("SET", "k", "1").text()).isEqualTo("OK");
+            for (int i = 0; i < 2; i++) {
+                assertThat(client.call("MULTI").text()).isEqualTo("OK");
+                assertThat(client.call("INCR", "k").text()).isEqualTo("QUEUED");
+                assertThat(client.call("EXEC").text()).startsWith("EXECABORT").contains("NOPERM");
+            }
+            assertThat(client.call("GET", "k").text()).isEqualTo("1");
+        }
+    }
+
+    @Test
+    void aTransactionAfterWatch_doesNotRun_ifTheMemberRefusesMulti() throws Exception {
+        RedisMember member = RedisMember.start();
+        member.call("ACL", "SETUSER", "proxy", "on", ">secret", "~*", "+@all", "-multi");
+        try (TestProxy guarded = TestProxy.over(List.of(member), "--member-kind", "plain", "--member-user", "proxy",
+                "--member-password", "secret"); BlockingConnection client = guarded.connect()) {
+            assertThat(client.call("WATCH", "k").text()).isEqualTo("OK");
+            client.call("MULTI");
+            client.call("INCR", "k");
+            assertThat(client.call("EXEC").text()).startsWith("EXECABORT").contains("NOPERM");
+            assertThat(client.call("GET", "k").text()).isNull();
+        }
+    }
+
+    @Test
     void blockingCommands_delayNoOtherClient() throws Exception {
         try (BlockingConnection waiting = proxy.connect(); BlockingConnection other = proxy.connect()) {
             waiting.send("BLPOP", "list", "0");

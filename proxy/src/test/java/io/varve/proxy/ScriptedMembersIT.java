@@ -2,6 +2,7 @@ package io.varve.proxy;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -38,9 +39,13 @@ class ScriptedMembersIT {
 
     @Test
     void execAfterWatch_thatTheMemberRedirects_isNull() throws IOException {
+        AtomicBoolean isQueued = new AtomicBoolean();
         try (ScriptedMember member = new ScriptedMember(request -> switch (request) {
-            case "SET key value" -> "+QUEUED\r\n";
-            case "EXEC" -> "-MOVED 12539 127.0.0.1:1\r\n";
+            case "SET key value" -> {
+                isQueued.set(true);
+                yield "+QUEUED\r\n";
+            }
+            case "EXEC" -> isQueued.get() ? "-MOVED 12539 127.0.0.1:1\r\n" : "*0\r\n";
             default -> null;
         }); TestProxy proxy = TestProxy.at(member.address(), List.of()); BlockingConnection client = proxy.connect()) {
             assertThat(client.call("WATCH", "key").text()).isEqualTo("OK");

@@ -215,14 +215,19 @@ final class ClientTransaction {
         own.onBroken(null);
         client.pause();
         own.submit(DedicatedCall.of(batch, commands + 1, true, (reply, leadingError) -> {
-            loop.router().members().giveBack(own);
+            if (Reply.isError(reply)) {
+                // It may still watch the keys.
+                loop.router().members().close(own);
+            } else {
+                loop.router().members().giveBack(own);
+            }
             pending.accept(afterWatch(reply, leadingError, own.endpoint()));
             client.resume();
         }, failure -> {
             loop.router().members().close(own);
             pending.accept(failure == MemberFailure.UNREACHABLE ? nilArray() : error(LANE_LOST));
             client.resume();
-        }));
+        }).asTransaction());
     }
 
     /** If the slot has moved, the transaction has not run, and the watch is void. */

@@ -1,6 +1,7 @@
 package io.varve.proxy.member;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,6 +10,7 @@ import java.util.function.Consumer;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -35,6 +37,11 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
     /** Bytes that are flushed before the turn or the window ends. */
     private static final int FLUSH_BYTES = 64 << 10;
     private static final int RESP3 = 3;
+    /** Handshake replies that are missing when MULTI, or EXEC, has its own. */
+    private static final int AT_MULTI = 3;
+    private static final int AT_EXEC = 2;
+    private static final String NO_PERMISSION = "NOPERM";
+    private static final String ABORTED = "EXECABORT";
 
     private final MemberLane lane;
     private final MemberSettings settings;
@@ -49,6 +56,8 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
     private @Nullable ReplyAssembler assembler;
     private @Nullable Consumer<ByteBuf> frames;
     private int handshakeReplies;
+    /** Why the member refuses MULTI; null: it does not. */
+    private @Nullable String multiRefusal;
     private boolean isReady;
     /** Whether a connection that ends before it is ready says that the member is ill. */
     private boolean isFault = true;
@@ -92,7 +101,10 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
         output.flush();
     }
 
-    /** PING proves that the member answers: the system accepts connections for a process that does not run. */
+    /**
+     * PING proves that the member answers: the system accepts connections for a process that does not run. An empty
+     * transaction shows whether it allows MULTI: otherwise it would run the commands of a transaction one by one.
+     */
     private List<ByteBuf> handshake(ByteBufAllocator allocator) {
         MemberCredentials credentials = settings.credentials();
         String user = credentials.user().isEmpty() ? "default" : credentials.user();
@@ -108,6 +120,9 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
         }
         if (lane.readsCopies()) {
             requests.add(Requests.of(allocator, "READONLY"));
+        } else {
+            requests.add(Requests.of(allocator, "MULTI"));
+            requests.add(Requests.of(allocator, "EXEC"));
         }
         requests.add(Requests.of(allocator, "PING"));
         return requests;
@@ -119,7 +134,9 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
                 String text = Reply.of(reply).textOrEmpty();
                 boolean mayRecover = text.startsWith("LOADING") || text.startsWith("BUSY")
                         || text.startsWith("MASTERDOWN");
-                if (!mayRecover) {
+                if (handshakeReplies == AT_MULTI && !lane.readsCopies()) {
+                    multiRefusal = mayRecover ? null : text;
+                } else if (!mayRecover && !isWithoutMulti(text)) {
                     // A server without RESP3 is well: only its RESP3 clients cannot be served.
                     isFault = !text.startsWith("ERR unknown command") && !text.startsWith("NOPROTO");
                     close("the member refused the handshake: " + text);
@@ -135,6 +152,10 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
             health.connected();
             lane.ready();
         }
+    }
+
+    private boolean isWithoutMulti(String error) {
+        return handshakeReplies == AT_EXEC && (multiRefusal != null || error.startsWith("ERR EXEC without MULTI"));
     }
 
     boolean isReady() {
@@ -165,6 +186,12 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
 
     /** Sends a call; the connection must be ready. */
     void send(MemberCall call) {
+        if (call.isTransaction() && multiRefusal != null) {
+            call.refused(Unpooled.copiedBuffer(
+                    "-" + ABORTED + " Transaction discarded because of: " + multiRefusal + "\r\n",
+                    StandardCharsets.UTF_8));
+            return;
+        }
         inFlight.add(call);
         write(call.request());
         call.sent(writtenNanos);
@@ -259,8 +286,17 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
         if (!call.takesLeading(reply)) {
             inFlight.remove();
             measure(call, reply);
+            noteRefusedMulti(call, reply);
             call.replied(reply);
             lane.answered();
+        }
+    }
+
+    /** The permissions of the member's user may change after the handshake. */
+    private void noteRefusedMulti(MemberCall call, ByteBuf reply) {
+        String error = call.isTransaction() && Reply.isError(reply) ? call.leadingError() : null;
+        if (error != null && error.startsWith(NO_PERMISSION) && !Reply.of(reply).textOrEmpty().startsWith(ABORTED)) {
+            multiRefusal = error;
         }
     }
 
