@@ -79,4 +79,25 @@ class ScriptedMembersIT {
             assertThat(member.count("SET key value")).isZero();
         }
     }
+
+    @Test
+    void failuresOnConnectionsOfTheClient_areCounted() throws IOException {
+        assertThat(failedRequests("BLPOP key 0")).isEqualTo(1);
+        assertThat(failedRequests("WATCH key", "INCR key")).isEqualTo(1);
+    }
+
+    /** The number that INFO shows after some requests, if the member breaks the connection at the last one. */
+    private static long failedRequests(String... requests) throws IOException {
+        String last = requests[requests.length - 1];
+        try (ScriptedMember member = new ScriptedMember(request -> request.equals(last) ? "not a reply\r\n" : null);
+                TestProxy proxy = TestProxy.at(member.address(), List.of());
+                BlockingConnection client = proxy.connect()) {
+            Reply reply = client.call("PING");
+            for (String request : requests) {
+                reply = client.call(request.split(" ", -1));
+            }
+            assertThat(reply.text()).contains("may have run");
+            return proxy.info("failed_requests");
+        }
+    }
 }

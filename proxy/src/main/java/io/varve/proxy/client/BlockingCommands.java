@@ -37,6 +37,7 @@ final class BlockingCommands {
         Endpoint owner = loop.router().table().owner(slot);
         if (owner == null) {
             request.release();
+            loop.router().failed();
             end(pending, error(RouteErrors.noOwner(loop.router().table(), slot)));
         } else {
             attempt(request, owner, false, 0, pending);
@@ -75,6 +76,7 @@ final class BlockingCommands {
 
     private void failed(MemberFailure failure, Endpoint member, PendingReply pending) {
         loop.router().refresh(null);
+        loop.router().failed();
         end(pending, error(RouteErrors.of(failure, member)));
     }
 

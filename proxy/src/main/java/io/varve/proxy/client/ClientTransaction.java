@@ -225,7 +225,12 @@ final class ClientTransaction {
             client.resume();
         }, failure -> {
             loop.router().members().close(own);
-            pending.accept(failure == MemberFailure.UNREACHABLE ? nilArray() : error(LANE_LOST));
+            if (failure == MemberFailure.UNREACHABLE) {
+                pending.accept(nilArray());
+            } else {
+                loop.router().failed();
+                pending.accept(error(LANE_LOST));
+            }
             client.resume();
         }).asTransaction());
     }
@@ -299,6 +304,7 @@ final class ClientTransaction {
             client.resume();
         }, _ -> {
             request.release();
+            loop.router().failed();
             pending.accept(error(LANE_LOST));
             client.resume();
         }));
@@ -331,6 +337,7 @@ final class ClientTransaction {
         PendingReply pending = client.expect();
         java.util.Objects.requireNonNull(lane).submit(DedicatedCall.of(request.retainedBytes(), 0, true,
                 (reply, _) -> watched(reply, pending), failure -> {
+                    loop.router().failed();
                     pending.accept(error(RouteErrors.of(failure, loop.router().table().owner(keySlot))));
                     client.resume();
                 }));

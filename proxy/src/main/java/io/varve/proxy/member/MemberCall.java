@@ -92,6 +92,11 @@ public final class MemberCall {
         return sentNanos;
     }
 
+    /** Whether the member replies at once: the call does not wait for other clients. */
+    boolean isTimed() {
+        return isTimed;
+    }
+
     boolean isOverdue(long now, long limitNanos) {
         return isTimed && now - sentNanos > limitNanos;
     }

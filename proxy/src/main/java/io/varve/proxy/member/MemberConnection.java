@@ -251,10 +251,14 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
     }
 
     private void measure(MemberCall call, ByteBuf reply) {
-        long nanos = receivedNanos - call.sentNanos();
-        answered++;
-        answeredNanos += nanos;
-        slowestNanos = Math.max(slowestNanos, nanos);
+        if (call.isTimed()) {
+            long nanos = receivedNanos - call.sentNanos();
+            answered++;
+            answeredNanos += nanos;
+            slowestNanos = Math.max(slowestNanos, nanos);
+        } else {
+            health.replied();
+        }
         if (Reply.isError(reply)) {
             health.errorReply();
         }

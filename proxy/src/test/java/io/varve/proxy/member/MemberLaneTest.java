@@ -88,4 +88,14 @@ class MemberLaneTest {
             }
         }
     }
+
+    @Test
+    void theLatency_isThatOfCallsThatDoNotWait() throws Exception {
+        try (ScriptedMember member = new ScriptedMember(_ -> null)) {
+            MemberLane lane = inLoop(() -> Objects.requireNonNull(members.dedicate(member.endpoint(), 2)));
+            CompletableFuture<String> waiting = inLoop(() -> call(lane, false, "BLPOP", "key", "0"));
+            assertThat(waiting.get()).isEqualTo("+OK");
+            assertThat(healths.of(member.endpoint()).fields()).contains("latency_avg_us=0,latency_max_us=0");
+        }
+    }
 }
