@@ -139,6 +139,9 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
                 } else if (!mayRecover && !isWithoutMulti(text)) {
                     // A server without RESP3 is well: only its RESP3 clients cannot be served.
                     isFault = !text.startsWith("ERR unknown command") && !text.startsWith("NOPROTO");
+                    if (!isFault) {
+                        health.replied();
+                    }
                     close("the member refused the handshake: " + text);
                     return;
                 }

@@ -98,4 +98,22 @@ class MemberLaneTest {
             assertThat(healths.of(member.endpoint()).fields()).contains("latency_avg_us=0,latency_max_us=0");
         }
     }
+
+    private String stateAfterProbe(ScriptedMember member) throws Exception {
+        loop.submit(members::check).get();
+        return healths.of(member.endpoint()).state().name();
+    }
+
+    @Test
+    void aProbeThatFindsAServerWithoutResp3_endsTheEjection() throws Exception {
+        try (ScriptedMember member = new ScriptedMember(
+                request -> request.startsWith("HELLO") ? "-ERR unknown command 'HELLO'\r\n" : null)) {
+            inLoop(() -> members.shared(member.endpoint(), 3));
+            MemberHealth health = healths.of(member.endpoint());
+            for (int i = 0; i < MemberHealth.EJECTING_FAILURES; i++) {
+                health.failed(System.nanoTime(), "of the test");
+            }
+            await().atMost(WITHIN).until(() -> stateAfterProbe(member).equals("UP"));
+        }
+    }
 }
