@@ -137,8 +137,10 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
                 if (handshakeReplies == AT_MULTI && !lane.readsCopies()) {
                     multiRefusal = mayRecover ? null : text;
                 } else if (!mayRecover && !isWithoutMulti(text)) {
-                    // A server without RESP3 is well: only its RESP3 clients cannot be served.
-                    isFault = !text.startsWith("ERR unknown command") && !text.startsWith("NOPROTO");
+                    // A server without RESP3 is well: only its RESP3 clients cannot be served. So is one that
+                    // forbids READONLY: only its copies cannot be read.
+                    isFault = !text.startsWith("ERR unknown command") && !text.startsWith("NOPROTO")
+                            && !(lane.readsCopies() && text.startsWith(NO_PERMISSION));
                     if (!isFault) {
                         health.replied();
                     }

@@ -116,4 +116,17 @@ class MemberLaneTest {
             await().atMost(WITHIN).until(() -> stateAfterProbe(member).equals("UP"));
         }
     }
+
+    @Test
+    void aMemberThatForbidsToReadItsCopies_isWell() throws Exception {
+        try (ScriptedMember member = new ScriptedMember(
+                request -> request.equals("READONLY") ? "-NOPERM no permission\r\n" : null)) {
+            for (int i = 0; i < MemberHealth.EJECTING_FAILURES; i++) {
+                CompletableFuture<String> read = inLoop(
+                        () -> call(members.sharedForCopies(member.endpoint(), 2)[0], true, "GET", "key"));
+                assertThat(read.get()).isEqualTo("UNREACHABLE");
+            }
+            assertThat(healths.of(member.endpoint()).fields()).contains("state=up", "failures=0");
+        }
+    }
 }
