@@ -1,7 +1,10 @@
 package io.varve.proxy;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -98,6 +101,30 @@ class ScriptedMembersIT {
             }
             assertThat(reply.text()).contains("may have run");
             return proxy.info("failed_requests");
+        }
+    }
+
+    @Test
+    void aReadAfterHello_doesNotOvertakeAWriteBefore() throws IOException {
+        CountDownLatch isRead = new CountDownLatch(1);
+        AtomicBoolean isOvertaken = new AtomicBoolean();
+        try (ScriptedMember member = new ScriptedMember(request -> switch (request) {
+            case "SET key value" -> {
+                // Gives a read the time to overtake.
+                isOvertaken.set(isRead.await(1, TimeUnit.SECONDS));
+                yield "+OK\r\n";
+            }
+            case "GET key" -> {
+                isRead.countDown();
+                yield "+value\r\n";
+            }
+            default -> null;
+        }); TestProxy proxy = TestProxy.at(member.address(), List.of()); BlockingConnection client = proxy.connect()) {
+            client.sendBytes("SET key value\r\nHELLO 3\r\nGET key\r\n".getBytes(StandardCharsets.US_ASCII));
+            assertThat(client.read().text()).isEqualTo("OK");
+            assertThat(client.read().kind()).isEqualTo('%');
+            assertThat(client.read().text()).isEqualTo("value");
+            assertThat(isOvertaken).isFalse();
         }
     }
 }
