@@ -6,6 +6,8 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -127,6 +129,26 @@ class MemberLaneTest {
                 assertThat(read.get()).isEqualTo("UNREACHABLE");
             }
             assertThat(healths.of(member.endpoint()).fields()).contains("state=up", "failures=0");
+        }
+    }
+
+    @Test
+    void idleLanesToAMember_giveWayToLanesToAnother() throws Exception {
+        try (ScriptedMember first = new ScriptedMember(_ -> null);
+                ScriptedMember second = new ScriptedMember(_ -> null)) {
+            List<MemberLane> lanes = new ArrayList<>();
+            for (int i = 0; i < MAX_DEDICATED; i++) {
+                MemberLane lane = inLoop(() -> Objects.requireNonNull(members.dedicate(first.endpoint(), 2)));
+                assertThat(inLoop(() -> call(lane, true, "SET", "key", "value")).get()).isEqualTo("+OK");
+                lanes.add(lane);
+            }
+            assertThat(inLoop(() -> Objects.isNull(members.dedicate(second.endpoint(), 2)))).isTrue();
+            loop.submit(() -> lanes.forEach(members::giveBack)).get();
+            for (int i = 0; i < MAX_DEDICATED; i++) {
+                MemberLane lane = inLoop(() -> Objects.requireNonNull(members.dedicate(second.endpoint(), 2)));
+                assertThat(inLoop(() -> call(lane, true, "SET", "key", "value")).get()).isEqualTo("+OK");
+            }
+            assertThat(inLoop(members::dedicatedCount)).isEqualTo(MAX_DEDICATED);
         }
     }
 }
