@@ -19,6 +19,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Tests the proxy over members that answer as a test chooses. Confined to the test's thread and the members'. */
 class ScriptedMembersIT {
+    /** Returns once the client's event loop has the map: WATCH and blocking commands do not wait for it. */
+    private static Reply awaitMap(BlockingConnection client) throws IOException {
+        Reply reply = client.call("STRLEN", "other");
+        assertThat(reply.isError()).isFalse();
+        return reply;
+    }
+
     @Test
     void aSubscriptionThatAllMembersRefuse_hasOneReply() throws IOException {
         String error = "-NOPERM " + "x".repeat(200_000) + "\r\n";
@@ -51,6 +58,7 @@ class ScriptedMembersIT {
             case "EXEC" -> isQueued.get() ? "-MOVED 12539 127.0.0.1:1\r\n" : "*0\r\n";
             default -> null;
         }); TestProxy proxy = TestProxy.at(member.address(), List.of()); BlockingConnection client = proxy.connect()) {
+            awaitMap(client);
             assertThat(client.call("WATCH", "key").text()).isEqualTo("OK");
             assertThat(client.call("MULTI").text()).isEqualTo("OK");
             assertThat(client.call("SET", "key", "value").text()).isEqualTo("QUEUED");
@@ -70,6 +78,7 @@ class ScriptedMembersIT {
             default -> null;
         }); TestProxy proxy = TestProxy.at(member.address(), List.of()); BlockingConnection client = proxy.connect()) {
             known.set(member);
+            awaitMap(client);
             for (List<String> command : List.of(List.of("GET", "key"), List.of("BLPOP", "key", "0"))) {
                 assertThat(client.call("WATCH", "key").text()).isEqualTo("OK");
                 assertThat(client.call(command.toArray(String[]::new)).text()).isEqualTo("served");
@@ -95,7 +104,7 @@ class ScriptedMembersIT {
         try (ScriptedMember member = new ScriptedMember(request -> request.equals(last) ? "not a reply\r\n" : null);
                 TestProxy proxy = TestProxy.at(member.address(), List.of());
                 BlockingConnection client = proxy.connect()) {
-            Reply reply = client.call("PING");
+            Reply reply = awaitMap(client);
             for (String request : requests) {
                 reply = client.call(request.split(" ", -1));
             }
