@@ -13,6 +13,7 @@ import io.varve.proxy.testing.TestProxy;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 /** Members that die or stop, and clients that do not read. Confined to the test's thread and its clients. */
@@ -62,6 +63,36 @@ class ProxyFaultsIT {
                     .until(() -> !client.call("SET", lost.getFirst(), "again").isError());
             assertThat(client.call("GET", lost.getFirst()).text()).isEqualTo("again");
             await().atMost(60, TimeUnit.SECONDS).until(() -> health(proxy, member).contains("state=up"));
+        }
+    }
+
+    private static long connections(RedisMember member) throws IOException {
+        String text = member.call("INFO", "clients").textOrEmpty();
+        int at = text.indexOf("connected_clients:") + "connected_clients:".length();
+        return Long.parseLong(text.substring(at, text.indexOf('\r', at)));
+    }
+
+    @Test
+    void subscriptionsThatAnEjectedMemberRefuses_leaveNoConnectionsToOthers() throws Exception {
+        try (TestProxy proxy = TestProxy.overServers(2); BlockingConnection client = proxy.connect()) {
+            RedisMember member = proxy.members().getFirst();
+            RedisMember other = proxy.members().getLast();
+            List<String> lost = fill(proxy, member);
+            String kept = java.util.stream.IntStream.range(0, KEYS).mapToObj(i -> "key" + i)
+                    .filter(key -> !lost.contains(key)).findFirst().orElseThrow();
+            member.kill();
+            await().atMost(60, TimeUnit.SECONDS).until(() -> {
+                client.call("GET", lost.getFirst());
+                return health(proxy, member).contains("state=ejected");
+            });
+            long before = connections(other);
+            for (int i = 0; i < 50; i++) {
+                try (BlockingConnection listener = proxy.connect()) {
+                    listener.send("SUBSCRIBE", lost.getFirst(), kept);
+                    assertThatThrownBy(listener::read).isInstanceOf(IOException.class);
+                }
+            }
+            await().atMost(60, TimeUnit.SECONDS).until(() -> connections(other) <= before);
         }
     }
 

@@ -184,6 +184,37 @@ class ProxyHotKeysIT {
     }
 
     @Test
+    void aWriteThatWaits_whileCopiesBegin_isSeenByItsClient() throws IOException {
+        String list = "{b}list";
+        try (TestProxy proxy = TestProxy.at(startMembers(), List.of())) {
+            connect(proxy);
+            for (BlockingConnection client : clients) {
+                client.send("BLMOVE", list, list, "LEFT", "LEFT", "0");
+            }
+            try (BlockingConnection owner = new BlockingConnection(
+                    new Endpoint("127.0.0.1", servers.getFirst().port()), 20_000, null)) {
+                await().atMost(WITHIN).until(
+                        () -> owner.call("INFO", "clients").textOrEmpty().contains("blocked_clients:" + CLIENTS));
+                owner.call("SET", KEY, "value");
+                owner.call("VARVE.REPLICATE", KEY, "2");
+                await().atMost(WITHIN).until(() -> {
+                    for (int i = 0; i < MEMBERS; i++) {
+                        proxy.call("GET", KEY);
+                    }
+                    return proxy.info("copy_reads") > 0;
+                });
+                owner.call("RPUSH", list, "element");
+            }
+            long before = proxy.info("copy_reads");
+            for (BlockingConnection client : clients) {
+                assertThat(client.read().textOrEmpty()).isEqualTo("element");
+                assertThat(client.call("GET", KEY).textOrEmpty()).isEqualTo("value");
+            }
+            assertThat(proxy.info("copy_reads")).isEqualTo(before);
+        }
+    }
+
+    @Test
     void aHolderThatHangs_delaysNoWritesOfOtherKeys() throws IOException {
         try (TestProxy proxy = TestProxy.at(startMembers(), List.of(), "--member-reply-timeout-ms", "600000")) {
             connect(proxy);

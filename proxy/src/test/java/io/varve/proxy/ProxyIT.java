@@ -173,6 +173,36 @@ class ProxyIT {
     }
 
     @Test
+    void aTransaction_doesNotRun_ifTheMemberRefusesMulti() throws Exception {
+        RedisMember member = RedisMember.start();
+        member.call("ACL", "SETUSER", "proxy", "on", ">secret", "~*", "+@read", "+@write", "+@connection", "+ping");
+        try (TestProxy guarded = TestProxy.over(List.of(member), "--member-kind", "plain", "--member-user", "proxy",
+                "--member-password", "secret"); BlockingConnection client = guarded.connect()) {
+            assertThat(client.call("SET", "k", "1").text()).isEqualTo("OK");
+            for (int i = 0; i < 2; i++) {
+                assertThat(client.call("MULTI").text()).isEqualTo("OK");
+                assertThat(client.call("INCR", "k").text()).isEqualTo("QUEUED");
+                assertThat(client.call("EXEC").text()).startsWith("EXECABORT").contains("NOPERM");
+            }
+            assertThat(client.call("GET", "k").text()).isEqualTo("1");
+        }
+    }
+
+    @Test
+    void aTransactionAfterWatch_doesNotRun_ifTheMemberRefusesMulti() throws Exception {
+        RedisMember member = RedisMember.start();
+        member.call("ACL", "SETUSER", "proxy", "on", ">secret", "~*", "+@all", "-multi");
+        try (TestProxy guarded = TestProxy.over(List.of(member), "--member-kind", "plain", "--member-user", "proxy",
+                "--member-password", "secret"); BlockingConnection client = guarded.connect()) {
+            assertThat(client.call("WATCH", "k").text()).isEqualTo("OK");
+            client.call("MULTI");
+            client.call("INCR", "k");
+            assertThat(client.call("EXEC").text()).startsWith("EXECABORT").contains("NOPERM");
+            assertThat(client.call("GET", "k").text()).isNull();
+        }
+    }
+
+    @Test
     void blockingCommands_delayNoOtherClient() throws Exception {
         try (BlockingConnection waiting = proxy.connect(); BlockingConnection other = proxy.connect()) {
             waiting.send("BLPOP", "list", "0");
@@ -192,6 +222,20 @@ class ProxyIT {
     void aBlockedClientThatGoes_takesNoElement() throws Exception {
         try (BlockingConnection other = proxy.connect()) {
             try (BlockingConnection waiting = proxy.connect()) {
+                waiting.send("BLPOP", "queue", "0");
+                awaitBlockedClient();
+            }
+            await().atMost(20, TimeUnit.SECONDS).until(() -> blockedClients() == 0);
+            other.call("RPUSH", "queue", "element");
+            assertThat(other.call("LLEN", "queue").integer()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aBlockedClientThatGoes_takesNoElement_afterWatch() throws Exception {
+        try (BlockingConnection other = proxy.connect()) {
+            try (BlockingConnection waiting = proxy.connect()) {
+                waiting.call("WATCH", "queue");
                 waiting.send("BLPOP", "queue", "0");
                 awaitBlockedClient();
             }
@@ -238,6 +282,26 @@ class ProxyIT {
             assertThat(texts(listener.call("SSUBSCRIBE", "shard"))).containsExactly("ssubscribe", "shard", "1");
             assertThat(publisher.call("SPUBLISH", "shard", "m").integer()).isEqualTo(1);
             assertThat(texts(listener.read())).containsExactly("smessage", "shard", "m");
+        }
+    }
+
+    @Test
+    void aRefusedSubscription_leavesNoState() throws Exception {
+        List<RedisMember> members = List.of(RedisMember.start(), RedisMember.start());
+        members.getFirst().call("ACL", "SETUSER", "proxy", "on", ">secret", "+@all", "~*", "resetchannels");
+        members.getLast().call("ACL", "SETUSER", "proxy", "on", ">secret", "+@all", "~*", "resetchannels");
+        try (TestProxy guarded = TestProxy.over(members, "--member-kind", "plain", "--member-user", "proxy",
+                "--member-password", "secret");
+                BlockingConnection client = guarded.connect()) {
+            assertThat(client.call("PSUBSCRIBE", "news.*").text()).startsWith("NOPERM");
+            assertThat(client.call("GET", "none").text()).isNull();
+            members.getLast().call("ACL", "SETUSER", "proxy", "allchannels");
+            for (int i = 0; i < 10; i++) {
+                assertThat(client.call("PSUBSCRIBE", "news.*").text()).startsWith("NOPERM");
+            }
+            await().atMost(20, TimeUnit.SECONDS).until(() -> members.getLast().call("PUBSUB", "NUMPAT").integer() == 0);
+            members.getFirst().call("ACL", "SETUSER", "proxy", "allchannels");
+            assertThat(texts(client.call("PSUBSCRIBE", "news.*"))).containsExactly("psubscribe", "news.*", "1");
         }
     }
 

@@ -4,7 +4,6 @@ import io.netty.buffer.ByteBuf;
 import io.varve.proxy.map.Endpoint;
 import io.varve.proxy.member.MemberFailure;
 import io.varve.proxy.member.MemberLane;
-import io.varve.proxy.merge.WriteStamps;
 import io.varve.proxy.resp.Reply;
 import io.varve.proxy.route.Asking;
 import io.varve.proxy.route.Redirection;
@@ -32,14 +31,16 @@ final class BlockingCommands {
         this.client = client;
     }
 
-    void run(Request request, int slot, WriteStamps.@Nullable Write write) {
-        PendingReply pending = client.expect().ends(write);
+    /** Runs a request, which is taken over. */
+    void run(ByteBuf request, int slot, PendingReply pending) {
         client.pause();
         Endpoint owner = loop.router().table().owner(slot);
         if (owner == null) {
+            request.release();
+            loop.router().failed();
             end(pending, error(RouteErrors.noOwner(loop.router().table(), slot)));
         } else {
-            attempt(request.retainedBytes(), owner, false, 0, pending);
+            attempt(request, owner, false, 0, pending);
         }
     }
 
@@ -75,6 +76,7 @@ final class BlockingCommands {
 
     private void failed(MemberFailure failure, Endpoint member, PendingReply pending) {
         loop.router().refresh(null);
+        loop.router().failed();
         end(pending, error(RouteErrors.of(failure, member)));
     }
 

@@ -15,6 +15,7 @@ import io.varve.memory.offheap.Memory;
 import io.varve.proxy.map.Endpoint;
 import io.varve.proxy.member.MemberLane;
 import io.varve.proxy.resp.Requests;
+import io.varve.proxy.route.Redirection;
 import io.varve.proxy.route.RouteErrors;
 import io.varve.server.command.spec.CommandSpec;
 import org.jspecify.annotations.Nullable;
@@ -81,6 +82,10 @@ final class ClientSubscriptions {
             return;
         }
         for (int i = 1; i < request.argumentCount(); i++) {
+            if (isClosed) {
+                // A member refused a connection, which has disconnected the client.
+                return;
+            }
             ByteBuf name = Unpooled.wrappedBuffer(
                     Memory.toArray(request.argumentAddress(i), request.argumentLength(i)));
             if (isSubscribe) {
@@ -122,7 +127,7 @@ final class ClientSubscriptions {
         PendingReply pending = client.expect();
         names(kind).put(name, to);
         client.profile().listening(true);
-        Confirmations missing = new Confirmations(kind, "subscribe", name, count(kind), to.size(), pending);
+        Confirmations missing = new Confirmations(kind, "subscribe", name, count(kind), to, pending);
         to.forEach(lane -> lane.send(kind.prefix + "subscribe", name, missing));
     }
 
@@ -157,7 +162,7 @@ final class ClientSubscriptions {
             return;
         }
         PendingReply pending = client.expect();
-        Confirmations missing = new Confirmations(kind, "unsubscribe", name, count(kind), from.size(), pending);
+        Confirmations missing = new Confirmations(kind, "unsubscribe", name, count(kind), from, pending);
         from.forEach(lane -> lane.send(kind.prefix + "unsubscribe", name, missing));
     }
 
@@ -180,10 +185,13 @@ final class ClientSubscriptions {
                 : names(Kind.CHANNEL).size() + names(Kind.PATTERN).size();
     }
 
+    /** Whether the client has subscriptions. */
+    private void updateListening() {
+        client.profile().listening(subscribed.values().stream().anyMatch(names -> !names.isEmpty()));
+    }
+
     private ByteBuf confirmation(Kind kind, String verb, @Nullable ByteBuf name, long count) {
-        boolean isListening = names(Kind.CHANNEL).size() + names(Kind.PATTERN).size()
-                + names(Kind.SHARD_CHANNEL).size() > 0;
-        client.profile().listening(isListening);
+        updateListening();
         return loop.own().of(client.protocol(), reply -> {
             reply.push(3);
             reply.bulkAscii(kind.prefix + verb);
@@ -229,29 +237,46 @@ final class ClientSubscriptions {
         private final String verb;
         private final ByteBuf name;
         private final long count;
+        private final List<SubscriptionLane> from;
         private final PendingReply pending;
         private int missing;
+        private boolean isRefused;
 
         /** @param count the number of subscriptions after this one has begun or ended */
-        Confirmations(Kind kind, String verb, ByteBuf name, long count, int missing, PendingReply pending) {
+        Confirmations(Kind kind, String verb, ByteBuf name, long count, List<SubscriptionLane> from,
+                PendingReply pending) {
             this.kind = kind;
             this.verb = verb;
             this.name = name;
             this.count = count;
-            this.missing = missing;
+            this.from = from;
             this.pending = pending;
+            missing = from.size();
         }
 
         void arrived() {
             missing--;
-            if (missing == 0) {
+            if (missing == 0 && !isRefused) {
                 pending.accept(confirmation(kind, verb, name, count));
             }
         }
 
-        void refused(ByteBuf error) {
+        /** The first refusal is the client's reply; the other members end what they have begun. */
+        void refused(ByteBuf error, SubscriptionLane by) {
+            missing--;
+            if (isRefused) {
+                return;
+            }
+            isRefused = true;
             names(kind).remove(name);
-            missing = 0;
+            updateListening();
+            if (verb.equals("subscribe")) {
+                from.stream().filter(lane -> lane != by)
+                        .forEach(lane -> lane.send(kind.prefix + "unsubscribe", name, this));
+            }
+            if (Redirection.of(error, by.lane.endpoint()) != null) {
+                loop.router().refresh(null);
+            }
             pending.accept(error.retain());
         }
     }
@@ -279,7 +304,14 @@ final class ClientSubscriptions {
 
         private void received(ByteBuf frame) {
             switch (SubscriptionFrame.of(frame)) {
-                case MESSAGE -> client.send(frame);
+                case MESSAGE -> {
+                    if (client.profile().isListening()) {
+                        client.send(frame);
+                    } else {
+                        // Another member has refused the only subscription.
+                        frame.release();
+                    }
+                }
                 case CONFIRMATION -> {
                     frame.release();
                     Confirmations next = expected.poll();
@@ -293,7 +325,7 @@ final class ClientSubscriptions {
                 case ERROR -> {
                     Confirmations next = expected.poll();
                     if (next != null) {
-                        next.refused(frame);
+                        next.refused(frame, this);
                     }
                     frame.release();
                 }

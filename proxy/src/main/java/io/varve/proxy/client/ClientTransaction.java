@@ -215,20 +215,30 @@ final class ClientTransaction {
         own.onBroken(null);
         client.pause();
         own.submit(DedicatedCall.of(batch, commands + 1, true, (reply, leadingError) -> {
-            loop.router().members().giveBack(own);
+            if (Reply.isError(reply)) {
+                // It may still watch the keys.
+                loop.router().members().close(own);
+            } else {
+                loop.router().members().giveBack(own);
+            }
             pending.accept(afterWatch(reply, leadingError, own.endpoint()));
             client.resume();
         }, failure -> {
             loop.router().members().close(own);
-            pending.accept(failure == MemberFailure.UNREACHABLE ? nilArray() : error(LANE_LOST));
+            if (failure == MemberFailure.UNREACHABLE) {
+                pending.accept(nilArray());
+            } else {
+                loop.router().failed();
+                pending.accept(error(LANE_LOST));
+            }
             client.resume();
-        }));
+        }).asTransaction());
     }
 
     /** If the slot has moved, the transaction has not run, and the watch is void. */
     private ByteBuf afterWatch(ByteBuf reply, @Nullable String leadingError, Endpoint member) {
-        boolean hasMoved = leadingError != null && Reply.isError(reply)
-                && Redirection.of(leadingError, member) != null;
+        boolean hasMoved = Reply.isError(reply) && (Redirection.of(reply, member) != null
+                || leadingError != null && Redirection.of(leadingError, member) != null);
         if (!hasMoved) {
             return reply;
         }
@@ -257,21 +267,51 @@ final class ClientTransaction {
     private void dropLaneOfFormerOwner() {
         MemberLane own = lane;
         if (own != null && !own.endpoint().equals(loop.router().table().owner(watchedSlot))) {
-            lane = null;
-            hasLostWatch = true;
-            own.onBroken(null);
-            loop.router().members().close(own);
+            loseWatch(own);
         }
     }
 
-    /** Sends a command on the lane of WATCH. */
-    void forward(Request request, WriteStamps.@Nullable Write write, boolean isTimed) {
-        submit(request.retainedBytes(), client.expect().ends(write), isTimed);
+    private void loseWatch(MemberLane own) {
+        lane = null;
+        hasLostWatch = true;
+        own.onBroken(null);
+        loop.router().members().close(own);
     }
 
-    private void submit(ByteBuf request, PendingReply pending, boolean isTimed) {
-        java.util.Objects.requireNonNull(lane).submit(DedicatedCall.of(request, 0, isTimed,
-                (reply, _) -> pending.accept(reply), _ -> pending.accept(error(LANE_LOST))));
+    /** Sends a request, which is taken over, to the member that serves it now. Confined to the client's event loop. */
+    @FunctionalInterface
+    interface Resend {
+        void send(ByteBuf request, PendingReply pending);
+    }
+
+    /**
+     * Sends a command, which is taken over, on the lane of WATCH. The client waits for the reply. If the slot has
+     * moved, the command has not run, and the watch is void.
+     */
+    void forward(ByteBuf request, PendingReply pending, boolean isTimed, Resend elsewhere) {
+        MemberLane own = java.util.Objects.requireNonNull(lane);
+        client.pause();
+        own.submit(DedicatedCall.of(request.retain(), 0, isTimed, (reply, _) -> {
+            if (isRedirection(reply, own)) {
+                reply.release();
+                loop.router().refresh(null);
+                loseWatch(own);
+                elsewhere.send(request, pending);
+            } else {
+                request.release();
+                pending.accept(reply);
+            }
+            client.resume();
+        }, _ -> {
+            request.release();
+            loop.router().failed();
+            pending.accept(error(LANE_LOST));
+            client.resume();
+        }));
+    }
+
+    private static boolean isRedirection(ByteBuf reply, MemberLane from) {
+        return Reply.isError(reply) && Redirection.of(reply, from.endpoint()) != null;
     }
 
     private boolean watch(Request request, RequestKeys keys) {
@@ -297,6 +337,7 @@ final class ClientTransaction {
         PendingReply pending = client.expect();
         java.util.Objects.requireNonNull(lane).submit(DedicatedCall.of(request.retainedBytes(), 0, true,
                 (reply, _) -> watched(reply, pending), failure -> {
+                    loop.router().failed();
                     pending.accept(error(RouteErrors.of(failure, loop.router().table().owner(keySlot))));
                     client.resume();
                 }));
@@ -305,7 +346,7 @@ final class ClientTransaction {
 
     private void watched(ByteBuf reply, PendingReply pending) {
         MemberLane own = lane;
-        boolean hasMoved = own != null && Reply.isError(reply) && Redirection.of(reply, own.endpoint()) != null;
+        boolean hasMoved = own != null && isRedirection(reply, own);
         if (hasMoved) {
             // Rare, and the client repeats a transaction in any case.
             loop.router().refresh(null);

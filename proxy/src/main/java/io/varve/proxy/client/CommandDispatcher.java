@@ -174,7 +174,8 @@ final class CommandDispatcher {
         boolean isRead = isRead(spec);
         Endpoint holder = isRead && keys.count() == 1 ? copyReads.holder(request, keys.argument(0)) : null;
         if (slot != RequestKeys.NO_SLOT && transaction.ownsSlot(slot)) {
-            transaction.forward(request, write(request, isRead), true);
+            transaction.forward(request.retainedBytes(), client.expect().ends(write(request, isRead)), true,
+                    (bytes, pending) -> RoutedCall.send(loop.router(), client, bytes, slot, isRead, 0, pending));
         } else if (holder != null) {
             CopyCall.send(loop.router(), client, request.retainedBytes(), holder, slot, copyReads,
                     client.expect());
@@ -243,10 +244,10 @@ final class CommandDispatcher {
         if (slot == RequestKeys.NO_SLOT) {
             toAny(request, false, client.expect());
         } else if (transaction.ownsSlot(slot)) {
-            // The client waits on its own connection already.
-            transaction.forward(request, write(request, false), false);
+            transaction.forward(request.retainedBytes(), client.expect().ends(write(request, false)), false,
+                    (bytes, pending) -> blocking.run(bytes, slot, pending));
         } else {
-            blocking.run(request, slot, write(request, false));
+            blocking.run(request.retainedBytes(), slot, client.expect().ends(write(request, false)));
         }
         return true;
     }

@@ -102,7 +102,8 @@ final class CopyReads implements CopyCall.Reader {
     void handled(Request request, CommandSpec spec, Route route, RequestKeys keys) {
         HotKeyCopies copies = loop.proxy().copies();
         boolean isAtOwners = !copies.isEmpty() && !mayReadCopy(spec, route, keys);
-        if (isAtOwners && concerns(request, route, keys, copies::has)) {
+        // Copies may begin while a command waits.
+        if (route == Route.BLOCKING || isAtOwners && concerns(request, route, keys, copies::has)) {
             readFromOwners();
         }
     }

@@ -47,7 +47,13 @@ final class OwnCommands {
         switch (parent == null ? spec.name() : parent.name()) {
             case "ping" -> ping(request, spec);
             case "echo" -> client.reply(reply -> reply.bulk(request.argumentAddress(1), request.argumentLength(1)));
-            case "hello" -> hello(request);
+            case "hello" -> {
+                if (client.hasPendingReplies()) {
+                    // The next requests may take other lanes.
+                    return false;
+                }
+                hello(request);
+            }
             case "auth" -> auth(request);
             case "select" -> select(request);
             case "client" -> client(request, spec);

@@ -96,7 +96,9 @@ public final class MembersMapSource implements MapSource {
         for (Endpoint candidate : candidates()) {
             try {
                 return ask(candidate);
-            } catch (IOException | IllegalArgumentException failed) {
+            } catch (IOException | RuntimeException failed) {
+                // Whatever a member sends, the thread goes on.
+                LOG.debug("Member {} does not report the slot map", candidate, failed);
                 failures.append("; ").append(candidate).append(": ").append(failed.getMessage());
             }
             if (Thread.interrupted()) {
@@ -127,7 +129,7 @@ public final class MembersMapSource implements MapSource {
     }
 
     private boolean isPlain(Reply reply) {
-        return mayBePlain && reply.isError()
+        return mayBePlain && map.members().isEmpty() && reply.isError()
                 && (reply.textOrEmpty().contains(NO_CLUSTER) || reply.textOrEmpty().startsWith(NO_COMMAND));
     }
 

@@ -87,12 +87,24 @@ public final class LoopMembers {
             }
             close(lane);
         }
-        if (dedicated.size() >= settings.maxDedicated()) {
+        if (dedicated.size() >= settings.maxDedicated() && !closeIdle()) {
             return null;
         }
         MemberLane lane = new MemberLane(this, endpoint, protocol, true, false);
         dedicated.add(lane);
         return lane;
+    }
+
+    /** Closes an idle lane, the oldest of its member. @return false if there is none */
+    private boolean closeIdle() {
+        for (ArrayDeque<MemberLane> kept : idle.values()) {
+            MemberLane oldest = kept.poll();
+            if (oldest != null) {
+                close(oldest);
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Takes a dedicated lane back: keeps it for others if the member holds no state for the client. */

@@ -16,6 +16,7 @@ public final class MemberCall {
     private final boolean isTimed;
     private int leading;
     private @Nullable String leadingError;
+    private boolean isTransaction;
     private boolean isHeld;
     private long sentNanos;
 
@@ -50,6 +51,22 @@ public final class MemberCall {
         this.outcome = outcome;
     }
 
+    /** Its commands are a transaction, from MULTI to EXEC, which must not run in parts. */
+    public MemberCall asTransaction() {
+        isTransaction = true;
+        return this;
+    }
+
+    boolean isTransaction() {
+        return isTransaction;
+    }
+
+    /** The first error among the leading replies; null if there was none. */
+    @Nullable
+    String leadingError() {
+        return leadingError;
+    }
+
     ByteBuf request() {
         return request;
     }
@@ -75,6 +92,11 @@ public final class MemberCall {
         return sentNanos;
     }
 
+    /** Whether the member replies at once: the call does not wait for other clients. */
+    boolean isTimed() {
+        return isTimed;
+    }
+
     boolean isOverdue(long now, long limitNanos) {
         return isTimed && now - sentNanos > limitNanos;
     }
@@ -94,6 +116,12 @@ public final class MemberCall {
 
     void replied(ByteBuf reply) {
         outcome.replied(reply, leadingError);
+    }
+
+    /** It is not sent, and has this reply. */
+    void refused(ByteBuf error) {
+        release();
+        outcome.replied(error, null);
     }
 
     void failed(MemberFailure failure) {

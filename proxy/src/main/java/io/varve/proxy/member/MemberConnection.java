@@ -1,6 +1,7 @@
 package io.varve.proxy.member;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,6 +10,7 @@ import java.util.function.Consumer;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -35,6 +37,11 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
     /** Bytes that are flushed before the turn or the window ends. */
     private static final int FLUSH_BYTES = 64 << 10;
     private static final int RESP3 = 3;
+    /** Handshake replies that are missing when MULTI, or EXEC, has its own. */
+    private static final int AT_MULTI = 3;
+    private static final int AT_EXEC = 2;
+    private static final String NO_PERMISSION = "NOPERM";
+    private static final String ABORTED = "EXECABORT";
 
     private final MemberLane lane;
     private final MemberSettings settings;
@@ -49,6 +56,8 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
     private @Nullable ReplyAssembler assembler;
     private @Nullable Consumer<ByteBuf> frames;
     private int handshakeReplies;
+    /** Why the member refuses MULTI; null: it does not. */
+    private @Nullable String multiRefusal;
     private boolean isReady;
     /** Whether a connection that ends before it is ready says that the member is ill. */
     private boolean isFault = true;
@@ -72,8 +81,15 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
         this.windowMillis = windowMillis;
     }
 
+    // Nothing depends on the end of the close.
+    @SuppressWarnings("FutureReturnValueIgnored")
     @Override
     public void channelActive(ChannelHandlerContext context) {
+        if (isClosed) {
+            // While it was being opened.
+            context.close();
+            return;
+        }
         Channel opened = context.channel();
         channel = opened;
         OutgoingBytes output = new OutgoingBytes(opened);
@@ -85,7 +101,10 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
         output.flush();
     }
 
-    /** PING proves that the member answers: the system accepts connections for a process that does not run. */
+    /**
+     * PING proves that the member answers: the system accepts connections for a process that does not run. An empty
+     * transaction shows whether it allows MULTI: otherwise it would run the commands of a transaction one by one.
+     */
     private List<ByteBuf> handshake(ByteBufAllocator allocator) {
         MemberCredentials credentials = settings.credentials();
         String user = credentials.user().isEmpty() ? "default" : credentials.user();
@@ -101,6 +120,9 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
         }
         if (lane.readsCopies()) {
             requests.add(Requests.of(allocator, "READONLY"));
+        } else {
+            requests.add(Requests.of(allocator, "MULTI"));
+            requests.add(Requests.of(allocator, "EXEC"));
         }
         requests.add(Requests.of(allocator, "PING"));
         return requests;
@@ -112,9 +134,16 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
                 String text = Reply.of(reply).textOrEmpty();
                 boolean mayRecover = text.startsWith("LOADING") || text.startsWith("BUSY")
                         || text.startsWith("MASTERDOWN");
-                if (!mayRecover) {
-                    // A server without RESP3 is well: only its RESP3 clients cannot be served.
-                    isFault = !text.startsWith("ERR unknown command") && !text.startsWith("NOPROTO");
+                if (handshakeReplies == AT_MULTI && !lane.readsCopies()) {
+                    multiRefusal = mayRecover ? null : text;
+                } else if (!mayRecover && !isWithoutMulti(text)) {
+                    // A server without RESP3 is well: only its RESP3 clients cannot be served. So is one that
+                    // forbids READONLY: only its copies cannot be read.
+                    isFault = !text.startsWith("ERR unknown command") && !text.startsWith("NOPROTO")
+                            && !(lane.readsCopies() && text.startsWith(NO_PERMISSION));
+                    if (!isFault) {
+                        health.replied();
+                    }
                     close("the member refused the handshake: " + text);
                     return;
                 }
@@ -128,6 +157,10 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
             health.connected();
             lane.ready();
         }
+    }
+
+    private boolean isWithoutMulti(String error) {
+        return handshakeReplies == AT_EXEC && (multiRefusal != null || error.startsWith("ERR EXEC without MULTI"));
     }
 
     boolean isReady() {
@@ -158,6 +191,12 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
 
     /** Sends a call; the connection must be ready. */
     void send(MemberCall call) {
+        if (call.isTransaction() && multiRefusal != null) {
+            call.refused(Unpooled.copiedBuffer(
+                    "-" + ABORTED + " Transaction discarded because of: " + multiRefusal + "\r\n",
+                    StandardCharsets.UTF_8));
+            return;
+        }
         inFlight.add(call);
         write(call.request());
         call.sent(writtenNanos);
@@ -217,10 +256,14 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
     }
 
     private void measure(MemberCall call, ByteBuf reply) {
-        long nanos = receivedNanos - call.sentNanos();
-        answered++;
-        answeredNanos += nanos;
-        slowestNanos = Math.max(slowestNanos, nanos);
+        if (call.isTimed()) {
+            long nanos = receivedNanos - call.sentNanos();
+            answered++;
+            answeredNanos += nanos;
+            slowestNanos = Math.max(slowestNanos, nanos);
+        } else {
+            health.replied();
+        }
         if (Reply.isError(reply)) {
             health.errorReply();
         }
@@ -252,8 +295,17 @@ final class MemberConnection extends ChannelInboundHandlerAdapter {
         if (!call.takesLeading(reply)) {
             inFlight.remove();
             measure(call, reply);
+            noteRefusedMulti(call, reply);
             call.replied(reply);
             lane.answered();
+        }
+    }
+
+    /** The permissions of the member's user may change after the handshake. */
+    private void noteRefusedMulti(MemberCall call, ByteBuf reply) {
+        String error = call.isTransaction() && Reply.isError(reply) ? call.leadingError() : null;
+        if (error != null && error.startsWith(NO_PERMISSION) && !Reply.of(reply).textOrEmpty().startsWith(ABORTED)) {
+            multiRefusal = error;
         }
     }
 

@@ -95,6 +95,13 @@ public final class MemberHealth {
         writes.increment();
     }
 
+    /** A reply has come, which ends an ejection. */
+    void replied() {
+        if (failuresInRow.get() != 0) {
+            connected();
+        }
+    }
+
     /**
      * Replies have come together. Races between loops lose a sample at most.
      *
@@ -102,9 +109,7 @@ public final class MemberHealth {
      * @param slowestNanos of the slowest one
      */
     void answered(long meanNanos, long slowestNanos) {
-        if (failuresInRow.get() != 0) {
-            connected();
-        }
+        replied();
         long average = averageNanos;
         averageNanos = average == 0 ? meanNanos : average + (meanNanos - average >> AVERAGE_SHIFT);
         if (slowestNanos > maxNanos) {

@@ -71,7 +71,7 @@ public final class RoutedCall implements MemberCall.Outcome {
      *
      * @param request taken over
      * @param isRead whether it may run twice
-     * @param leading number of replies before the result
+     * @param leading number of replies before the result: of a transaction, those before the one of EXEC
      */
     public static void send(Router router, Origin origin, ByteBuf request, int slot, boolean isRead, int leading,
             ReplyTarget target) {
@@ -99,9 +99,10 @@ public final class RoutedCall implements MemberCall.Outcome {
         ByteBuf sent = asks ? Asking.before(request) : request;
         isAsking = false;
         redirected = null;
-        lane.submit(asks
+        MemberCall call = asks
                 ? new MemberCall(sent, leading + 1, true, new Asked(sent))
-                : new MemberCall(sent, leading, true, this));
+                : new MemberCall(sent, leading, true, this);
+        lane.submit(leading > 0 ? call.asTransaction() : call);
     }
 
     /** Releases the request with ASKING after its outcome. Confined to the event loop. */

@@ -90,6 +90,11 @@ public final class Router {
         return statistics;
     }
 
+    /** A request has failed that took no {@link RoutedCall}. */
+    public void failed() {
+        statistics.failed.increment();
+    }
+
     /** Requests a newer map. */
     public void refresh(@Nullable Endpoint from) {
         source.refresh(from);
