@@ -155,9 +155,11 @@ public final class ShardCapture {
             cursor = index.scan(cursor, this::add);
         } while (cursor != 0 && (cursor & left.mask) == cell);
         // So that the cache misses of the items overlap.
+        long sum = touched;
         for (int i = 0; i < count; i++) {
-            touched += items.verifier().touch(locations[i]);
+            sum += items.verifier().touch(locations[i]);
         }
+        touched = sum;
         keep(left, cell);
     }
 
