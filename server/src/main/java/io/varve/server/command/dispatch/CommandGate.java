@@ -188,8 +188,10 @@ final class CommandGate {
     /** Whether something holds for a command, and for all that it executes. */
     private static boolean all(CommandSpec spec, @Nullable Transaction executed, Predicate<CommandSpec> test) {
         boolean holds = test.test(spec);
-        int count = executed == null ? 0 : executed.batch().commandCount();
-        for (int i = 0; i < count && holds; i++) {
+        if (executed == null) {
+            return holds;
+        }
+        for (int i = 0; i < executed.batch().commandCount() && holds; i++) {
             holds = test.test(Objects.requireNonNull(executed.batch().spec(i)));
         }
         return holds;
