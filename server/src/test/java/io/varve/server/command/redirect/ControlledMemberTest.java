@@ -11,6 +11,7 @@ import io.varve.cluster.map.SlotRange;
 import io.varve.server.clustering.ClusterState;
 import io.varve.server.command.CommandHarness;
 import io.varve.server.config.ServerConfig;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -49,7 +50,7 @@ class ControlledMemberTest {
         harness.close();
     }
 
-    private Member me(String primaryId) {
+    private Member me(@Nullable String primaryId) {
         return new Member(id, "127.0.0.1", 1, 1, primaryId);
     }
 
