@@ -3,6 +3,7 @@ package io.varve.proxy;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -74,7 +75,9 @@ class ScriptedMembersIT {
         AtomicReference<ScriptedMember> known = new AtomicReference<>();
         try (ScriptedMember member = new ScriptedMember(request -> switch (request) {
             case "GET key", "BLPOP key 0" ->
-                asked.getAndIncrement() % 2 == 0 ? "-MOVED 12539 " + known.get().address() + "\r\n" : "+served\r\n";
+                asked.getAndIncrement() % 2 == 0
+                        ? "-MOVED 12539 " + Objects.requireNonNull(known.get()).address() + "\r\n"
+                        : "+served\r\n";
             default -> null;
         }); TestProxy proxy = TestProxy.at(member.address(), List.of()); BlockingConnection client = proxy.connect()) {
             known.set(member);

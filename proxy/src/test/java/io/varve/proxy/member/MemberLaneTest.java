@@ -1,6 +1,5 @@
 package io.varve.proxy.member;
 
-import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
