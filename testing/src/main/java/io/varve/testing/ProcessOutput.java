@@ -57,7 +57,7 @@ public final class ProcessOutput {
     /**
      * Returns the next line; null at the end.
      *
-     * @throws AssertionError if the process prints none for two minutes, or was destroyed
+     * @throws AssertionError if the process prints none for two minutes, or was destroyed and its pipe closed
      */
     public @Nullable String next() throws InterruptedException {
         if (isAtEnd) {

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 /** Tests {@link ProcessOutput} with a shell. Confined to the test's thread. */
 @Timeout(60)
@@ -54,11 +55,14 @@ class ProcessOutputTest {
     }
 
     @Test
-    void aProcessThatWasDestroyed_hasNoRegularEnd() throws Exception {
+    void aProcessThatWasDestroyed_isNotWaitedFor_andItsLinesAreKept() throws Exception {
         Process destroyed = start("echo one; exec sleep 600");
         ProcessOutput output = ProcessOutput.of(destroyed);
         output.awaitLine("one");
         destroyed.destroyForcibly().waitFor();
-        assertThatThrownBy(output::awaitEnd).isInstanceOf(AssertionError.class).hasMessageContaining("one\n");
+        Throwable closed = catchThrowable(output::awaitEnd);
+        // The pipe ends with the process, or is closed before its end is read.
+        assertThat(closed == null || closed instanceof AssertionError).isTrue();
+        assertThat(output.text()).isEqualTo("one\n");
     }
 }

@@ -60,7 +60,7 @@ public final class PinCommands {
         context.reply().integer(pinned);
     }
 
-    /** Whether keys were pinned before: on the primary, before a restart, or by the member that their slot comes from. */
+    /** Whether keys were pinned before: on the primary, before a restart, or where their slot comes from. */
     private static boolean isRepeated(CommandContext context) {
         ClusterState cluster = context.server().cluster();
         return context.client().connection().isReplay()
