@@ -141,7 +141,8 @@ final class LeaseTable {
 
     /**
      * An offset counts only for the primary that the member had when it sent it: a new replica has none of its data.
-     * What it sent before is taken as that of a replica that loads data, which may have some, and is not promoted.
+     * The leader treats an earlier offset as {@link Query.Heartbeat#LOADING}: the replica may have data, and the leader
+     * does not promote it.
      */
     private static void notePrimary(Entry entry, Member member, ClusterState state) {
         String primary = member.primaryId() == null ? "" : member.primaryId();

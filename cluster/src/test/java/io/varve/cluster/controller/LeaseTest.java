@@ -110,7 +110,7 @@ final class LeaseTest {
         assertThat(table.due(TERM)).containsExactly(new LeaseTable.Failover(id(3), id(1), TERM));
     }
 
-    /** What it has sent before is an offset of other data. */
+    /** Its earlier offset belongs to other data. */
     @Test
     void newReplicaOfADeadPrimary_isNotPromoted_untilItHasItsData() {
         apply(new Command.Register(TestMembers.primary(4)));

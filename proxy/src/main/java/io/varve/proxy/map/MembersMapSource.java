@@ -97,7 +97,7 @@ public final class MembersMapSource implements MapSource {
             try {
                 return ask(candidate);
             } catch (IOException | RuntimeException failed) {
-                // Whatever a member sends, the thread goes on.
+                // A bad reply of one member must not end the thread.
                 LOG.debug("Member {} does not report the slot map", candidate, failed);
                 failures.append("; ").append(candidate).append(": ").append(failed.getMessage());
             }

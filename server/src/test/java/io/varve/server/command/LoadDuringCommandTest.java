@@ -68,7 +68,7 @@ class LoadDuringCommandTest {
         assertThat(server.run("EXEC")).as("it reads no key").isEqualTo("*1\r\n$4\r\ntext\r\n");
     }
 
-    /** What precedes it in a pipeline was read before. */
+    /** Commands before it in the pipeline keep their replies. */
     @Test
     void commandsBefore_haveTheirReplies() {
         server.run("SET", "key", "value");

@@ -85,7 +85,7 @@ public final class SnapshotSaver implements Snapshots {
             begun.start();
         } catch (OutOfMemoryError noThread) {
             LOG.error("No snapshot can be saved: the system has no thread for it", noThread);
-            ended();
+            reportFree();
             return false;
         }
         thread = begun;
@@ -124,7 +124,7 @@ public final class SnapshotSaver implements Snapshots {
 
     private synchronized void end() {
         thread = null;
-        ended();
+        reportFree();
         notifyAll();
         if (!requested.isEmpty()) {
             List<Consumer<@Nullable String>> all = List.copyOf(requested);
@@ -135,7 +135,7 @@ public final class SnapshotSaver implements Snapshots {
         }
     }
 
-    private void ended() {
+    private void reportFree() {
         status.ended();
         server.telemetry().logRewrites().ended();
     }

@@ -56,6 +56,13 @@ class SnapshotTest {
         return directory.resolve("dump.rdb");
     }
 
+    private static SnapshotSaver saver(ServerState state) {
+        SnapshotSaver saver = new SnapshotSaver(state);
+        state.snapshots(saver);
+        state.logLifecycle(new LogControl(state));
+        return saver;
+    }
+
     private static String digest(RawClient client) throws IOException {
         return client.call("DEBUG", "DIGEST").text();
     }
@@ -345,9 +352,7 @@ class SnapshotTest {
         ServerConfig config = ServerExtension.config("maxmemory 64mb", "dir " + directory);
         try (Cache cache = Cache.open(config.cacheConfig())) {
             ServerState state = new ServerState(cache, config, config.cacheConfig().ticker(), _ -> {});
-            SnapshotSaver saver = new SnapshotSaver(state);
-            state.snapshots(saver);
-            state.logLifecycle(new LogControl(state));
+            SnapshotSaver saver = saver(state);
             CompletableFuture<String> ended = new CompletableFuture<>();
             boolean begun = saver.start(false, () -> {
                 while (!saver.isCancelled()) {
@@ -392,9 +397,7 @@ class SnapshotTest {
         ServerConfig config = ServerExtension.config("maxmemory 64mb", "dir " + directory);
         try (Cache cache = Cache.open(config.cacheConfig())) {
             ServerState state = new ServerState(cache, config, config.cacheConfig().ticker(), _ -> {});
-            SnapshotSaver saver = new SnapshotSaver(state);
-            state.snapshots(saver);
-            state.logLifecycle(new LogControl(state));
+            SnapshotSaver saver = saver(state);
             SnapshotStatus save = state.telemetry().snapshots();
             SnapshotStatus rewrite = state.telemetry().logRewrites();
             CompletableFuture<Void> saved = new CompletableFuture<>();
