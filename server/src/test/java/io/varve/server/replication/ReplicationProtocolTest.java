@@ -327,9 +327,7 @@ class ReplicationProtocolTest {
         expect("WAITAOF 0 0 -1", "-ERR timeout is negative");
         expect("WAITAOF 0 0 0", "*2\r\n:0\r\n:0");
         assertThat(client.command("CONFIG", "SET", "appendonly", "yes")).isEqualTo("+OK\r\n");
-        while (client.infoLong("aof_base_size") == 0) {
-            Polling.pause();
-        }
+        awaitBase();
         RawClient replica = introduce("capa eof");
         ask(replica, "PSYNC", "?", "-1");
         readSnapshot(replica);
@@ -366,9 +364,7 @@ class ReplicationProtocolTest {
     @Test
     void waitaofWhileTheLogIsTurnedOff_ends() throws IOException {
         assertThat(client.command("CONFIG", "SET", "appendonly", "yes", "appendfsync", "no")).isEqualTo("+OK\r\n");
-        while (client.infoLong("aof_base_size") == 0) {
-            Polling.pause();
-        }
+        awaitBase();
         expect("SET k 1", "+OK");
         ask(client, "WAITAOF", "1", "0", "0");
         RawClient other = open();
@@ -429,13 +425,18 @@ class ReplicationProtocolTest {
         readToMark(first);
         ask(first, "REPLCONF", "ACK", Long.toString(offset));
         expectStream(first, "SELECT 0", "SET k 1", "SET k 2");
-        while (client.infoLong("aof_base_size") == 0) {
-            Polling.pause();
-        }
+        awaitBase();
         expect("SET k 3", "+OK");
         assertThat(client.command("CONFIG", "SET", "appendonly", "no")).isEqualTo("+OK\r\n");
         expect("SET k 4", "+OK");
         expectStream(first, "SELECT 0", "SET k 3", "SET k 4");
+    }
+
+    /** Waits until the log has its first base, and can be turned off again. */
+    private void awaitBase() throws IOException {
+        while (client.infoLong("aof_base_size") == 0 || client.infoLong("aof_rewrite_in_progress") == 1) {
+            Polling.pause();
+        }
     }
 
     // --- what goes wrong
