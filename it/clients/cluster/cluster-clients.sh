@@ -14,7 +14,8 @@ stop=$work/stop
 first=${FIRST_PORT:-7400}
 trap 'kill $(jobs -p) 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$work"' EXIT
 
-say() { echo "cluster-clients: $*"; }
+begun=0 # when the clients began, in SECONDS
+say() { echo "cluster-clients: second $((SECONDS - begun)): $*"; }
 pid_of() { cat "$work/$1.pid"; }
 
 start_member() { # PORT
@@ -73,6 +74,7 @@ else
 fi
 for port in $ports; do await_ok "$port"; done
 
+begun=$SECONDS
 "$work/venv/bin/python" "$here/redis_py_cluster.py" "$first" "$stop" &
 clients=$!
 "$work/go-client" "$first" "$stop" &

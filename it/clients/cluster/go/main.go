@@ -15,6 +15,12 @@ import (
 
 const keys = 200
 
+// kind counts one kind of error, with the seconds since the start of the first and the last.
+type kind struct {
+	count       int
+	first, last float64
+}
+
 func main() {
 	ctx := context.Background()
 	client := redis.NewClusterClient(&redis.ClusterOptions{
@@ -22,7 +28,8 @@ func main() {
 		ReadTimeout: 2 * time.Second,
 	})
 	last := make([]int64, keys)
-	kinds := map[string]int{}
+	kinds := map[string]*kind{}
+	start := time.Now()
 	var done, errors, lost int
 	var gap time.Duration
 	answered := time.Now()
@@ -35,7 +42,13 @@ func main() {
 		if err != nil {
 			errors++
 			words := strings.Fields(err.Error())
-			kinds[strings.Join(words[:min(3, len(words))], " ")]++
+			name := strings.Join(words[:min(3, len(words))], " ")
+			now := time.Since(start).Seconds()
+			if kinds[name] == nil {
+				kinds[name] = &kind{first: now}
+			}
+			kinds[name].count++
+			kinds[name].last = now
 		} else {
 			done++
 			if value <= last[key] {
@@ -47,6 +60,9 @@ func main() {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	fmt.Printf("go-redis: %d increments, %d errors %v, %d values went back, longest gap %.1f s\n",
-		done, errors, kinds, lost, gap.Seconds())
+	fmt.Printf("go-redis: %d increments, %d errors, %d values went back, longest gap %.1f s\n",
+		done, errors, lost, gap.Seconds())
+	for name, kind := range kinds {
+		fmt.Printf("go-redis: %d times %q, from second %.1f to %.1f\n", kind.count, name, kind.first, kind.last)
+	}
 }
