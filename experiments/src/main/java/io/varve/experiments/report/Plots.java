@@ -10,6 +10,8 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.text.DecimalFormat;
+import java.text.DecimalFormatSymbols;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -29,6 +31,7 @@ import org.knowm.xchart.style.markers.SeriesMarkers;
 
 /** Draws PNG plots on white, in our palette, without a display. Confined to the thread that writes the report. */
 final class Plots {
+    private static final String NUMBERS = "#,##0.##";
     private static final int WIDTH = 1000;
     private static final int HEIGHT = 560;
     private static final Color INK = new Color(0x1f2328);
@@ -109,6 +112,9 @@ final class Plots {
         double max = columns.max();
         chart.getStyler().setYAxisMin(-0.12 * max);
         chart.getStyler().setYAxisMax(1.12 * max);
+        // Below zero are the names of the columns.
+        DecimalFormat numbers = new DecimalFormat(NUMBERS, DecimalFormatSymbols.getInstance(Locale.ROOT));
+        chart.setCustomYAxisTickLabelsFormatter(value -> value < 0 ? "" : numbers.format(value));
         Set<String> named = new HashSet<>();
         int next = 0;
         double step = 0.8 / columns.series().size();
@@ -268,7 +274,7 @@ final class Plots {
         styler.setLegendBackgroundColor(Color.WHITE);
         styler.setLegendPosition(LegendPosition.OutsideS);
         styler.setLegendLayout(LegendLayout.Horizontal);
-        styler.setYAxisDecimalPattern("#,###.##");
+        styler.setYAxisDecimalPattern(NUMBERS);
         return chart;
     }
 
