@@ -188,13 +188,13 @@ public final class MemberLane {
             told.add(request);
         } else {
             request.release();
-            breakDown();
+            boolean wasBroken = isBroken;
+            isBroken |= isDedicated;
+            breakDown(wasBroken);
         }
     }
 
-    private void breakDown() {
-        boolean wasBroken = isBroken;
-        isBroken |= isDedicated;
+    private void breakDown(boolean wasBroken) {
         told.forEach(ByteBuf::release);
         told.clear();
         Runnable action = onBroken;
@@ -245,7 +245,10 @@ public final class MemberLane {
     /** @param isFailure whether the member has failed */
     void closed(boolean wasReady, boolean isFailure, List<MemberCall> calls, MemberFailure failure, String why) {
         connection = null;
-        if (isFailure && !isBroken) {
+        boolean wasBroken = isBroken;
+        // Before a call fails: its client may send its next request at once, and must not reach a new connection.
+        isBroken |= isDedicated;
+        if (isFailure && !wasBroken) {
             health.failed(System.nanoTime(), why);
             LOG.debug("Connection to {}: {}; {} calls in flight", endpoint, why, calls.size());
         }
@@ -255,7 +258,7 @@ public final class MemberLane {
             waiting.clear();
             unsent.forEach(call -> call.failed(MemberFailure.UNREACHABLE));
         }
-        breakDown();
+        breakDown(wasBroken);
     }
 
     /** Closes the connection; calls in flight fail. */

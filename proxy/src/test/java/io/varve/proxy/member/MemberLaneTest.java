@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
 import io.netty.buffer.ByteBuf;
@@ -149,5 +150,35 @@ class MemberLaneTest {
             }
             assertThat(inLoop(members::dedicatedCount)).isEqualTo(MAX_DEDICATED);
         }
+    }
+
+    /** A new connection would not know what the client has watched. */
+    @Test
+    void aDedicatedLaneThatLosesItsConnection_hasNoOther() throws Exception {
+        try (ScriptedMember member = new ScriptedMember(request -> {
+            if (request.equals("GET first")) {
+                // Ends the connection.
+                throw new InterruptedException();
+            }
+            return null;
+        })) {
+            MemberLane lane = inLoop(() -> Objects.requireNonNull(members.dedicate(member.endpoint(), 2)));
+            List<String> results = new CopyOnWriteArrayList<>();
+            CompletableFuture<String> last = inLoop(() -> call(lane, true, "GET", "first"))
+                    .thenCompose(result -> next(results, result, lane, "second"))
+                    .thenCompose(result -> next(results, result, lane, "third"));
+            assertThat(last.get()).isEqualTo("UNREACHABLE");
+            assertThat(results).doesNotContain("+OK").hasSize(2);
+            assertThat(inLoop(lane::isBroken)).isTrue();
+            assertThat(member.count("GET third")).isZero();
+        }
+    }
+
+    /** Sends the next request while the failure of the last one is being told. */
+    private CompletableFuture<String> next(List<String> results, String result, MemberLane lane, String key) {
+        results.add(result);
+        // Another event loop has got a reply from the member.
+        healths.of(lane.endpoint()).replied();
+        return call(lane, true, "GET", key);
     }
 }

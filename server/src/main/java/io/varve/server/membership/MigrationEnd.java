@@ -40,8 +40,8 @@ final class MigrationEnd implements Handover {
                 if (moved != null) {
                     return moved;
                 }
-            } catch (RuntimeException bug) {
-                // The outcome is unknown: the commands of these slots must not run here yet.
+            } catch (RuntimeException | Error bug) {
+                // Also without memory. The outcome is unknown: the commands of these slots must not run here yet.
                 LOG.error("The controllers are asked again whether {} has slots", targetId, bug);
             }
             TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);

@@ -1,5 +1,7 @@
 package io.varve.server.command;
 
+import java.util.List;
+
 import io.varve.server.command.connection.ConnectionCommands;
 import io.varve.server.command.spec.CommandFlag;
 import io.varve.server.command.string.StringCommands;
@@ -68,11 +70,20 @@ class LoadDuringCommandTest {
         assertThat(server.run("EXEC")).as("it reads no key").isEqualTo("*1\r\n$4\r\ntext\r\n");
     }
 
+    /** A pipeline of plain reads is checked once. */
+    @Test
+    void readsBehindItInThePipeline_areRefused() {
+        server.run("SET", "key", "value");
+        assertThat(server.runBatch(List.of(new String[] {"reads", "key"}, new String[] {"GET", "key"},
+                new String[] {"STRLEN", "key"}, new String[] {"PING"})))
+                .isEqualTo(("-" + Errors.LOADING + "\r\n").repeat(4));
+    }
+
     /** Commands before it in the pipeline keep their replies. */
     @Test
     void commandsBefore_haveTheirReplies() {
         server.run("SET", "key", "value");
-        assertThat(server.runBatch(java.util.List.of(new String[] {"GET", "key"}, new String[] {"reads", "key"},
+        assertThat(server.runBatch(List.of(new String[] {"GET", "key"}, new String[] {"reads", "key"},
                 new String[] {"PING"}))).startsWith("$5\r\nvalue\r\n-LOADING ");
     }
 }

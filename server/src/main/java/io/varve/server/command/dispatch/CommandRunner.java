@@ -137,8 +137,8 @@ final class CommandRunner {
         // A command that runs again has written nothing. Errors of an earlier attempt do not count, they were rolled
         // back.
         if (wait == null || (wait.replies() ? reply.errors() != errors : reply.pendingBytes() != written)) {
-            if (!wasLoading && server.load().isLoading() && !spec.isWrite()) {
-                refuseDuringLoad(spec, client, reply, mark);
+            if (server.load().isLoading() && !spec.isWrite()) {
+                refuseDuringLoad(spec, client, reply, mark, wasLoading);
             }
             return Outcome.COMPLETED;
         }
@@ -150,10 +150,14 @@ final class CommandRunner {
         return wait.replies() ? Outcome.PARKED : Outcome.RETRY;
     }
 
-    /** A load has begun while the command ran: keys were missing, perhaps, that were there before and will be. */
-    private static void refuseDuringLoad(CommandSpec spec, Client client, ReplyWriter reply, long mark) {
-        // The transaction of EXEC has ended, and may have read anything.
-        boolean mayRead = spec.name().equals("exec") || !CommandGate.mayRunDuringLoad(spec, null);
+    /**
+     * A load has begun since the check of the command, or of one before it in a pipeline: keys were missing, perhaps,
+     * that were there before and will be.
+     */
+    private static void refuseDuringLoad(CommandSpec spec, Client client, ReplyWriter reply, long mark,
+            boolean wasLoading) {
+        // The transaction of EXEC has ended, and may have read anything if it was admitted before the load.
+        boolean mayRead = spec.name().equals("exec") ? !wasLoading : !CommandGate.mayRunDuringLoad(spec, null);
         if (mayRead && !client.connection().isReplay()) {
             reply.rollback(mark);
             Refusal.reply(client, spec, reply, Errors.LOADING);
@@ -319,8 +323,8 @@ final class CommandRunner {
     }
 
     private void runWithoutKeys(Batch batch, int command, Handler handler) {
-        if (keyFetcher == null && slots != null && context.spec().has(CommandTrait.FLUSHES)) {
-            flushSlots(batch, command, handler);
+        if (keyFetcher == null && context.spec().has(CommandTrait.FLUSHES)) {
+            flush(batch, command, handler);
         } else if (keyFetcher == null && context.spec().has(CommandTrait.LOCKS_ALL_SHARDS)) {
             runLocking(context.allShards(), batch, command, handler);
         } else {
@@ -333,13 +337,15 @@ final class CommandRunner {
     }
 
     /**
-     * Flushes a member of a cluster, which may have been told since the command's check to hold its slots, or to serve
-     * no more: it is checked again under the locks.
+     * Flushes. The server may have been told since the command's check to hand over its role, or in a cluster to hold
+     * its slots or to serve no more: it is checked again under the locks.
      */
-    private void flushSlots(Batch batch, int command, Handler handler) {
+    private void flush(Batch batch, int command, Handler handler) {
         boolean isTaken;
         do {
-            server.cache().prepareFlushes(1);
+            server.cache().prepareFlushes(context.spec().name().equals("flushdb")
+                    ? 1
+                    : server.cache().config().databases());
             try {
                 runLocking(context.allShards(), batch, command, handler);
                 isTaken = false;

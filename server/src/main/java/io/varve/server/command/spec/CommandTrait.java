@@ -34,6 +34,6 @@ public enum CommandTrait {
     DEBUG_ONLY,
     /** Names no key, and brings other values to keys. Without flash it runs under the locks of all shards. */
     LOCKS_ALL_SHARDS,
-    /** Removes all items of databases, or none. Without flash, a member of a cluster locks all shards for it. */
+    /** Removes all items of databases, or none. Without flash it runs under the locks of all shards. */
     FLUSHES
 }
