@@ -49,7 +49,7 @@ class ClusterHistoryIT {
 
     @Test
     void confirmedOperations_areLinearizable() throws Exception {
-        long runs = TestBudget.of("varve.cluster.histories", 10, 200);
+        long runs = TestBudget.of("varve.cluster.histories", 20, 200);
         long seed = TestBudget.seed("varve.cluster.seed");
         TestNetwork network = TestNetwork.allowsNamespaces() ? TestNetwork.ofNamespaces() : TestNetwork.loopback();
         try (ProcessCluster cluster = ProcessCluster.start(folder, network, ProcessCluster.LEASE_MILLIS, 3, 2, 1)) {
