@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
  * The command line of a program of ours that a test starts in a JVM of its own. Thread-safe, also between the JVMs that
@@ -64,8 +65,11 @@ public final class JavaProgram {
         }
         String jarPath = String.join(File.pathSeparator, jars);
         Path cache = cache(jars, jarPath, training);
-        // A test may change the options of the line: it starts without the cache then, and says nothing.
-        return line(jarPath, List.of("-XX:AOTCache=" + cache.toAbsolutePath(), "-Xlog:aot*=off,cds*=off"), arguments);
+        // The class path of the training comes first, as the JVM demands. A test may change the options or the main
+        // class of the line: then the program starts without the cache, and says nothing.
+        String wholePath = entries(true).reduce(jarPath, (path, folder) -> path + File.pathSeparator + folder);
+        return line(wholePath, List.of("-XX:AOTCache=" + cache.toAbsolutePath(), "-Xlog:aot*=off,cds*=off"),
+                arguments);
     }
 
     private List<String> line(String path, List<String> cacheOptions, List<String> arguments) {
@@ -80,10 +84,14 @@ public final class JavaProgram {
 
     /** The class path without test classes; empty if it has other folders. */
     private List<String> jars() {
-        List<String> all = Arrays.stream(classPath.split(File.pathSeparator))
-                .filter(entry -> !Path.of(entry).endsWith(TEST_CLASSES))
-                .toList();
+        List<String> all = entries(false).toList();
         return all.stream().allMatch(entry -> Files.isRegularFile(Path.of(entry))) ? all : List.of();
+    }
+
+    /** The entries of the class path that are, or are not, a folder of test classes. */
+    private Stream<String> entries(boolean areTestClasses) {
+        return Arrays.stream(classPath.split(File.pathSeparator))
+                .filter(entry -> Path.of(entry).endsWith(TEST_CLASSES) == areTestClasses);
     }
 
     private Path cache(List<String> jars, String jarPath, List<String> training) throws IOException {
