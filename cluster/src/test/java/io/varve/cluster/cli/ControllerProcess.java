@@ -13,8 +13,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 import io.varve.cluster.protocol.ControllerAddress;
-import io.varve.cluster.testing.FreePorts;
-import io.varve.testing.JavaProgram;
 
 /** A controller in its own process. Confined to the test's thread. */
 final class ControllerProcess implements AutoCloseable {
@@ -38,15 +36,13 @@ final class ControllerProcess implements AutoCloseable {
             command.addAll(List.of("sh", "-c", String.format(Locale.ROOT, "ulimit -f %d; exec \"$@\"",
                     2 * maxFileKilobytes), "sh"));
         }
-        JavaProgram program = JavaProgram.of("io.varve.cluster.cli.ControllerMain", List.of("-Xmx128m",
+        command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
                 "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--sun-misc-unsafe-memory-access=allow",
-                "--enable-native-access=ALL-UNNAMED"));
-        int freePort = FreePorts.controllers(1).getFirst().port();
-        List<String> training = List.of("--port", Integer.toString(freePort), "--dir", ".");
-        List<String> arguments = List.of("--port", Integer.toString(own.port()), "--dir", directory.toString(),
-                "--peers",
-                all.stream().map(one -> one.id() + "@" + one.address()).collect(Collectors.joining(",")));
-        command.addAll(program.command(training, arguments));
+                "--enable-native-access=ALL-UNNAMED", "-cp",
+                System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                "io.varve.cluster.cli.ControllerMain", "--port", Integer.toString(own.port()), "--dir",
+                directory.toString(), "--peers", all.stream().map(one -> one.id() + "@" + one.address())
+                        .collect(Collectors.joining(","))));
         Path errors = Files.createTempFile("varve-controller", ".log");
         return new ControllerProcess(new ProcessBuilder(command).redirectError(errors.toFile()).start(), errors);
     }

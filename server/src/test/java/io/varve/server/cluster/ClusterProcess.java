@@ -14,7 +14,6 @@ import java.util.stream.Collectors;
 import io.varve.cluster.protocol.ControllerAddress;
 import io.varve.server.cluster.machine.TestClock;
 import io.varve.server.testing.ServerProcess;
-import io.varve.testing.JavaProgram;
 
 /** A controller or a member that starts again with the same port and folder. Confined to the test's thread. */
 final class ClusterProcess implements AutoCloseable {
@@ -41,14 +40,14 @@ final class ClusterProcess implements AutoCloseable {
     /** @param on makes a command line run on its host */
     static ClusterProcess controller(UnaryOperator<List<String>> on, List<ControllerAddress> all,
             ControllerAddress own, int leaseMillis, Path folder) throws IOException {
-        JavaProgram program = JavaProgram.of("io.varve.cluster.cli.ControllerMain", List.of("-Xmx128m",
+        List<String> command = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx128m",
                 "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--sun-misc-unsafe-memory-access=allow",
-                "--enable-native-access=ALL-UNNAMED"));
-        List<String> training = List.of("--port", Integer.toString(Members.freePort()), "--dir", ".");
-        List<String> arguments = List.of("--port", Integer.toString(own.port()), "--dir", folder.toString(),
-                "--lease-ms", Integer.toString(leaseMillis), "--peers",
-                all.stream().map(one -> one.id() + "@" + one.address()).collect(Collectors.joining(",")));
-        List<String> command = program.command(training, arguments);
+                "--enable-native-access=ALL-UNNAMED", "-cp",
+                System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                "io.varve.cluster.cli.ControllerMain", "--port", Integer.toString(own.port()), "--dir",
+                folder.toString(), "--lease-ms", Integer.toString(leaseMillis), "--peers",
+                all.stream().map(one -> one.id() + "@" + one.address())
+                        .collect(Collectors.joining(",")));
         return new ClusterProcess(on, command, own.host(), own.port(), folder);
     }
 

@@ -84,7 +84,7 @@ final class Members implements AutoCloseable {
         ids.add(call(ports.size() - 1, "CLUSTER", "MYID").text());
     }
 
-    static int freePort() throws IOException {
+    private static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0)) {
             return socket.getLocalPort();
         }

@@ -14,8 +14,6 @@ import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-import io.varve.testing.JavaProgram;
-
 /** A server in its own process, with the launcher script's JVM options. Confined to the test's thread. */
 public final class ServerProcess implements AutoCloseable {
     private static final Pattern SERVE_OPTIONS = Pattern.compile(
@@ -29,10 +27,6 @@ public final class ServerProcess implements AutoCloseable {
 
     /** When methods are compiled, and what is inlined: options of the test's JVM that its servers share. */
     private static final Pattern COMPILER = Pattern.compile("-XX:(Tier.*|.*Inline.*)");
-
-    /** A member loads the most classes. No controller replies to it. */
-    private static final List<String> TRAINING = List.of("--port", "0", "--save", "", "--cluster-enabled", "yes",
-            "--cluster-controllers", "127.0.0.1:1");
 
     private final Process process;
     private final int port;
@@ -84,15 +78,19 @@ public final class ServerProcess implements AutoCloseable {
             // Tests that run in the background pass on a SIGINT that is ignored.
             command.addAll(List.of("env", "--default-signal=INT"));
         }
-        List<String> jvm = new ArrayList<>(options(JAVA_OPTIONS, launcher));
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(options(JAVA_OPTIONS, launcher));
         String serve = String.join(" ", options(SERVE_OPTIONS, launcher)).replace("$small_jvm", "");
         for (String size : options(SIZES, launcher)) {
             String[] named = size.split("=");
             serve = serve.replace("${" + named[0] + "}", named[1]);
         }
-        jvm.addAll(List.of(serve.trim().split("\\s+")));
-        jvm.addAll(compilerOptions());
-        command.addAll(JavaProgram.of("io.varve.server.Main", jvm).command(TRAINING, arguments));
+        command.addAll(List.of(serve.trim().split("\\s+")));
+        command.addAll(compilerOptions());
+        command.add("-cp");
+        command.add(System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
+        command.add("io.varve.server.Main");
+        command.addAll(arguments);
         return command;
     }
 

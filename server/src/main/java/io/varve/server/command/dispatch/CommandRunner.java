@@ -343,9 +343,7 @@ final class CommandRunner {
     private void flush(Batch batch, int command, Handler handler) {
         boolean isTaken;
         do {
-            server.cache().prepareFlushes(context.spec().name().equals("flushdb")
-                    ? 1
-                    : server.cache().config().databases());
+            server.cache().prepareFlushes(Transaction.flushesOf(context.spec(), server.cache()));
             try {
                 runLocking(context.allShards(), batch, command, handler);
                 isTaken = false;

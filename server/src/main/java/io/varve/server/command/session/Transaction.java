@@ -192,7 +192,7 @@ public final class Transaction {
         writes |= spec.isWrite();
         denyOom |= spec.isDenyOom();
         repeatable &= isRepeatable(spec);
-        flushes += flushes(spec);
+        flushes += flushesOf(spec, cache);
         publishes |= spec.has(CommandTrait.PUBLISHES);
         CommandSpec.OtherKeys others = spec.otherKeys();
         namesNoKey |= batch.keyCount(queued) == 0 && spec.worksOnKeys()
@@ -212,7 +212,8 @@ public final class Transaction {
         return spec.has(CommandFlag.READONLY) || REPEATABLE.contains(spec.fullName());
     }
 
-    private int flushes(CommandSpec spec) {
+    /** The databases that a command may flush, at most. */
+    public static int flushesOf(CommandSpec spec, Cache cache) {
         return switch (spec.fullName()) {
             case "flushall" -> cache.config().databases();
             case "flushdb" -> 1;
