@@ -174,15 +174,19 @@ size_jvm() { # sets heap, direct, code (MB) and small_jvm, the options for small
 #                            that C2 inlines by default (decision 30).
 #   UseCondCardMark          Storing a reference does not write a card that is marked already: its cache line belongs to
 #                            objects of all event loops (decision 41).
+#   lowMemory                Netty's pools work with a larger heap as they do with the heap of 96 MB: buffers of more
+#                            than 16 KB are not pooled, and threads have no pools of their own. Otherwise the pools keep
+#                            40 MB after one large reply, which is all that they may hold.
 #   CompileCommand           Compiles each command's handler separately. Otherwise the first inlined handler uses up
 #                            C2's inlining budget (decision 34).
 serve_from() { # MODULE JVM-OPTIONS... MAIN ARGUMENTS...
     size_jvm
     [ "$memory_limit" = $unlimited ] || small_jvm="$small_jvm -Dvarve.memory.limit=$memory_limit"
     VARVE_JAVA_OPTS="-XX:CompileCommand=quiet -XX:CompileCommand=dontinline,*Commands.*(Lio/varve/server/command/CommandContext;)V \
+-XX:CompileCommand=dontinline,*Command.*(Lio/varve/server/command/CommandContext;)V \
 -Xms8m -Xmx${heap}m -XX:MaxDirectMemorySize=${direct}m -XX:MaxMetaspaceSize=96m -XX:ReservedCodeCacheSize=${code}m $small_jvm \
 -XX:SweeperThreshold=100 -XX:MaxInlineLevel=30 -XX:TrimNativeHeapInterval=2000 -XX:+UseSerialGC -XX:+UseCondCardMark -XX:+ExitOnOutOfMemoryError -XX:-UsePerfData \
--XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0 -Dio.netty.leakDetection.level=disabled \
+-XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0 -Dio.netty.leakDetection.level=disabled -Dio.netty.allocator.lowMemory=true \
 -Xlog:disable -Xlog:all=error:stderr ${VARVE_JAVA_OPTS:-}"
     java_exec "$@"
 }

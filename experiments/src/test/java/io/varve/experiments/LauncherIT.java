@@ -127,7 +127,7 @@ final class LauncherIT {
     private Path unbuilt() throws IOException {
         Path home = Files.createDirectories(folder.resolve("new house"));
         Files.createDirectories(home.resolve("workloads/experiments"));
-        for (String module : List.of("memory-tier", "flash-tier", "cluster", "server", "proxy", "ycsb-bindings",
+        for (String module : List.of("memory-tier", "flash-tier", "cluster", "lua", "server", "proxy", "ycsb-bindings",
                 "ycsb-bindings/flash",
                 "experiments")) {
             Files.createDirectories(home.resolve(module).resolve("src/main"));
@@ -139,7 +139,7 @@ final class LauncherIT {
                         #!/bin/sh
                         echo called >>builds
                         while [ ! -e go ]; do sleep 0.05; done
-                        for module in memory-tier flash-tier cluster server proxy ycsb-bindings ycsb-bindings/flash experiments; do mkdir -p $module/target/classes; done
+                        for module in memory-tier flash-tier cluster lua server proxy ycsb-bindings ycsb-bindings/flash experiments; do mkdir -p $module/target/classes; done
                         printf '%%s\n' '%s' >experiments/target/runtime.classpath
                         """
                         .formatted(System.getProperty("java.class.path")));

@@ -41,7 +41,7 @@ final class LauncherTrainingIT {
             """;
     private static final String MAVEN = """
             #!/bin/sh
-            for module in memory-tier flash-tier cluster server proxy ycsb-bindings ycsb-bindings/flash experiments; do
+            for module in memory-tier flash-tier cluster lua server proxy ycsb-bindings ycsb-bindings/flash experiments; do
                 mkdir -p $module/target/classes
             done
             for module in server experiments; do
@@ -58,7 +58,7 @@ final class LauncherTrainingIT {
     @BeforeEach
     void prepare() throws IOException {
         home = Files.createDirectories(folder.resolve("new house"));
-        for (String module : List.of("memory-tier", "flash-tier", "cluster", "server", "proxy", "ycsb-bindings",
+        for (String module : List.of("memory-tier", "flash-tier", "cluster", "lua", "server", "proxy", "ycsb-bindings",
                 "ycsb-bindings/flash",
                 "experiments")) {
             Files.createDirectories(home.resolve(module).resolve("src/main"));

@@ -112,6 +112,13 @@ public interface Cache extends AutoCloseable {
     boolean admit(long bytes, long pinnedBytes);
 
     /**
+     * As {@link #admit(long)}, for a caller that holds shards, as a script does between its commands. No item may be in
+     * use. It waits only briefly for shards of other threads, so it may find less memory than {@link #admit(long)}
+     * would.
+     */
+    boolean admitUnderLocks(long bytes);
+
+    /**
      * Cleans, demotes and evicts, as far as the policy and the secondary tier allow, until items and their structures
      * take at most this many bytes. Called without locks.
      *
@@ -301,6 +308,11 @@ public interface Cache extends AutoCloseable {
      * @param thread runs the primary's commands; null: this cache is no replica
      */
     void follow(@Nullable Thread thread);
+
+    /**
+     * Keeps what has expired, or ends that. It is hidden from all commands, and removed by none, nor by maintenance.
+     */
+    void keepExpired(boolean keep);
 
     /** Checks all data structures and describes each violated invariant; empty if there is none. For tests. */
     List<String> checkIntegrity();

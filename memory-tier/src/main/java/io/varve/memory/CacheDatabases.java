@@ -14,6 +14,7 @@ import io.varve.memory.offheap.Memory;
 import io.varve.memory.offheap.Regions;
 import io.varve.memory.report.Epochs;
 import io.varve.memory.shard.Shard;
+import io.varve.memory.shard.ShardLocks;
 import io.varve.memory.shard.context.Databases;
 import io.varve.memory.shard.context.ShardContext;
 import org.jspecify.annotations.Nullable;
@@ -262,9 +263,7 @@ final class CacheDatabases {
     }
 
     private boolean underAllLocks(BooleanSupplier action) {
-        for (Shard shard : shards) {
-            shard.lock();
-        }
+        ShardLocks.lockAll(shards);
         try {
             return action.getAsBoolean();
         } finally {

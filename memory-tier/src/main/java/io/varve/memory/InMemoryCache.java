@@ -34,6 +34,7 @@ import io.varve.memory.segment.SegmentSizing;
 import io.varve.memory.segment.Segments;
 import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardIntegrity;
+import io.varve.memory.shard.ShardLocks;
 import io.varve.memory.shard.ShardTotals;
 import io.varve.memory.shard.context.Databases;
 import io.varve.memory.shard.context.ShardContext;
@@ -283,6 +284,11 @@ public final class InMemoryCache implements Cache {
     }
 
     @Override
+    public boolean admitUnderLocks(long bytes) {
+        return reclaimer.admitUnderLocks(bytes);
+    }
+
+    @Override
     public boolean reclaimTo(long usedBytes) {
         return reclaimer.reclaimTo(usedBytes);
     }
@@ -489,11 +495,14 @@ public final class InMemoryCache implements Cache {
     }
 
     @Override
+    public void keepExpired(boolean keep) {
+        context.keepExpired(keep);
+    }
+
+    @Override
     public List<String> checkIntegrity() {
         List<String> problems = new ArrayList<>();
-        for (Shard shard : shards) {
-            shard.lock();
-        }
+        ShardLocks.lockAll(shards);
         try {
             PinnedItems walked = new PinnedItems(Databases.PHYSICAL);
             for (Shard shard : shards) {

@@ -20,6 +20,7 @@ import io.varve.memory.segment.ItemLayout;
 import io.varve.memory.segment.LargeRun;
 import io.varve.memory.shard.OptimisticReader;
 import io.varve.memory.shard.Shard;
+import io.varve.memory.shard.ShardLocks;
 import io.varve.memory.shard.ShardSet;
 import io.varve.memory.shard.context.Databases;
 import io.varve.memory.shard.context.PenaltyTracking;
@@ -214,9 +215,7 @@ final class InMemorySession implements CacheSession {
 
     @Override
     public void lock(ShardSet set) {
-        for (int i = set.next(0); i >= 0; i = set.next(i + 1)) {
-            shards[i].lock();
-        }
+        ShardLocks.lock(shards, set);
     }
 
     @Override

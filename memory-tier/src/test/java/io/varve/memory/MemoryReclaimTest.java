@@ -1,6 +1,12 @@
 package io.varve.memory;
 
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.varve.memory.config.CacheConfig;
 import io.varve.memory.eviction.EvictionPolicy;
@@ -8,6 +14,7 @@ import io.varve.memory.item.Item;
 import io.varve.memory.item.Ticker;
 import io.varve.memory.maintenance.MemoryReclaimer;
 import io.varve.memory.report.CacheStats;
+import io.varve.memory.shard.ShardSet;
 import io.varve.memory.testing.CacheFixture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -45,9 +52,9 @@ final class MemoryReclaimTest {
         try (CacheFixture fixture = open(16 * MIB)) {
             long max = 0;
             for (int i = 0; i < 600_000; i++) {
-                long before = ticker.readings;
+                long before = ticker.readings.get();
                 write(fixture, i);
-                max = Math.max(max, ticker.readings - before);
+                max = Math.max(max, ticker.readings.get() - before);
             }
             assertThat(fixture.cache.stats().evicted()).isGreaterThan(100_000);
             int itemsOfASegment = SEGMENT_BYTES / VALUE_BYTES;
@@ -85,9 +92,81 @@ final class MemoryReclaimTest {
         }
     }
 
-    /** A clock by which a slice of work is over after two readings. Confined to the test's thread. */
+    /** Between two writes under its locks a script uses no item, so they may be evicted. */
+    @Test
+    void memoryIsReclaimedUnderLocks() {
+        try (CacheFixture fixture = open(16 * MIB)) {
+            ShardSet all = new ShardSet(SHARDS);
+            ShardSet some = new ShardSet(SHARDS);
+            for (int i = 0; i < SHARDS; i++) {
+                all.add(i);
+            }
+            some.add(SHARDS / 2);
+            int key = 0;
+            for (ShardSet held : List.of(all, some)) {
+                fixture.session.lock(held);
+                try {
+                    for (int i = 0; i < 400_000; i++) {
+                        int bytes = i % 4000 == 0 ? MIB : VALUE_BYTES;
+                        assertThat(fixture.cache.admitUnderLocks(bytes + 64L)).as("admission %s", key).isTrue();
+                        fixture.set(0, CacheFixture.bytes("key" + key++), new byte[bytes], Item.NEVER);
+                    }
+                } finally {
+                    fixture.session.unlock(held);
+                }
+                assertThat(fixture.cache.checkIntegrity()).isEmpty();
+            }
+            assertThat(fixture.cache.stats().evicted()).isGreaterThan(100_000);
+            assertThat(fixture.cache.admitUnderLocks(16L * MIB)).isFalse();
+        }
+    }
+
+    /** Two threads that hold shards, and need memory of each other's, do not wait for each other. */
+    @Test
+    void memoryIsReclaimedUnderLocks_byTwoThreads() throws Exception {
+        AtomicBoolean ended = new AtomicBoolean();
+        ShardSet even = new ShardSet(SHARDS);
+        ShardSet odd = new ShardSet(SHARDS);
+        for (int i = 0; i < SHARDS; i += 2) {
+            even.add(i);
+            odd.add(i + 1);
+        }
+        try (CacheFixture fixture = open(16 * MIB);
+                ExecutorService threads = Executors.newSingleThreadExecutor()) {
+            CacheSession other = fixture.cache.newSession();
+            Future<?> end = threads.submit(() -> {
+                while (!ended.get()) {
+                    other.lock(odd);
+                    fixture.cache.admitUnderLocks(SEGMENT_BYTES);
+                    other.unlock(odd);
+                }
+            });
+            try {
+                for (int key = 0; key < 600_000; key++) {
+                    if (key % 1000 == 0) {
+                        fixture.session.lock(even);
+                    }
+                    byte[] name = CacheFixture.bytes("key" + key);
+                    // A script writes only to shards that it holds, and waits for no others.
+                    if (even.contains(fixture.bind(0, name).shard()) && fixture.cache.admitUnderLocks(ADMITTED_BYTES)) {
+                        fixture.set(0, name, new byte[VALUE_BYTES], Item.NEVER);
+                    }
+                    if (key % 1000 == 999) {
+                        fixture.session.unlock(even);
+                    }
+                }
+            } finally {
+                ended.set(true);
+            }
+            end.get();
+            assertThat(fixture.cache.stats().evicted()).isGreaterThan(50_000);
+            assertThat(fixture.cache.checkIntegrity()).isEmpty();
+        }
+    }
+
+    /** A clock by which a slice of work is over after two readings. */
     private static final class CountingTicker implements Ticker {
-        private long readings;
+        private final AtomicLong readings = new AtomicLong();
 
         @Override
         public long wallMillis() {
@@ -96,7 +175,7 @@ final class MemoryReclaimTest {
 
         @Override
         public long nanoTime() {
-            return ++readings * 100_000;
+            return readings.incrementAndGet() * 100_000;
         }
     }
 }

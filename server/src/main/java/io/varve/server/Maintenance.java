@@ -114,6 +114,7 @@ final class Maintenance implements AutoCloseable {
         if (now - sampledNanos >= SAMPLE_NANOS) {
             sampledNanos = now;
             server.telemetry().report().sample(now);
+            server.pause().endIfDue();
             server.snapshots().saveIfDue();
             server.logLifecycle().rewriteIfDue();
             server.replicas().tick();

@@ -126,6 +126,7 @@ public final class VarveServer implements AutoCloseable {
             warnOfClients(server);
             CommandTable table = CommandFamilies.table(server);
             AtomicInteger port = new AtomicInteger();
+            server.logReload(() -> Recovery.reload(server, table));
             server.role(new Follower(server, table, port::get));
             if (server.role().isReplica()) {
                 prepareReplica(server);
@@ -275,6 +276,20 @@ public final class VarveServer implements AutoCloseable {
         return saving;
     }
 
+    /**
+     * Ends scripts in the middle. Others must not see what they have done: before they end, the log and the replicas
+     * get their last change, and from here on no snapshot is saved.
+     */
+    private void endScripts() {
+        if (!server.scripting().running().haveEnded()) {
+            LOG.warn("The server does not wait for the script that runs: it ends without effect");
+            server.changes().seal();
+            server.snapshots().abandon();
+            server.logLifecycle().close();
+            server.scripting().running().endAll();
+        }
+    }
+
     private void closePersistence() {
         try {
             // A task of the saving thread may still need the log.
@@ -291,6 +306,10 @@ public final class VarveServer implements AutoCloseable {
             health.stopping();
             saving = true;
             if (link != null) {
+                if (server.scripting().running().slow() != null) {
+                    // Neither the handover nor the end of the lease could wait for it.
+                    endScripts();
+                }
                 link.handOver();
                 link.endLease();
             }
@@ -302,7 +321,7 @@ public final class VarveServer implements AutoCloseable {
                 link.close();
             }
             try {
-                network.close();
+                network.close(this::endScripts);
             } finally {
                 server.role().close();
                 closePersistence();

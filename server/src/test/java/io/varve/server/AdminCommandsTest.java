@@ -207,6 +207,31 @@ class AdminCommandsTest {
         assertThat(section("errorstats")).isEmpty();
     }
 
+    /** The expected texts are those of Redis 7.0.15. */
+    @Test
+    void percentilesOfLatenciesAreCheckedAndShownShort() throws IOException {
+        String name = "latency-tracking-info-percentiles";
+        String error = "-ERR CONFIG SET failed (possibly related to argument '" + name + "') - ";
+        assertThat(execute("GET a")).isEqualTo("$-1");
+        for (String invalid : List.of("a", "10.0 foo", " 5 ", "nan", "1 ")) {
+            assertThat(execute("CONFIG", "SET", name, invalid)).isEqualTo(error + "Invalid " + name + " parameters");
+        }
+        for (String outside : List.of("101.0", "-1")) {
+            assertThat(execute("CONFIG", "SET", name, outside))
+                    .isEqualTo(error + name + " parameters should sit between [0.0,100.0]");
+        }
+        assertThat(execute("CONFIG", "GET", name)).endsWith("$10 50 99 99.9");
+        for (List<String> valid : List.of(List.of("0.0 50.0 100.0", "0 50 100"), List.of("50 99.9 1e1", "50 99.9 10"),
+                List.of("50.123456789", "50.123457"), List.of("1e-5 99.999999999", "0.00001 100"), List.of("", ""))) {
+            assertThat(execute("CONFIG", "SET", name, valid.getFirst())).isEqualTo("+OK");
+            String shown = "*2 $33 " + name + " $" + valid.getLast().length() + " " + valid.getLast();
+            assertThat(execute("CONFIG", "GET", name)).as(valid.getFirst()).isEqualTo(shown.strip());
+        }
+        assertThat(section("latencystats")).containsEntry("latency_percentiles_usec_get", "");
+        assertThat(execute("CONFIG", "SET", name, "50.0")).isEqualTo("+OK");
+        assertThat(section("latencystats").get("latency_percentiles_usec_get")).matches("p50=[\\d.]+");
+    }
+
     // --- CLIENT
 
     @Test
@@ -296,6 +321,7 @@ class AdminCommandsTest {
     @CsvSource(delimiter = '=', value = {
             "MEMORY=DOCTOR;MALLOC-STATS;PURGE;STATS;USAGE <key> [SAMPLES <count>]",
             "CLIENT=CACHING (YES|NO);GETREDIR;GETNAME;ID;INFO;KILL <ip:port>;KILL <option> <value> [<option> <value> [...]];LIST [options ...];"
+                    + "UNPAUSE;PAUSE <timeout> [WRITE|ALL];"
                     + "REPLY (ON|OFF|SKIP);SETNAME <name>;SETINFO <option> <value>;UNBLOCK <clientid> [TIMEOUT|ERROR];"
                     + "TRACKING (ON|OFF) [REDIRECT <id>] [BCAST] [PREFIX <prefix> [...]];TRACKINGINFO;"
                     + "NO-EVICT (ON|OFF);NO-TOUCH (ON|OFF)",
@@ -304,7 +330,10 @@ class AdminCommandsTest {
             "CONFIG=GET <pattern>;SET <directive> <value>;RESETSTAT;REWRITE",
             "LATENCY=DOCTOR;GRAPH <event>;HISTORY <event>;LATEST;RESET [<event> ...];HISTOGRAM [COMMAND ...]",
             "SLOWLOG=GET [<count>];LEN;RESET", "OBJECT=ENCODING <key>;FREQ <key>;IDLETIME <key>;REFCOUNT <key>",
-            "DEBUG=DIGEST;OBJECT <key>;RELOAD [option ...];SET-ACTIVE-EXPIRE <0|1>;SLEEP <seconds>"})
+            "DEBUG=CHANGE-REPL-ID;DIGEST;DIGEST-VALUE <key> [<key> ...];ERROR <string>;LISTPACK <key>;LOADAOF;LOG <message>;"
+                    + "OBJECT <key>;PAUSE-CRON <0|1>;POPULATE <count> [<prefix>] [<size>];PROTOCOL <type>;"
+                    + "QUICKLIST-PACKED-THRESHOLD <size>;RELOAD [option ...];REPLICATE <string>;"
+                    + "SET-ACTIVE-EXPIRE <0|1>;SLEEP <seconds>;STRINGMATCH-LEN <pattern> <string>"})
     void helpNamesWhatThereIsAsRedisDoes(String container, String usages) throws IOException {
         List<String> lines = client.command(container, "HELP").lines().skip(2)
                 .map(line -> line.substring(1)).filter(line -> !line.startsWith(" ")).toList();

@@ -27,9 +27,11 @@ final class ArchitectureTest {
             Map.entry("geo", Set.of("sortedset")), Map.entry("hash", Set.of()), Map.entry("hyperloglog", Set.of()),
             Map.entry("introspection", Set.of("hash", "persistence", "set", "sortedset")),
             Map.entry("key", Set.of()), Map.entry("list", Set.of()), Map.entry("persistence", Set.of("dump")),
-            Map.entry("pubsub", Set.of()), Map.entry("server", Set.of()),
+            Map.entry("pubsub", Set.of()), Map.entry("script", Set.of()), Map.entry("server", Set.of()),
             Map.entry("set", Set.of()), Map.entry("sort", Set.of("hash", "list", "set", "sortedset")),
-            Map.entry("sortedset", Set.of("set")), Map.entry("string", Set.of()), Map.entry("transaction", Set.of()),
+            Map.entry("sortedset", Set.of("set")), Map.entry("stream", Set.of()),
+            Map.entry("stream.group", Set.of("stream")), Map.entry("string", Set.of()),
+            Map.entry("transaction", Set.of()),
             Map.entry("varve", Set.of()));
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS).importPackages(ROOT);
@@ -235,7 +237,7 @@ final class ArchitectureTest {
         // lease ends by the clock of the session with the controllers, which is this one.
         noClasses().that().doNotHaveSimpleName("ClusterState").and().doNotHaveSimpleName("ControllerLink").and()
                 .doNotHaveSimpleName("Maintenance").and().doNotHaveSimpleName("HiccupMeter").and()
-                .doNotHaveSimpleName("ObjectCommands").should().callMethod(System.class, "nanoTime").check(CLASSES);
+                .doNotHaveSimpleName("DebugCommands").should().callMethod(System.class, "nanoTime").check(CLASSES);
     }
 
     @Test
@@ -256,8 +258,8 @@ final class ArchitectureTest {
         Set<String> packages = new TreeSet<>(List.of(ROOT));
         for (String name : List.of("admin", "admin.http", "admin.latency", "admin.metrics", "acl", "blocking",
                 "check", "clustering", "command", "config", "events", "following", "geo",
-                "keys", "log", "membership", "migration", "net", "persistence", "pubsub", "rdb", "recovery",
-                "replication", "resp",
+                "keys", "log", "membership", "migration", "net", "net.busy", "persistence", "pubsub", "rdb", "recovery",
+                "replication", "resp", "script",
                 "system",
                 "tls",
                 "tracking", "training")) {
@@ -265,7 +267,8 @@ final class ArchitectureTest {
         }
         packages.addAll(List.of(packages(FAMILIES.keySet())));
         packages.addAll(List.of(packages(
-                Set.of("access", "batch", "blocking", "dispatch", "flash", "redirect", "registry", "session", "spec",
+                Set.of("access", "batch", "blocking", "dispatch", "flash", "redirect", "registry", "script.run",
+                        "session", "spec",
                         "text",
                         "value"))));
         classes().that().resideInAPackage(ROOT + "..").should().resideInAnyPackage(packages.toArray(String[]::new))

@@ -73,10 +73,11 @@ class CommandCommandsTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = ';', value = {"COMMAND LIST FILTERBY PATTERN HGE*; *2 $4 hget $7 hgetall",
+    @CsvSource(delimiter = ';', value = {
+            "COMMAND LIST FILTERBY PATTERN HGE*; *4 $4 hget $7 hgetall $6 hgetex $7 hgetdel",
             "COMMAND LIST filterby pattern config|r*; *2 $16 config|resetstat $14 config|rewrite",
             "COMMAND LIST FILTERBY MODULE any; *0", "COMMAND LIST FILTERBY ACLCAT nosuch; *0",
-            "COMMAND LIST FILTERBY ACLCAT STREAM; *0", "COMMAND LIST FILTERBY NOSUCH x; -ERR syntax error",
+            "COMMAND LIST FILTERBY NOSUCH x; -ERR syntax error",
             "COMMAND LIST FILTERBY PATTERN; -ERR syntax error", "COMMAND LIST all; -ERR syntax error",
             "COMMAND GETKEYS get a; *1 $1 a", "COMMAND GETKEYS MSET a 1 b 2; *2 $1 a $1 b",
             "COMMAND GETKEYS object freq k; *1 $1 k", "COMMAND GETKEYSANDFLAGS copy a b; "

@@ -77,7 +77,7 @@ class TransactionTest {
         expect(client, "MULTI", "+OK");
         expect(client, "SET a 1", "+QUEUED");
         expect(client, "INCR a", "+QUEUED");
-        expect(client, "XADD", "-ERR unknown command 'XADD', with args beginning with:");
+        expect(client, "NOSUCH", "-ERR unknown command 'NOSUCH', with args beginning with:");
         expect(other, "EXISTS a", ":0");
         expect(client, "EXEC", "-EXECABORT Transaction discarded because of previous errors.");
         expect(client, "MULTI", "+OK");
@@ -425,5 +425,24 @@ class TransactionTest {
             of.read();
         }
         return of.read().elements().stream().mapToInt(balance -> Integer.parseInt(balance.text())).sum();
+    }
+
+    /** SWAPDB brings an expired item under a watched name, which is the same as no key, and then removes it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void anExpiredKeyThatSwapDbMovesUnderAWatchedNameIsNoChange(boolean watchedHasExpiredToo) throws IOException {
+        expect(other, "DEBUG SET-ACTIVE-EXPIRE 0", "+OK");
+        expect(other, "SET x v PX 1", "+OK");
+        expect(client, "SELECT 1", "+OK");
+        if (watchedHasExpiredToo) {
+            expect(client, "SET x w PX 1", "+OK");
+        }
+        long expired = System.currentTimeMillis() + 1;
+        await().until(() -> System.currentTimeMillis() > expired);
+        expect(client, "WATCH x", "+OK");
+        expect(other, "SWAPDB 0 1", "+OK");
+        expect(client, "MULTI", "+OK");
+        expect(client, "PING", "+QUEUED");
+        expect(client, "EXEC", "*1 +PONG");
     }
 }

@@ -5,7 +5,7 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /** A server that this program did not start: it is measured as it is, and never stopped. Immutable. */
-record RemoteTarget(String host, int port) implements Target {
+public record RemoteTarget(String host, int port) implements Target {
     @Override
     public OptionalLong pid() {
         return OptionalLong.empty();

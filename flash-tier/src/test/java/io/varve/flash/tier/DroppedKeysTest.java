@@ -42,7 +42,7 @@ class DroppedKeysTest {
                 present.remove(name);
                 dropped.increment();
             }
-            case EXPIRY_SET, PERSISTED, FIELDS_EXPIRED, DEMOTED -> {
+            case INTERNAL, EXPIRY_SET, PERSISTED, FIELDS_EXPIRED, DEMOTED -> {
             }
         }
     }

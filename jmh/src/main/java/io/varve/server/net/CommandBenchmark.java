@@ -45,7 +45,8 @@ import static io.varve.server.net.EmbeddedConnection.words;
         "-XX:+UseSerialGC", "-XX:+UseCondCardMark", "-XX:+UseCompactObjectHeaders", "-XX:MaxInlineLevel=30",
         "-XX:CompileCommand=quiet",
         "-XX:CompileCommand=dontinline,*Commands.*(Lio/varve/server/command/CommandContext;)V",
-        "-Dio.netty.leakDetection.level=disabled",
+        "-XX:CompileCommand=dontinline,*Command.*(Lio/varve/server/command/CommandContext;)V",
+        "-Dio.netty.leakDetection.level=disabled", "-Dio.netty.allocator.lowMemory=true",
         "-Djmh.executor=CUSTOM",
         "-Djmh.executor.class=io.varve.server.net.EventLoopThreads"})
 public class CommandBenchmark {

@@ -25,9 +25,9 @@ import io.varve.memory.offheap.Memory;
  * refused. The writes between {@link #begin} and {@link #commit} or {@link #rollback} are one atomic write. There any
  * of them may be refused, and the caller must then undo.
  *
- * <p>The caller that removes the last element must delete the collection.
+ * <p>The caller that removes the last element must delete the collection, unless it {@link #mayBeEmpty may be empty}.
  */
-public abstract sealed class CollectionTree permits ListTree, HashedTree, SortedSetTree {
+public abstract sealed class CollectionTree permits ListTree, HashedTree, SortedSetTree, StreamTree {
     /** A packed value with more entries, or with more bytes, must become a tree. */
     public static final int MAX_PACKED_ENTRIES = 128;
     public static final int MAX_PACKED_BYTES = 8 << 10;
@@ -42,16 +42,23 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
     boolean pathKnown;
     private final ItemType type;
     private int trees;
+    private final int moreBytes;
     private final byte[] before;
     private boolean begun;
     private long header;
 
     /** @param maxTrees the number of its trees, unless {@link #trees(int)} sets fewer */
     CollectionTree(ItemType type, int maxTrees, CountedTree tree) {
+        this(type, maxTrees, 0, tree);
+    }
+
+    /** @param moreBytes bytes that the header has behind the trees' records */
+    CollectionTree(ItemType type, int maxTrees, int moreBytes, CountedTree tree) {
         this.type = type;
         this.trees = maxTrees;
         this.tree = tree;
-        before = new byte[TreeHeader.bytes(maxTrees)];
+        this.moreBytes = moreBytes;
+        before = new byte[TreeHeader.bytes(maxTrees) + moreBytes];
     }
 
     /**
@@ -65,7 +72,8 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
             case SET -> new SetTree();
             case HASH -> new HashTree();
             case SORTED_SET -> new SortedSetTree();
-            case STRING, STREAM -> throw new IllegalArgumentException("A " + type + " has no tree");
+            case STREAM -> new StreamTree();
+            case STRING -> throw new IllegalArgumentException("A " + type + " has no tree");
         };
     }
 
@@ -114,7 +122,17 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
 
     /** Bytes of the header. */
     public int headerBytes() {
-        return TreeHeader.bytes(trees);
+        return TreeHeader.bytes(trees) + moreBytes;
+    }
+
+    /** Whether a collection may exist without elements. */
+    public boolean mayBeEmpty() {
+        return false;
+    }
+
+    /** The address of the bytes that the header has behind the trees' records. */
+    final long more() {
+        return header + TreeHeader.bytes(trees);
     }
 
     /** Hides elements that are due at this time. */
@@ -256,7 +274,7 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
      * modified leaf is copied once, so it is not worth it for a single write.
      */
     public final void begin() {
-        Memory.copy(header, before, 0, TreeHeader.bytes(trees));
+        Memory.copy(header, before, 0, TreeHeader.bytes(trees) + moreBytes);
         tree.space().begin();
         begun = true;
         expectManyWrites(true);
@@ -291,7 +309,7 @@ public abstract sealed class CollectionTree permits ListTree, HashedTree, Sorted
         begun = false;
         expectManyWrites(false);
         long written = tree.space().rollback();
-        Memory.copy(before, 0, header, TreeHeader.bytes(trees));
+        Memory.copy(before, 0, header, TreeHeader.bytes(trees) + moreBytes);
         forget();
         toEnd();
         return written;

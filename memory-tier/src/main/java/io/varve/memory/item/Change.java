@@ -4,6 +4,8 @@ package io.varve.memory.item;
 public enum Change {
     /** A value was written, new or over an old one, with its expiry. */
     SET,
+    /** A part of the value was written of whose changes clients are not notified: the consumer groups of a stream. */
+    INTERNAL,
     /** The expiry time was set or changed; the value was not. */
     EXPIRY_SET,
     /** The expiry time was removed. */

@@ -3,6 +3,7 @@ package io.varve.memory.maintenance;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.varve.memory.item.LockWait;
 import io.varve.memory.item.SecondaryTier;
 import io.varve.memory.segment.LargeItems;
 import io.varve.memory.shard.Shard;
@@ -12,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Checks that a command's writes fit under maxmemory and evicts if they do not. Thread-safe: it has no state but
- * counters, and holds one shard's lock at a time.
+ * counters, and locks one shard at a time.
  *
- * <p>A write never evicts while it holds locks, because no item may move then. Memory is therefore freed before the
+ * <p>A write never evicts while it uses items, because no item may move then. Memory is therefore freed before the
  * command, with a reserve: one segment for each thread that may write at the same time, because any write may need a
  * fresh open segment, and a few for the cleaner to move items to. The next write that is admitted frees what this one
  * took. A command that opens more segments than the reserve has is refused memory and runs again. Maxmemory below the
@@ -64,7 +65,7 @@ public final class MemoryReclaimer {
         this.context = context;
         this.shards = shards;
         this.lazyFree = lazyFree;
-        ahead = new ShardRound();
+        ahead = new ShardRound(true);
     }
 
     /** Whether {@link #admit} has nothing to do: segments fit, and enough is uncharged for other allocations. */
@@ -97,15 +98,28 @@ public final class MemoryReclaimer {
         if (hasAmpleMemory(valueBytes)) {
             return true;
         }
-        long bytes = charge(valueBytes);
         assert Arrays.stream(shards).noneMatch(Shard::isLockedByMe) : "memory must be reclaimed without shard locks";
+        return admit(valueBytes, new ShardRound(true));
+    }
+
+    /** See {@link io.varve.memory.Cache#admitUnderLocks}. */
+    public boolean admitUnderLocks(long valueBytes) {
+        if (hasAmpleMemory(valueBytes)) {
+            return true;
+        }
+        return charge(valueBytes) <= context.budget.limitBytes() - reserveBytes() - structureBytes()
+                && admit(valueBytes, new ShardRound(false));
+    }
+
+    private boolean admit(long valueBytes, ShardRound mine) {
+        long bytes = charge(valueBytes);
         if (bytes > context.budget.limitBytes() - reserveBytes()) {
             // It would not fit even if everything were evicted.
             return false;
         }
         long wanted = bytes
                 + Math.min(context.takeRefusedBytes(), context.budget.limitBytes() / MAX_PART_FOR_REFUSED);
-        if (availableBytes() < wanted && !reclaim(wanted, bytes) && availableBytes() < bytes) {
+        if (availableBytes() < wanted && !reclaim(wanted, bytes, mine) && availableBytes() < bytes) {
             return false;
         }
         reclaimForTable();
@@ -256,15 +270,16 @@ public final class MemoryReclaimer {
      * @param needed the bytes that the command requires: fewer than wanted
      * @return false if a whole round over the shards gained nothing
      */
-    private boolean reclaim(long wanted, long needed) {
-        while (availableBytes() < wanted && (releaseDeferred() || lazyFree.reclaimSlice())) {
+    private boolean reclaim(long wanted, long needed, ShardRound mine) {
+        while (availableBytes() < wanted && (releaseDeferred()
+                || (mine.mayWait ? lazyFree.reclaimSlice() : lazyFree.reclaimHeldSlice()))) {
             // Each slice frees something, so the loop ends.
             Thread.onSpinWait();
         }
         long now = context.ticker.wallMillis();
-        ShardRound mine = new ShardRound();
+        long awaited = mine.mayWait ? needed : Long.MIN_VALUE;
         while (availableBytes() < wanted) {
-            if (!releaseDeferred() && !runSlice(mine, now) && !gainAnywhere(now, needed) || isStuck(mine)) {
+            if (!releaseDeferred() && !runSlice(mine, now) && !gainAnywhere(now, awaited) || isStuck(mine)) {
                 return false;
             }
         }
@@ -278,7 +293,7 @@ public final class MemoryReclaimer {
             Thread.onSpinWait();
         }
         long now = context.ticker.wallMillis();
-        ShardRound mine = new ShardRound();
+        ShardRound mine = new ShardRound(true);
         while (usedBytes() > usedBytes) {
             if (!releaseDeferred() && !runSlice(mine, now) && !gainAnywhere(now, Long.MAX_VALUE) || isStuck(mine)) {
                 return false;
@@ -376,11 +391,17 @@ public final class MemoryReclaimer {
 
     /** The progress of a thread that frees memory. Confined to it. */
     private final class ShardRound {
+        /** Whether the thread holds no shard, so that it may wait for others. */
+        private final boolean mayWait;
         private Shard shard = shards[0];
         private boolean isOver = true;
         /** Slices since the last one that evicted or demoted an item, or reached the least use of memory. */
         private int fruitless;
         private long leastUsedBytes = Long.MAX_VALUE;
+
+        ShardRound(boolean mayWait) {
+            this.mayWait = mayWait;
+        }
 
         /** Records a slice, and whether it has evicted or demoted an item. */
         void note(boolean hasRemoved) {
@@ -425,12 +446,21 @@ public final class MemoryReclaimer {
             }
         }
         for (int i = held.next(0); i >= 0 && availableBytes() < needed; i = held.next(i + 1)) {
-            shards[i].lock();
-            if (gainLocked(shards[i], nowMillis)) {
+            if (hasWaited(shards[i]) && gainLocked(shards[i], nowMillis)) {
                 return true;
             }
         }
         return false;
+    }
+
+    /** Locks a shard; false if the thread has given up: its memory is not available for a long time. */
+    private static boolean hasWaited(Shard held) {
+        try {
+            held.lock();
+            return true;
+        } catch (LockWait.GivenUpException _) {
+            return false;
+        }
     }
 
     private boolean gainLocked(Shard locked, long nowMillis) {

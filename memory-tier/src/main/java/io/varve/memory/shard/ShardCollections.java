@@ -78,7 +78,7 @@ public final class ShardCollections {
             tree.expectManyWrites(true);
             filler.fill();
             tree.expectManyWrites(false);
-            if (tree.size() == 0) {
+            if (tree.size() == 0 && !tree.mayBeEmpty()) {
                 throw new IllegalStateException("A collection must have elements");
             }
             filled = true;
@@ -146,6 +146,11 @@ public final class ShardCollections {
             writeWord(address, expireAt);
             TreeCopy.copy(from.trees.nodes(), source.valueAddress(), trees.nodes(), ItemLayout.valueAddress(address),
                     count, source.type() == ItemType.SORTED_SET);
+            int records = TreeHeader.bytes(count);
+            if (source.type() == ItemType.STREAM) {
+                Memory.copy(source.valueAddress() + records, ItemLayout.valueAddress(address) + records,
+                        source.valueLength() - records);
+            }
             copied = true;
         } catch (CacheFullException full) {
             throw CacheFullException.of(ShardTrees.nodeBytes(source.address()));

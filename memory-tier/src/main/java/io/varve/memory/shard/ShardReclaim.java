@@ -32,6 +32,11 @@ public final class ShardReclaim {
         this.cleaner = cleaner;
     }
 
+    /** Whether the shard has anything of a database. */
+    public boolean hasAny(int physical) {
+        return items.indexOrNull(physical) != null;
+    }
+
     /**
      * Reclaims items of a detached database until the deadline, at least those of a few home buckets.
      *

@@ -36,8 +36,9 @@ final class TreeFixture<T extends CollectionTree> implements AutoCloseable {
         System.out.println(name);
         random = new SplittableRandom(seed);
         space = new HeapNodeSpace(targetBytes, hashes);
-        int bytes = TreeHeader.bytes(tree.trees());
+        int bytes = tree.headerBytes();
         header = memory(bytes);
+        Memory.fill(header, bytes, (byte) 0);
         TreeHeader.clear(header, tree.trees());
         for (int i = 0; i < tree.trees(); i++) {
             TreeHeader.tree(TreeHeader.record(header, i), 1000 + i);

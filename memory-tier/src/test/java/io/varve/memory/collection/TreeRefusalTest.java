@@ -3,8 +3,10 @@ package io.varve.memory.collection;
 import java.util.function.BiConsumer;
 
 import io.varve.memory.item.CacheFullException;
+import io.varve.memory.offheap.Memory;
 import org.junit.jupiter.api.Test;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -62,6 +64,8 @@ class TreeRefusalTest {
                         + TreeFixture.read(hash.valueAddress(), hash.valueLength()).hashCode() * 7L;
                 case SortedSetTree sorted -> TreeFixture.read(sorted.address(), sorted.length()).hashCode()
                         + Double.doubleToLongBits(sorted.score()) * 7L;
+                case StreamTree stream ->
+                    TreeFixture.read(stream.blockAddress(), stream.blockLength()).hashCode() + stream.blockMs() * 7L;
             };
         }
         return sum;
@@ -125,6 +129,23 @@ class TreeRefusalTest {
         refuseEachOnce(new SortedSetTree(), (fixture, text) -> {
             String name = text.length() > 50 ? text : "m" + Math.floorMod(text.hashCode(), 200);
             fixture.tree.put(fixture.argument(name), name.length(), text.hashCode());
+        });
+    }
+
+    @Test
+    void blocksOfAStream() {
+        refuseEachOnce(new StreamTree(), (fixture, text) -> {
+            StreamTree tree = fixture.tree;
+            byte[] bytes = text.getBytes(ISO_8859_1);
+            if (text.hashCode() % 3 != 0 || !tree.last()) {
+                long ms = tree.last() ? tree.blockMs() + 1 : 1;
+                Memory.copy(bytes, 0, tree.addBlock(ms, 7, bytes.length, fixture.argument(1, "")), bytes.length);
+                return;
+            }
+            tree.seek((text.hashCode() >>> 1) % tree.size());
+            int length = tree.blockLength();
+            long block = tree.resizeBlock(length + bytes.length, length + 2 * bytes.length);
+            Memory.copy(bytes, 0, block + length, bytes.length);
         });
     }
 }

@@ -137,6 +137,26 @@ class MemoryTest {
         }
     }
 
+    @Test
+    void compare_ofEachLength() {
+        for (int length = 0; length < 150; length++) {
+            for (int i = 0; i < length; i++) {
+                Memory.putByte(base + i, (byte) (i * 37));
+                Memory.putByte(base + 1001 + i, (byte) (i * 37));
+            }
+            assertThat(Memory.compare(base, length, base + 1001, length)).as("length %s", length).isZero();
+            for (int i = 0; i < length; i++) {
+                assertThat(Memory.compare(base, length, base + 1001, i)).as("%s and %s", length, i).isPositive();
+                byte was = Memory.getByte(base + i);
+                Memory.putByte(base + i, (byte) (was ^ 0x80));
+                int expected = Byte.compareUnsigned((byte) (was ^ 0x80), was);
+                assertThat(Integer.signum(Memory.compare(base, length, base + 1001, length)))
+                        .as("length %s, byte %s", length, i).isEqualTo(Integer.signum(expected));
+                Memory.putByte(base + i, was);
+            }
+        }
+    }
+
     private static byte[] few(SplittableRandom random) {
         byte[] bytes = new byte[random.nextInt(20)];
         for (int i = 0; i < bytes.length; i++) {

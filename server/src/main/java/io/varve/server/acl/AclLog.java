@@ -12,6 +12,7 @@ public final class AclLog {
     /** The context of a denial: a command that was not queued, or one that was queued or should have been. */
     public static final String TOP_LEVEL = "toplevel";
     public static final String IN_MULTI = "multi";
+    public static final String IN_SCRIPT = "lua";
 
     /** Equal denials within this time are one entry. */
     private static final long GROUPING_MILLIS = 60_000;
@@ -23,7 +24,7 @@ public final class AclLog {
      *
      * @param id grows by one from entry to entry
      * @param count number of denials
-     * @param context {@link #TOP_LEVEL} or {@link #IN_MULTI}
+     * @param context {@link #TOP_LEVEL}, {@link #IN_MULTI} or {@link #IN_SCRIPT}
      * @param object the command, key or channel, each char a byte
      * @param user the denied user
      * @param client the CLIENT LIST line of the client that was denied last

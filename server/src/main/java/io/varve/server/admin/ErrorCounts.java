@@ -7,8 +7,11 @@ import java.util.concurrent.atomic.LongAdder;
 
 /** Counters of error replies by prefix. Many threads: a concurrent map of adders, bounded in size. */
 public final class ErrorCounts {
-    /** Clients cannot choose prefixes; the bound protects against programming errors. */
+    /** Scripts can choose any prefixes. */
     private static final int MAX_PREFIXES = 128;
+    private static final int MAX_PREFIX_CHARS = 30;
+    /** The prefix under which it counts errors whose first word is too long, and errors without a blank. */
+    private static final String OTHER = "ERR";
 
     private final ConcurrentHashMap<String, LongAdder> counts = new ConcurrentHashMap<>();
     private final LongAdder total = new LongAdder();
@@ -18,10 +21,10 @@ public final class ErrorCounts {
         add(prefix(error), 1);
     }
 
-    /** The prefix of an error: its first word. */
+    /** The prefix of an error, as in Redis: its first word, which a blank follows, or ERR if that is long. */
     public static String prefix(String error) {
-        int blank = error.indexOf(' ');
-        return blank < 0 ? error : error.substring(0, blank);
+        int blank = error.indexOf(' ', 0, Math.min(error.length(), MAX_PREFIX_CHARS + 1));
+        return blank < 0 ? OTHER : error.substring(0, blank);
     }
 
     /** Counts several errors with this {@link #prefix}. */

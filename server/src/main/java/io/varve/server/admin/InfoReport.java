@@ -164,6 +164,9 @@ public final class InfoReport {
                 .field("clients_in_timeout_table", totals.limited())
                 .field("total_watched_keys", totals.watchedKeys()).field("total_blocking_keys", totals.keys())
                 .field("total_blocking_keys_on_nokey", 0);
+        String paused = source.pausedActions();
+        out.field("paused_reason", paused.equals("none") ? paused : "client_pause").field("paused_actions", paused)
+                .field("paused_timeout_milliseconds", source.pausedMillis());
     }
 
     private void memory(InfoSection out, CacheStats stats) {
@@ -195,7 +198,8 @@ public final class InfoReport {
         peakBytes = peak;
         return new MemoryFigures(stats, buffers, source.log().pendingBytes(), source.replicas().backlogBytes(),
                 startupBytes, peak,
-                ProcessMemory.residentBytes(stats.chargedBytes()), machineBytes, source.config().maxMemoryBytes());
+                ProcessMemory.residentBytes(stats.chargedBytes()), machineBytes, source.config().maxMemoryBytes(),
+                source.scripts());
     }
 
     private static double ratio(long numerator, long denominator) {
@@ -274,7 +278,8 @@ public final class InfoReport {
                 .field("expired_stale_perc", "0.00")
                 .field("expired_time_cap_reached_count", stats.expireCyclesLimited())
                 .field("expire_cycle_cpu_milliseconds", 0).field("evicted_keys", stats.evicted())
-                .field("evicted_clients", 0).field("total_eviction_exceeded_time", 0)
+                .field("evicted_clients", 0).field("evicted_scripts", source.evictedScripts())
+                .field("total_eviction_exceeded_time", 0)
                 .field("current_eviction_exceeded_time", 0).field("keyspace_hits", stats.hits())
                 .field("keyspace_misses", stats.misses()).field("pubsub_channels", source.channelCount())
                 .field("pubsub_patterns", source.patternCount())
@@ -343,7 +348,8 @@ public final class InfoReport {
         if (!source.config().latencyTracking()) {
             return;
         }
-        String[] percentiles = source.config().text("latency-tracking-info-percentiles").trim().split("\\s+");
+        String setting = source.config().text("latency-tracking-info-percentiles");
+        String[] percentiles = setting.isEmpty() ? new String[0] : setting.split(" ");
         List<String> names = source.commandNames();
         CommandCounts counts = CommandCounts.of(source);
         for (int i = 0; i < names.size(); i++) {

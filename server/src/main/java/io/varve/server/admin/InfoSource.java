@@ -46,6 +46,12 @@ public interface InfoSource {
     /** Sums over all clients; it walks over all of them. */
     ClientTotals clientTotals();
 
+    /** Which commands CLIENT PAUSE holds: none, write or all. */
+    String pausedActions();
+
+    /** Milliseconds until the pause of clients ends; 0 if there is none. */
+    long pausedMillis();
+
     /** Sums about client-side caching. */
     TrackingTotals trackingTotals();
 
@@ -106,6 +112,12 @@ public interface InfoSource {
 
     /** The replicas. */
     Replicas replicas();
+
+    /** Scripts and libraries. */
+    MemoryFigures.ScriptFigures scripts();
+
+    /** Scripts of EVAL that made room for newer ones. */
+    long evictedScripts();
 
     /** Whether the server follows a primary. */
     ReplicaRole role();

@@ -18,11 +18,26 @@ import io.varve.server.config.Decimals;
  * @param residentBytes resident memory of the process, as the system counts it
  * @param machineBytes memory of the machine or the container
  * @param maxMemoryBytes the limit
+ * @param scripts scripts and libraries
  */
 public record MemoryFigures(CacheStats stats, long bufferBytes, long logBytes, long backlogBytes,
         long startupBytes, long peakBytes,
         long residentBytes,
-        long machineBytes, long maxMemoryBytes) {
+        long machineBytes, long maxMemoryBytes, ScriptFigures scripts) {
+    /**
+     * Scripts and libraries. Immutable.
+     *
+     * @param cached number of scripts that EVALSHA can run
+     * @param cachedBytes heap of these scripts
+     * @param valueBytes heap of the values of scripts, as the interpreters count it
+     * @param libraries number of libraries of functions
+     * @param functions number of their functions
+     * @param libraryBytes heap of the libraries
+     * @param functionValueBytes heap of the values of functions, as the interpreters count it
+     */
+    public record ScriptFigures(long cached, long cachedBytes, long valueBytes, long libraries, long functions,
+            long libraryBytes, long functionValueBytes) {}
+
     /** Buffer bytes that do not count as used, since every server has them. */
     static final long FREE_BUFFER_BYTES = 16L << 20;
 
@@ -146,18 +161,25 @@ public record MemoryFigures(CacheStats stats, long bufferBytes, long logBytes, l
         readable(all, "total_system_memory", "system", "Memory of the machine or container", machineBytes);
     }
 
-    /** Scripts and functions do not exist here. */
-    private static void scripts(List<Figure> all) {
-        readable(all, "used_memory_lua", "lua", "Always 0: there are no scripts", 0);
-        bytes(all, "used_memory_vm_eval", "vm.eval", "Always 0: there are no scripts", 0);
-        bytes(all, "used_memory_scripts_eval", "scripts.eval", "Always 0: there are no scripts", 0);
-        count(all, "number_of_cached_scripts", "cached.scripts", "Always 0: there are no scripts");
-        count(all, "number_of_functions", "functions", "Always 0: there are no functions");
-        count(all, "number_of_libraries", "libraries", "Always 0: there are no functions");
-        bytes(all, "used_memory_vm_functions", "vm.functions", "Always 0: there are no functions", 0);
-        readable(all, "used_memory_vm_total", "vm", "Always 0: there are no scripts", 0);
-        bytes(all, "used_memory_functions", "functions", "Always 0: there are no functions", 0);
-        readable(all, "used_memory_scripts", "scripts", "Always 0: there are no scripts", 0);
+    private void scripts(List<Figure> all) {
+        long values = scripts.valueBytes();
+        long ofFunctions = scripts.functionValueBytes();
+        readable(all, "used_memory_lua", "lua", "Heap of the values of scripts", values);
+        bytes(all, "used_memory_vm_eval", "vm.eval", "Heap of the values of scripts", values);
+        bytes(all, "used_memory_scripts_eval", "scripts.eval", "Heap of cached scripts", scripts.cachedBytes());
+        number(all, "number_of_cached_scripts", "cached.scripts", "Scripts that EVALSHA can run", scripts.cached());
+        number(all, "number_of_functions", "functions", "Functions that FCALL can run", scripts.functions());
+        number(all, "number_of_libraries", "libraries", "Libraries of functions", scripts.libraries());
+        bytes(all, "used_memory_vm_functions", "vm.functions", "Heap of the values of functions", ofFunctions);
+        readable(all, "used_memory_vm_total", "vm", "Heap of the values of scripts and functions",
+                values + ofFunctions);
+        bytes(all, "used_memory_functions", "functions", "Heap of libraries", scripts.libraryBytes());
+        readable(all, "used_memory_scripts", "scripts", "Heap of cached scripts and libraries",
+                scripts.cachedBytes() + scripts.libraryBytes());
+    }
+
+    private static void number(List<Figure> all, String name, String metric, String help, long value) {
+        all.add(new Figure(name, metric, help, Unit.COUNT, value, false));
     }
 
     private void limitAndRatios(List<Figure> all) {

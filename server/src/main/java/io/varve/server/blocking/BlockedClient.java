@@ -34,6 +34,7 @@ public class BlockedClient {
     private final ItemType type;
     private final long deadlineNanos;
     private final long heapBytes;
+    private final boolean servedWithoutValue;
     private final List<HeapKey> keys;
     private final @Nullable HeapKey target;
     private final int targetShard;
@@ -51,15 +52,17 @@ public class BlockedClient {
      * @param targetShard the shard of the target, if there is one
      * @param deadlineNanos end of the wait, on the ticker's nanosecond clock; {@link Long#MAX_VALUE}: never
      * @param heapBytes bytes charged for this client
+     * @param servedWithoutValue whether it is also served when a key is deleted or gets another type
      */
     public BlockedClient(ItemType type, List<HeapKey> keys, @Nullable HeapKey target, int targetShard,
-            long deadlineNanos, long heapBytes) {
+            long deadlineNanos, long heapBytes, boolean servedWithoutValue) {
         this.type = type;
         this.keys = List.copyOf(keys);
         this.target = target;
         this.targetShard = targetShard;
         this.deadlineNanos = deadlineNanos;
         this.heapBytes = heapBytes;
+        this.servedWithoutValue = servedWithoutValue;
     }
 
     long order() {
@@ -72,6 +75,10 @@ public class BlockedClient {
 
     ItemType type() {
         return type;
+    }
+
+    boolean isServedWithoutValue() {
+        return servedWithoutValue;
     }
 
     List<HeapKey> keys() {

@@ -2,6 +2,7 @@ package io.varve.server.blocking;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 import io.varve.memory.Cache;
@@ -184,6 +185,22 @@ public final class BlockedKeys implements ChangeListener {
         collecting.set(into);
     }
 
+    /**
+     * Runs an action that may remove keys of shards that the calling thread does not hold: their clients re-run their
+     * commands.
+     */
+    public boolean withoutCollecting(BooleanSupplier action) {
+        ReadyKeys into = collecting.get();
+        collecting.remove();
+        try {
+            return action.getAsBoolean();
+        } finally {
+            if (into != null) {
+                collecting.set(into);
+            }
+        }
+    }
+
     /** Serves the clients of the collected keys, and those that become ready by that. Ends the collection. */
     public void serve(ReadyKeys ready, PopRunner pops) {
         try {
@@ -216,9 +233,21 @@ public final class BlockedKeys implements ChangeListener {
 
     private void serve(KeyQueue queue, PopRunner pops) {
         ItemType type = pops.type();
-        if (type == null) {
-            return;
+        if (type != null) {
+            serve(queue, type, pops);
         }
+        for (BlockedClient blocked : queue.servedWithoutValue(type)) {
+            switch (pops.pop(blocked)) {
+                case SERVED, SERVED_LAST -> finish(blocked, BlockedClient.End.SERVED);
+                case RERUN -> requestRerun(blocked);
+                case SKIPPED, NOTHING -> {
+                    // It has disconnected.
+                }
+            }
+        }
+    }
+
+    private void serve(KeyQueue queue, ItemType type, PopRunner pops) {
         for (BlockedClient blocked = queue.next(type, 0); blocked != null; blocked = queue.next(type,
                 blocked.order())) {
             switch (pops.pop(blocked)) {
@@ -245,13 +274,37 @@ public final class BlockedKeys implements ChangeListener {
 
     @Override
     public void changed(Change change, int shard, long sequence, int database, long keyAddress, int keyLength) {
-        if (change != Change.SET || database < 0 || !counters.mightContain(database, keyAddress, keyLength)) {
+        boolean isRemoved = switch (change) {
+            case DELETED, EXPIRED, EMPTIED, EVICTED, DROPPED -> true;
+            case SET, INTERNAL, EXPIRY_SET, PERSISTED, FIELDS_EXPIRED, DEMOTED -> false;
+        };
+        if (change == Change.SET || isRemoved) {
+            ready(database, keyAddress, keyLength, isRemoved);
+        }
+    }
+
+    /** Has the clients of a key served although no value was written. The calling thread holds the key's shard. */
+    public void ready(Key key) {
+        ready(key.database(), key.address(), key.length(), false);
+    }
+
+    private void ready(int database, long keyAddress, int keyLength, boolean isRemoved) {
+        if (database < 0 || !counters.mightContain(database, keyAddress, keyLength)) {
             return;
         }
         HeapKey name = HeapKey.of(database, keyAddress, keyLength);
         synchronized (this) {
             KeyQueue queue = queues.get(name);
-            if (queue != null) {
+            if (queue != null && (!isRemoved || queue.servesWithoutValue())) {
+                changed(queue);
+            }
+        }
+    }
+
+    @Override
+    public synchronized void flushed(int database) {
+        for (KeyQueue queue : queues.values()) {
+            if (queue.key().database() == database && queue.servesWithoutValue()) {
                 changed(queue);
             }
         }

@@ -1,6 +1,7 @@
 package io.varve.server.blocking;
 
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -36,6 +37,22 @@ final class KeyQueue {
 
     Collection<BlockedClient> clients() {
         return clients.values();
+    }
+
+    /** Whether any client is also served when the key is deleted or gets another type. */
+    boolean servesWithoutValue() {
+        for (BlockedClient client : clients.values()) {
+            if (client.isServedWithoutValue()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The clients that are served although the key does not have their type, in order of arrival. */
+    List<BlockedClient> servedWithoutValue(@Nullable ItemType present) {
+        return clients.values().stream().filter(client -> client.isServedWithoutValue() && client.type() != present)
+                .toList();
     }
 
     /** The first client behind a place in the order of arrival that waits for this type; null if there is none. */

@@ -12,7 +12,7 @@ public interface PopRunner {
         SERVED,
         /** The client has its reply, and the key is empty. */
         SERVED_LAST,
-        /** The client has disconnected: its event loop removes it. */
+        /** The key holds nothing for this client, or it has disconnected: its event loop removes it. */
         SKIPPED,
         /** The pop cannot run here, and nothing has changed: the client has to run its command again. */
         RERUN,

@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import io.varve.memory.item.Item;
 import io.varve.memory.offheap.Memory;
 import io.varve.server.rdb.RdbReader;
+import io.varve.server.rdb.StreamSink;
 import io.varve.server.rdb.ValueSink;
 
 /**
@@ -78,7 +79,7 @@ final class KeyCounts implements ValueSink {
 
     /** Ends the entry of the reader. It is no key if it is a collection without elements, which a start skips. */
     void end(RdbReader reader) {
-        if (elements == 0) {
+        if (elements == 0 && kind != Kind.STREAM) {
             empty++;
             return;
         }
@@ -131,6 +132,15 @@ final class KeyCounts implements ValueSink {
     public void field(long field, int fieldLength, long value, int valueLength, long time) {
         elements++;
         payloadBytes += fieldLength + (long) valueLength;
+    }
+
+    /** The entries are the elements, and the bytes are those of the blocks. */
+    @Override
+    public StreamSink stream() {
+        return (ms, seq, address, length, entries) -> {
+            elements += entries;
+            payloadBytes += length;
+        };
     }
 
     // --- results
@@ -190,6 +200,7 @@ final class KeyCounts implements ValueSink {
             case SET -> "set";
             case SORTED_SET -> "zset";
             case HASH -> "hash";
+            case STREAM -> "stream";
         };
     }
 }

@@ -28,6 +28,7 @@ final class RdbReport implements RdbReader.Sink {
     private final List<String> fields = new ArrayList<>();
     private String version = "unknown";
     private RdbReader.Checksum checksum = RdbReader.Checksum.NOT_REACHED;
+    private long libraries;
     private long end;
     private @Nullable RdbException problem;
 
@@ -105,6 +106,11 @@ final class RdbReport implements RdbReader.Sink {
         // They are hints of the writer: the keys themselves are counted.
     }
 
+    @Override
+    public void library(long offset, byte[] source) {
+        libraries++;
+    }
+
     /** Why the file cannot be read as a whole; null if it can. */
     @Nullable
     RdbException problem() {
@@ -137,6 +143,9 @@ final class RdbReport implements RdbReader.Sink {
             case RIGHT -> "right";
             case WRONG -> "wrong";
         });
+        if (libraries > 0) {
+            out.println("Libraries " + Table.number(libraries) + " of functions, which were not compiled");
+        }
         out.println();
         counts.print(out);
         out.println();

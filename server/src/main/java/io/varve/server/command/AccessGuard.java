@@ -62,7 +62,28 @@ public final class AccessGuard {
                 + " command is no longer allowed for the following reason: " + Denial.of(verdict).inTransaction();
     }
 
+    /** The error for a command that a script calls for a client; null if the client's user may run it. */
+    public @Nullable String refusalInScript(Client client, Batch batch, CommandSpec spec) {
+        long verdict = client.user().check(RequestedAccess.of(batch, 0, spec));
+        if (verdict == Denial.NONE) {
+            return null;
+        }
+        note(client, batch, 0, spec, verdict, AclLog.IN_SCRIPT);
+        return switch (Denial.of(verdict)) {
+            case KEY ->
+                "ERR The user executing the script can't access at least one of the keys mentioned in the command"
+                        + " arguments";
+            case CHANNEL -> "ERR The user executing the script can't publish to the channel mentioned in the command";
+            case COMMAND, AUTH -> "ERR The user executing the script can't run this command or subcommand";
+        };
+    }
+
     private void note(Client client, Batch batch, int command, CommandSpec spec, long verdict) {
+        note(client, batch, command, spec, verdict,
+                client.transaction() == null ? AclLog.TOP_LEVEL : AclLog.IN_MULTI);
+    }
+
+    private void note(Client client, Batch batch, int command, CommandSpec spec, long verdict, String place) {
         Denial reason = Denial.of(verdict);
         String object = spec.fullName();
         if (reason != Denial.COMMAND) {
@@ -70,19 +91,20 @@ public final class AccessGuard {
             int length = Math.min(batch.length(argument), LONGEST_LOGGED_BYTES);
             object = new String(Memory.toArray(batch.address(argument), length), StandardCharsets.ISO_8859_1);
         }
-        note(reason, object, client.account().name(), client, spec, new BatchArguments(batch, command));
+        note(reason, object, client.account().name(), client, spec, new BatchArguments(batch, command), place);
     }
 
     /** Logs a failed login: {@code object} is the command that sent the credentials, {@code user} the name in them. */
     public void noteFailedLogin(String object, String user, CommandContext context) {
         String name = user.substring(0, Math.min(user.length(), LONGEST_LOGGED_BYTES));
-        note(Denial.AUTH, object, name, context.client(), context.spec(), context);
+        note(Denial.AUTH, object, name, context.client(), context.spec(), context,
+                context.client().transaction() == null ? AclLog.TOP_LEVEL : AclLog.IN_MULTI);
     }
 
     private void note(Denial reason, String object, String user, Client client, CommandSpec spec,
-            Arguments arguments) {
+            Arguments arguments, String place) {
         long now = server.ticker().wallMillis();
-        server.access().log().add(reason, client.transaction() == null ? AclLog.TOP_LEVEL : AclLog.IN_MULTI, object,
-                user, ClientLine.of(client, now, spec, arguments), now, server.config().number("acllog-max-len"));
+        server.access().log().add(reason, place, object, user,
+                ClientLine.of(client, now, spec, arguments), now, server.config().number("acllog-max-len"));
     }
 }

@@ -55,6 +55,8 @@ public final class CommandContext extends CallArguments {
     /** Whether it has recorded its changes itself. */
     private boolean hasRecorded;
     private boolean changedSilently;
+    private @Nullable Scripts scripts;
+    private boolean isInScript;
     private @Nullable Object[] scratchObjects = new Object[8];
     private final ShardSet allShards;
     private final ShardSet shardOfKey;
@@ -162,6 +164,12 @@ public final class CommandContext extends CallArguments {
     public ChangeRecorder record(RecordedCommand name, Key key, int arguments) {
         hasRecorded = true;
         return recorder.begin(key.database(), name, arguments).argument(key);
+    }
+
+    /** As {@link #record}, for a command with a subcommand, which the number of arguments includes. */
+    public ChangeRecorder record(RecordedCommand name, RecordedCommand subcommand, Key key, int arguments) {
+        hasRecorded = true;
+        return recorder.begin(key.database(), name, arguments).argument(subcommand).argument(key);
     }
 
     /** As {@link #record}, for a command that precedes the record of the running one. */
@@ -314,6 +322,26 @@ public final class CommandContext extends CallArguments {
         } else {
             java.util.Objects.requireNonNull(transactions, "EXEC within EXEC").run(this, queued);
         }
+    }
+
+    /** Runs scripts for EVAL and its like. */
+    public Scripts scripts() {
+        return java.util.Objects.requireNonNull(scripts, "a script within a script");
+    }
+
+    /** See {@link #scripts()}; set once. */
+    public void scripts(Scripts value) {
+        scripts = value;
+    }
+
+    /** Whether a script calls the command. */
+    public boolean isInScript() {
+        return isInScript;
+    }
+
+    /** See {@link #isInScript()}; set once. */
+    public void isInScript(boolean value) {
+        isInScript = value;
     }
 
     /** Whether the command runs within a transaction, where it cannot wait. */

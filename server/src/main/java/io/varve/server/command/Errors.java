@@ -32,6 +32,18 @@ public final class Errors {
 
     private Errors() {}
 
+    /**
+     * An error that ends with text of the request. Line ends behind it are dropped, as Redis does where it formats an
+     * error; those within become spaces when the error is written.
+     */
+    public static String endingWith(String error, String argument) {
+        int end = argument.length();
+        while (end > 0 && (argument.charAt(end - 1) == '\n' || argument.charAt(end - 1) == '\r')) {
+            end--;
+        }
+        return error + argument.substring(0, end);
+    }
+
     /** The error for a request that exceeded a memory limit while it arrived. */
     public static String of(Shortage shortage) {
         return switch (shortage) {

@@ -1,5 +1,6 @@
 package io.varve.server.command;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -35,6 +36,7 @@ import io.varve.server.persistence.Snapshots;
 import io.varve.server.replication.ReplicaRole;
 import io.varve.server.replication.Replicas;
 import io.varve.server.resp.RequestHeapBudget;
+import io.varve.server.script.Scripting;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -61,16 +63,21 @@ public final class ServerState implements AutoCloseable {
     private final Replicas replicas;
     private final AppendLog log;
     private final LoadProgress load;
+    private final ClientPause pause;
     private final AccessGuard accessGuard = new AccessGuard(this);
     private final List<ConfigListener> configListeners = new CopyOnWriteArrayList<>();
     private final Consumer<String> shutdown;
     private final @Nullable ClusterState cluster;
+    private final Scripting scripting;
     private volatile ServerConfig config;
     private volatile boolean activeExpire = true;
     private volatile CommandTable commands = CommandTable.builder().build();
     private volatile AccessControl access;
     private volatile @Nullable Snapshots snapshots;
     private volatile @Nullable LogLifecycle logLifecycle;
+    private volatile Snapshots.Task logReload = () -> {
+        throw new IOException("this server cannot load a log again");
+    };
     private volatile ReplicaRole role = ReplicaRole.PRIMARY;
 
     /** @param shutdown requests the end of the process, with the reason; returns at once */
@@ -90,6 +97,9 @@ public final class ServerState implements AutoCloseable {
         this.config = config;
         this.shutdown = shutdown;
         load = new LoadProgress(ticker);
+        scripting = new Scripting(name -> commands().find(name), Version.REDIS, ticker::nanoTime,
+                () -> this.config.number("busy-reply-threshold"));
+        pause = new ClientPause(ticker, changes, cache);
         removals = new RecordedRemovals(changes, cache);
         replicas = new Replicas(changes, removals, this::config, ticker);
         removals.onLoss(replicas::loseHistory);
@@ -103,7 +113,7 @@ public final class ServerState implements AutoCloseable {
         lifecycle = new ClientLifecycle(clients, cache, flash != null, blockedKeys, notifications, argumentMemory,
                 ticker, this::config, this::access);
         telemetry = new Telemetry(cache, flash, ticker, this::config, this::access, lifecycle, notifications,
-                log, load, replicas);
+                log, load, replicas, scripting, pause);
         log.timings().listener(this::tookLong);
         ClusterState member = ClusterState.open(config, ticker::nanoTime);
         cluster = member;
@@ -322,6 +332,26 @@ public final class ServerState implements AutoCloseable {
             session.lock(one);
             session.unlock(one);
         }
+    }
+
+    /** Scripts and libraries. */
+    public Scripting scripting() {
+        return scripting;
+    }
+
+    /** Sets the task that loads the log in place of all data. */
+    public void logReload(Snapshots.Task task) {
+        logReload = task;
+    }
+
+    /** See {@link #logReload(Snapshots.Task)}. */
+    public Snapshots.Task logReload() {
+        return logReload;
+    }
+
+    /** The pause of clients (CLIENT PAUSE). */
+    public ClientPause pause() {
+        return pause;
     }
 
     /** The append-only log; it is open if {@code appendonly} is yes. */

@@ -3,6 +3,7 @@ package io.varve.server.command;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -17,6 +18,7 @@ import io.varve.server.admin.ErrorCounts;
 import io.varve.server.admin.InfoReport;
 import io.varve.server.admin.InfoSource;
 import io.varve.server.admin.LoopCounters;
+import io.varve.server.admin.MemoryFigures;
 import io.varve.server.admin.TrackingTotals;
 import io.varve.server.admin.UnknownCommands;
 import io.varve.server.admin.latency.HiccupMeter;
@@ -30,6 +32,9 @@ import io.varve.server.persistence.SnapshotStatus;
 import io.varve.server.pubsub.SubscriptionType;
 import io.varve.server.replication.ReplicaRole;
 import io.varve.server.replication.Replicas;
+import io.varve.server.script.LibrarySet;
+import io.varve.server.script.ScriptCache;
+import io.varve.server.script.Scripting;
 import io.varve.server.system.TimeSlice;
 import org.jspecify.annotations.Nullable;
 
@@ -61,6 +66,8 @@ public final class Telemetry implements InfoSource {
     private final AppendLog log;
     private final LoadProgress load;
     private final Replicas replicas;
+    private final Scripting scripting;
+    private final ClientPause pause;
     private volatile ReplicaRole role = ReplicaRole.PRIMARY;
     private volatile int port;
     private volatile List<String> listeners = List.of();
@@ -69,7 +76,9 @@ public final class Telemetry implements InfoSource {
 
     Telemetry(Cache cache, @Nullable FlashTier flash, Ticker ticker, Supplier<ServerConfig> config,
             Supplier<AccessControl> access, ClientLifecycle lifecycle, Notifications notifications, AppendLog log,
-            LoadProgress load, Replicas replicas) {
+            LoadProgress load, Replicas replicas, Scripting scripting, ClientPause pause) {
+        this.scripting = scripting;
+        this.pause = pause;
         this.cache = cache;
         this.log = log;
         this.load = load;
@@ -112,6 +121,20 @@ public final class Telemetry implements InfoSource {
     }
 
     @Override
+    public MemoryFigures.ScriptFigures scripts() {
+        ScriptCache cache = scripting.scripts();
+        LibrarySet libraries = scripting.libraries().current();
+        return new MemoryFigures.ScriptFigures(cache.count(), cache.heapBytes(),
+                scripting.running().scriptBytes(), libraries.libraries().size(), libraries.functionCount(),
+                libraries.heapBytes(), scripting.running().functionBytes());
+    }
+
+    @Override
+    public long evictedScripts() {
+        return scripting.scripts().evicted();
+    }
+
+    @Override
     public Replicas replicas() {
         return replicas;
     }
@@ -124,6 +147,16 @@ public final class Telemetry implements InfoSource {
     /** See {@link ServerState#role(ReplicaRole)}. */
     void role(ReplicaRole able) {
         role = able;
+    }
+
+    @Override
+    public String pausedActions() {
+        return pause.mode().name().toLowerCase(Locale.ROOT);
+    }
+
+    @Override
+    public long pausedMillis() {
+        return pause.leftMillis();
     }
 
     @Override

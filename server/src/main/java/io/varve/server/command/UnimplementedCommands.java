@@ -17,25 +17,11 @@ final class UnimplementedCommands {
             admin slow dangerous: cluster|replicas cluster|replicate cluster|reset cluster|saveconfig
             admin slow dangerous: cluster|set-config-epoch cluster|setslot cluster|slaves failover module|load
             admin slow dangerous: module|loadex module|unload
-            admin slow dangerous connection: client|pause client|unpause
             fast connection: asking readonly readwrite
             keyspace write slow dangerous: migrate restore-asking
-            read fast: lolwut
-            read stream fast: xlen
-            read stream slow: xinfo|consumers xinfo|groups xinfo|stream xpending xrange xrevrange
-            read stream slow blocking: xread
             slow: cluster cluster|countkeysinslot cluster|getkeysinslot cluster|help cluster|info
             slow: cluster|keyslot cluster|links cluster|myid cluster|myshardid cluster|nodes cluster|shards
-            slow: cluster|slots module|help script xgroup xinfo
-            slow scripting: eval eval_ro evalsha evalsha_ro fcall fcall_ro function|dump function|help
-            slow scripting: function|kill function|list function|stats script|debug script|exists script|flush
-            slow scripting: script|help script|kill script|load
-            stream slow: xgroup|help xinfo|help
-            write slow scripting: function|delete function|load function|restore
-            write stream fast: xack xadd xautoclaim xclaim xdel xsetid
-            write stream slow: xgroup|create xgroup|createconsumer xgroup|delconsumer xgroup|destroy
-            write stream slow: xgroup|setid xtrim
-            write stream slow blocking: xreadgroup
+            slow: cluster|slots module|help
             """;
 
     /**

@@ -30,8 +30,7 @@ public final class ConfigReader {
     private static final int MAX_INCLUDE_DEPTH = 16;
     private static final String HIDDEN = "(hidden)";
     /** Settings whose value may consist of several words. */
-    private static final Set<String> MULTI_VALUE_SETTINGS = Set.of("latency-tracking-info-percentiles",
-            "tls-protocols");
+    private static final Set<String> MULTI_VALUE_SETTINGS = Set.of("tls-protocols");
 
     private final List<Problem> problems = new ArrayList<>();
     /** Files that are currently being read: none of them may be included again. */
@@ -229,7 +228,7 @@ public final class ConfigReader {
 
     private static boolean takesSeveralValues(Setting setting) {
         return switch (setting.kind()) {
-            case SAVE, BUFFER_LIMITS, ADDRESSES, HOST_AND_PORT -> true;
+            case SAVE, BUFFER_LIMITS, ADDRESSES, HOST_AND_PORT, PERCENTILES -> true;
             case TEXT -> setting.inert() || MULTI_VALUE_SETTINGS.contains(setting.name());
             default -> false;
         };

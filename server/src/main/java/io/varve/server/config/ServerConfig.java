@@ -52,6 +52,8 @@ public final class ServerConfig {
     private final long setMaxListpackEntries;
     private final long setMaxListpackValueBytes;
     private final long hllSparseMaxBytes;
+    private final long streamNodeMaxBytes;
+    private final long streamNodeMaxEntries;
     private final long zsetMaxListpackEntries;
     private final long zsetMaxListpackValueBytes;
     private final long packedMaxEntries;
@@ -80,6 +82,8 @@ public final class ServerConfig {
         setMaxListpackEntries = number("set-max-listpack-entries");
         setMaxListpackValueBytes = number("set-max-listpack-value");
         hllSparseMaxBytes = number("hll-sparse-max-bytes");
+        streamNodeMaxBytes = number("stream-node-max-bytes");
+        streamNodeMaxEntries = number("stream-node-max-entries");
         zsetMaxListpackEntries = number("zset-max-listpack-entries");
         zsetMaxListpackValueBytes = number("zset-max-listpack-value");
         packedMaxEntries = number("packed-max-entries");
@@ -381,6 +385,16 @@ public final class ServerConfig {
     /** {@code hll-sparse-max-bytes}: a longer HyperLogLog becomes dense. */
     public long hllSparseMaxBytes() {
         return hllSparseMaxBytes;
+    }
+
+    /** {@code stream-node-max-bytes}: bytes from which on a block of a stream gets no more entries; 0: any. */
+    public long streamNodeMaxBytes() {
+        return streamNodeMaxBytes;
+    }
+
+    /** {@code stream-node-max-entries}: the most entries of a block of a stream; 0: any. */
+    public long streamNodeMaxEntries() {
+        return streamNodeMaxEntries;
     }
 
     /** {@code zset-max-listpack-entries}: OBJECT ENCODING reports a sorted set with more members as a skiplist. */

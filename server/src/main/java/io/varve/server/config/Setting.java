@@ -1,10 +1,14 @@
 package io.varve.server.config;
 
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -55,6 +59,8 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
         HOST_AND_PORT,
         /** Pairs of seconds and changes. */
         SAVE,
+        /** Numbers from 0 to 100, separated by blanks; none if empty. */
+        PERCENTILES,
         /** Letters that select key events. */
         EVENTS,
         /** Class, hard limit, soft limit, seconds; several times. */
@@ -64,6 +70,10 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
     private static final int OCTAL_RADIX = 8;
     private static final int MAX_PERCENT = 100;
     private static final int MAX_ADDRESSES = 16;
+    /** Of a percentile. Its length is bounded, because an exponent makes a short text a very long number. */
+    private static final Pattern DECIMAL = Pattern
+            .compile("[+-]?(\\d{1,20}(\\.\\d{0,20})?|\\.\\d{1,20})([eE][+-]?\\d{1,2})?");
+    private static final int MAX_DECIMALS = 6;
     private static final int MAX_PORT = 65_535;
     private static final Set<String> SECRETS = Set.of("requirepass", "masterauth", "masteruser", "tls-key-file-pass",
             "tls-client-key-file-pass");
@@ -118,6 +128,7 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
             case AUTO_MEMORY -> value.equalsIgnoreCase("auto") ? "auto" : memory(value);
             case HOST_AND_PORT -> hostAndPort(value);
             case SAVE -> save(value);
+            case PERCENTILES -> percentiles(value);
             case EVENTS -> EventSelection.parse(value).toString();
             case BUFFER_LIMITS -> OutputBufferLimits.parse(value, defaultValue).toString();
         };
@@ -138,8 +149,9 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
             case OCTAL -> "octal digits from " + minimum + " to " + Long.toString(maximum, OCTAL_RADIX);
             case AUTO_INTEGER -> "auto or a number from " + minimum + " to " + maximum;
             case AUTO_MEMORY -> "auto or an amount of memory from " + minimum + " to " + maximum + " bytes";
-            case HOST_AND_PORT -> "a host and a port from 1 to " + MAX_PORT + ", or \"\"";
+            case HOST_AND_PORT -> "a host and a port from 0 to " + MAX_PORT + ", or \"\"";
             case SAVE -> "pairs of seconds and changes, or \"\"";
+            case PERCENTILES -> "numbers from 0 to " + MAX_PERCENT;
             case EVENTS -> "letters of Ag$lshzxeKEtmdn";
             case BUFFER_LIMITS -> "class hard-limit soft-limit soft-seconds";
         };
@@ -182,11 +194,27 @@ public record Setting(String name, Kind kind, String defaultValue, long minimum,
                 && words[1].equalsIgnoreCase("one")) {
             return "";
         }
-        if (words.length != 2 || !words[1].matches("\\d{1,5}") || Integer.parseInt(words[1]) < 1
-                || Integer.parseInt(words[1]) > MAX_PORT) {
+        if (words.length != 2 || !words[1].matches("\\d{1,5}") || Integer.parseInt(words[1]) > MAX_PORT) {
             throw new ConfigException("argument must be a host and a port");
         }
         return words[0] + " " + Integer.parseInt(words[1]);
+    }
+
+    /** At most six decimal places, as in Redis. */
+    private String percentiles(String value) {
+        List<String> numbers = new ArrayList<>();
+        for (String word : value.isEmpty() ? new String[0] : value.split(" ", -1)) {
+            if (!DECIMAL.matcher(word).matches()) {
+                throw new ConfigException("Invalid " + name + " parameters");
+            }
+            BigDecimal number = new BigDecimal(word);
+            if (number.signum() < 0 || number.compareTo(BigDecimal.valueOf(MAX_PERCENT)) > 0) {
+                throw new ConfigException(name + " parameters should sit between [0.0,100.0]");
+            }
+            BigDecimal rounded = number.setScale(MAX_DECIMALS, RoundingMode.HALF_EVEN);
+            numbers.add(rounded.signum() == 0 ? "0" : rounded.stripTrailingZeros().toPlainString());
+        }
+        return String.join(" ", numbers);
     }
 
     private String octal(String value) {

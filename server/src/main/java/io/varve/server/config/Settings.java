@@ -184,6 +184,8 @@ public final class Settings {
         integer("set-max-listpack-entries", "128", 0, MAX, CHANGEABLE);
         integer("set-max-listpack-value", "64", 0, MAX, CHANGEABLE);
         memory("hll-sparse-max-bytes", "3000", 0, MAX, CHANGEABLE);
+        memory("stream-node-max-bytes", "4096", 0, MAX, CHANGEABLE);
+        integer("stream-node-max-entries", "100", 0, MAX, CHANGEABLE);
         aliased("zset-max-listpack-entries", "zset-max-ziplist-entries", Kind.INTEGER, "128", 0);
         aliased("zset-max-listpack-value", "zset-max-ziplist-value", Kind.MEMORY, "64", 0);
     }
@@ -252,9 +254,11 @@ public final class Settings {
         aliased("slowlog-log-slower-than", "commandlog-execution-slower-than", Kind.INTEGER, "10000", -1);
         integer("tracking-table-max-keys", "1000000", 0, MAX, CHANGEABLE);
         aliased("slowlog-max-len", "commandlog-slow-execution-max-len", Kind.INTEGER, "128", 0);
+        aliased("busy-reply-threshold", "lua-time-limit", Kind.INTEGER, "5000", 0);
         integer("latency-monitor-threshold", "0", 0, MAX, CHANGEABLE);
         bool("latency-tracking", "yes", CHANGEABLE);
-        text("latency-tracking-info-percentiles", "50 99 99.9", CHANGEABLE);
+        add(new Setting("latency-tracking-info-percentiles", Kind.PERCENTILES, "50 99 99.9", 0, 0, List.of(),
+                CHANGEABLE, null));
         choice("loglevel", "notice", CHANGEABLE, List.of("debug", "verbose", "notice", "warning", "nothing"));
         integer("hz", "10", 1, 500, CHANGEABLE);
         integer("metrics-port", "0", 0, 65535, FIXED);

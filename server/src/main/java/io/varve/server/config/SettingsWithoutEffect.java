@@ -110,7 +110,6 @@ final class SettingsWithoutEffect {
             active-defrag-threshold-lower number 10 0 1000
             active-defrag-threshold-upper number 100 0 1000
             active-expire-effort number 1 1 10
-            busy-reply-threshold|lua-time-limit number 5000 0 max
             client-default-resp number 2 2 3 fixed hidden
             cluster-announce-bus-port number 0 0 65535
             cluster-announce-client-port number 0 0 65535
@@ -156,8 +155,6 @@ final class SettingsWithoutEffect {
             slot-migration-max-failover-repl-bytes memory 0 -1 max
             slowlog-max-arg-len number 128 0 max
             socket-mark-id number 0 0 4294967295 fixed
-            stream-node-max-bytes memory 4096 0 max
-            stream-node-max-entries number 100 0 max
             tcp-keepalive-probes number 3 0 2147483647
             tls-auto-reload-interval number 0 0 2147483647
             watchdog-period number 0 0 2147483647 hidden

@@ -161,7 +161,7 @@ public final class KeyEvents implements ChangeListener {
                 emit(KeyEvent.DEL, database, keyAddress, keyLength);
             }
             // The commands that make these changes publish them, or none is published.
-            case SET, EXPIRY_SET, PERSISTED, DELETED, DEMOTED, DROPPED -> {
+            case SET, INTERNAL, EXPIRY_SET, PERSISTED, DELETED, DEMOTED, DROPPED -> {
             }
         }
     }

@@ -274,8 +274,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             return;
         }
         isExecuting = true;
+        Worker atTurn = Objects.requireNonNull(worker).atTurn();
         try {
-            execute(me, Objects.requireNonNull(worker));
+            execute(me, atTurn);
             if (me.closing() || incoming.error() != null && !parked.isPresent()) {
                 closed = true;
                 out().end();
@@ -284,7 +285,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter implements Co
             }
         } catch (Throwable fatal) {
             // Out of memory for buffers, or a bug outside a handler: this connection ends, the others continue.
-            Objects.requireNonNull(worker).reply().close();
+            atTurn.reply().close();
             failed(fatal);
         } finally {
             isExecuting = false;

@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.netty.channel.EventLoop;
 import io.varve.server.command.dispatch.EventLoopExecutor;
+import io.varve.server.net.busy.SlowScriptTurns;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,9 +16,16 @@ final class NettyEventLoop implements EventLoopExecutor {
     private static final Logger LOG = LoggerFactory.getLogger(NettyEventLoop.class);
 
     private final EventLoop loop;
+    private final SlowScriptTurns turns;
 
-    NettyEventLoop(EventLoop loop) {
+    NettyEventLoop(EventLoop loop, SlowScriptTurns turns) {
         this.loop = loop;
+        this.turns = turns;
+    }
+
+    @Override
+    public void serveOthers() {
+        turns.serve(loop);
     }
 
     @Override

@@ -19,12 +19,16 @@ import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ConfigListener;
 import io.varve.server.command.ServerState;
 import io.varve.server.config.ConfigException;
 import io.varve.server.config.ServerConfig;
+import io.varve.server.net.busy.ScriptedEventLoops;
+import io.varve.server.net.busy.SlowScriptTurns;
+import io.varve.server.script.RunningScripts;
 import io.varve.server.system.TimeSlice;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -73,7 +77,7 @@ public final class NetworkServer implements AutoCloseable {
         this.transport = transport;
         this.loops = loops;
         allocator = new ConnectionBuffers(ByteBufAllocator.DEFAULT, server.cache(), server.argumentMemory());
-        workers = new Workers(server, table, allocator);
+        workers = new Workers(server, table, allocator, new SlowScriptTurns(connections));
         plainListeners = new TcpListeners(tcpBootstrap(server.config(), null), listening);
     }
 
@@ -93,7 +97,7 @@ public final class NetworkServer implements AutoCloseable {
         Transport.Choice choice = Transport.choose(config.text("transport"));
         int threads = config.intNumber("io-threads");
         LOG.info("Transport {}: {}; {} event loops", choice.transport().settingName(), choice.reason(), threads);
-        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(threads,
+        EventLoopGroup loops = new ScriptedEventLoops(threads,
                 new EventLoopThreadFactory(new TimeSlice(config.number("io-thread-slice-us"))),
                 choice.transport().ioHandlers());
         server.telemetry().transport(choice.transport().settingName());
@@ -253,6 +257,15 @@ public final class NetworkServer implements AutoCloseable {
     /** Stops listening, flushes replies, closes all connections. */
     @Override
     public void close() {
+        close(() -> {});
+    }
+
+    /**
+     * As {@link #close()}.
+     *
+     * @param endScripts ends scripts that are not waited for, after the connections are closed
+     */
+    public void close(Runnable endScripts) {
         if (unixListener != null) {
             unixListener.close();
         }
@@ -260,8 +273,16 @@ public final class NetworkServer implements AutoCloseable {
         connections.close().awaitUninterruptibly(DRAIN_SECONDS, TimeUnit.SECONDS);
         acceptor.shutdownGracefully(0, DRAIN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly(DRAIN_SECONDS,
                 TimeUnit.SECONDS);
-        boolean ended = loops.shutdownGracefully(0, DRAIN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly(DRAIN_SECONDS,
-                TimeUnit.SECONDS);
+        RunningScripts scripts = server.scripting().running();
+        if (scripts.isEndedAtShutdown() && scripts.isAny()) {
+            endScripts.run();
+        }
+        Future<?> end = loops.shutdownGracefully(0, DRAIN_SECONDS, TimeUnit.SECONDS);
+        boolean ended = end.awaitUninterruptibly(DRAIN_SECONDS, TimeUnit.SECONDS);
+        if (!ended && scripts.isAny()) {
+            endScripts.run();
+            ended = end.awaitUninterruptibly(DRAIN_SECONDS, TimeUnit.SECONDS);
+        }
         if (tls != null) {
             tls.close();
         }

@@ -6,9 +6,12 @@ import java.util.function.Function;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.dispatch.EventLoopExecutor;
+import io.varve.server.net.busy.SlowScriptTurns;
 
 /** The worker of each event loop, created when its first connection arrives. Many threads: a concurrent map. */
 final class Workers implements AutoCloseable {
@@ -19,7 +22,12 @@ final class Workers implements AutoCloseable {
     private final Function<EventLoop, EventLoopExecutor> executors;
 
     Workers(ServerState server, CommandTable table, ByteBufAllocator allocator) {
-        this(server, table, allocator, NettyEventLoop::new);
+        this(server, table, allocator, new SlowScriptTurns(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE)));
+    }
+
+    /** @param turns gives connections turns while a script takes long */
+    Workers(ServerState server, CommandTable table, ByteBufAllocator allocator, SlowScriptTurns turns) {
+        this(server, table, allocator, loop -> new NettyEventLoop(loop, turns));
     }
 
     /** @param executors adapts an event loop for the tasks that other threads give it */

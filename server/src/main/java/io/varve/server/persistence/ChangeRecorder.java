@@ -38,6 +38,7 @@ public final class ChangeRecorder implements AutoCloseable {
     private int lastDatabase;
     private int commands;
     private boolean inTransaction;
+    private boolean isPaused;
     private long offset;
 
     /** @param session the session of its thread, whose time the records carry */
@@ -48,7 +49,12 @@ public final class ChangeRecorder implements AutoCloseable {
 
     /** Whether changes are recorded. It does not change while the caller holds a shard. */
     public boolean isOn() {
-        return stream.isOn();
+        return !isPaused && stream.isOn();
+    }
+
+    /** Sets whether changes are left out: a script may ask for that. */
+    public void pause(boolean value) {
+        isPaused = value;
     }
 
     /** The offset after the commands that were appended last. */

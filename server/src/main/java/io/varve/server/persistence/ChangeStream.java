@@ -94,12 +94,14 @@ public final class ChangeStream implements AutoCloseable {
     private @Nullable Throwable failure;
     private volatile boolean on;
     private volatile boolean full;
-    private boolean paused;
+    /** How many hold writes: a failover and a pause of clients may overlap. */
+    private int pauses;
     /** Whether it is full or paused. */
     private volatile boolean holdsWrites;
     /** The thread that relays the stream of a primary; null if this server is one. */
     private volatile @Nullable Thread relay;
     private boolean strayed;
+    private boolean isSealed;
 
     public ChangeStream() {
         sections.add(open);
@@ -115,6 +117,11 @@ public final class ChangeStream implements AutoCloseable {
         attached = true;
         // The log does not need the commands that only replicas have received.
         open.end = offset;
+    }
+
+    /** The server ends: what its commands change from here on is not kept. */
+    public synchronized void seal() {
+        isSealed = true;
     }
 
     /** Ends {@link #attach}: nothing is appended any more. The reader still takes what was. */
@@ -180,15 +187,15 @@ public final class ChangeStream implements AutoCloseable {
 
     /** Lets writes wait, until {@link #resumeWrites}. */
     public synchronized void pauseWrites() {
-        paused = true;
+        pauses++;
         holdsWrites = true;
     }
 
-    /** Ends {@link #pauseWrites}. */
+    /** Ends one call of {@link #pauseWrites}. Those who wait look whether another one holds them. */
     public void resumeWrites() {
         synchronized (this) {
-            paused = false;
-            holdsWrites = full;
+            pauses--;
+            holdsWrites = full || pauses > 0;
         }
         wakeWaiters();
     }
@@ -223,7 +230,7 @@ public final class ChangeStream implements AutoCloseable {
      * @return the offset after them; {@link #DROPPED} if the stream is a primary's
      */
     public synchronized long append(int first, int last, long nowMillis, long address, long length) {
-        if (!on) {
+        if (!on || isSealed) {
             return offset;
         }
         if (relay != null) {
@@ -463,7 +470,7 @@ public final class ChangeStream implements AutoCloseable {
             }
             pendingBytes -= written.bytes;
             full = pendingBytes > MAX_PENDING_BYTES;
-            holdsWrites = full || paused;
+            holdsWrites = full || pauses > 0;
             drained = !holdsWrites;
         }
         surplus.forEach(block -> block.owner.close());

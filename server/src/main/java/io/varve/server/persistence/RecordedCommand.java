@@ -4,13 +4,22 @@ import java.nio.charset.StandardCharsets;
 
 /** The words of commands that are recorded in place of those that clients have sent. Immutable. */
 public enum RecordedCommand {
-    DEL, FLUSHDB, HDEL, HPEXPIREAT, LMOVE, LPOP, PERSIST, PEXPIREAT, RESTORE, RPOP, SELECT, SET, SREM, SWAPDB, ZPOPMAX, ZPOPMIN,
+    DEL, FLUSHDB, HDEL, HPERSIST, HPEXPIREAT, HSET, HSETEX, LMOVE, LPOP, PERSIST, PEXPIREAT, RESTORE, RPOP, SELECT, SET, SREM, SWAPDB, XACK, XADD, XCLAIM, XGROUP, XTRIM, ZPOPMAX, ZPOPMIN,
     // Options
-    ABSTTL, FREQ, IDLETIME, KEEPTTL, LEFT, PXAT, REPLACE, RIGHT;
+    ABSTTL, CREATECONSUMER, ENTRIESREAD, EXACTLY(
+            "="), FIELDS, FORCE, FREQ, IDLETIME, JUSTID, KEEPTTL, LASTID, LEFT, MAXLEN, MINID, NOMKSTREAM, PXAT, REPLACE, RETRYCOUNT, RIGHT, SETID, TIME;
 
     // Nobody changes them.
     @SuppressWarnings("ImmutableEnumChecker")
-    private final byte[] bytes = name().getBytes(StandardCharsets.US_ASCII);
+    private final byte[] bytes;
+
+    RecordedCommand() {
+        bytes = name().getBytes(StandardCharsets.US_ASCII);
+    }
+
+    RecordedCommand(String word) {
+        bytes = word.getBytes(StandardCharsets.US_ASCII);
+    }
 
     /** The word; not to be changed. */
     byte[] bytes() {

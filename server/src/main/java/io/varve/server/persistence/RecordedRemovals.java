@@ -69,7 +69,7 @@ public final class RecordedRemovals implements ChangeListener {
                 }
             }
             // Commands make these changes, and are recorded themselves; or nothing is visible to clients.
-            case SET, EXPIRY_SET, PERSISTED, DELETED, FIELDS_EXPIRED, DEMOTED -> {
+            case SET, INTERNAL, EXPIRY_SET, PERSISTED, DELETED, FIELDS_EXPIRED, DEMOTED -> {
             }
         }
     }

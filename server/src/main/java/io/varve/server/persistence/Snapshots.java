@@ -77,6 +77,9 @@ public interface Snapshots extends AutoCloseable {
      */
     void atShutdown(boolean saves);
 
+    /** Cancels what is running, and no other save begins: the data in memory is not whole any more. */
+    void abandon();
+
     /** Whether the running save or task is to end without a result, because the server is closing. */
     boolean isCancelled();
 

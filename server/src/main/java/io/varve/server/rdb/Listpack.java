@@ -37,7 +37,7 @@ final class Listpack implements PackedEntries {
             return false;
         }
         readEntry(type);
-        skipLength(input.at() - from);
+        skipLength(input, input.at() - from);
         seen++;
         return true;
     }
@@ -72,7 +72,8 @@ final class Listpack implements PackedEntries {
                 : entryBytes < 16383 ? 2 : entryBytes < 2097151 ? 3 : entryBytes < 268435455 ? 4 : 5;
     }
 
-    private void skipLength(long entryBytes) {
+    /** Skips the length behind an entry, which must be right. */
+    static void skipLength(PayloadInput input, long entryBytes) {
         int bytes = lengthBytes(entryBytes);
         for (int i = bytes - 1; i >= 0; i--) {
             int expected = (int) (entryBytes >>> 7 * i) & 0x7F | (i == bytes - 1 ? 0 : 0x80);

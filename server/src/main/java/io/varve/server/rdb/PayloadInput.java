@@ -175,7 +175,37 @@ final class PayloadInput {
                     PayloadLayout.SORTED_SET_2, PayloadLayout.LIST_OF_ZIPLISTS, PayloadLayout.LIST_OF_LISTPACKS,
                     PayloadLayout.HASH_TIMED_EARLY, PayloadLayout.HASH_TIMED_VALKEY ->
                 skipElements(type, readLength());
+            case PayloadLayout.STREAM, PayloadLayout.STREAM_2, PayloadLayout.STREAM_3 -> skipStream(type);
             default -> throw new CorruptPayloadException();
+        }
+    }
+
+    private void skipStream(int type) {
+        for (long blocks = readLength(); blocks > 0; blocks--) {
+            skipText();
+            skipText();
+        }
+        skipNumbers(type == PayloadLayout.STREAM ? StreamReader.FIRST_NUMBERS : StreamReader.NUMBERS);
+        for (long groups = readLength(); groups > 0; groups--) {
+            skipText();
+            skipNumbers(type == PayloadLayout.STREAM ? 2 : 3);
+            for (long pending = readLength(); pending > 0; pending--) {
+                skip(StreamReader.ID_BYTES + Long.BYTES);
+                readUnsigned();
+            }
+            for (long consumers = readLength(); consumers > 0; consumers--) {
+                skipText();
+                skip(type == PayloadLayout.STREAM_3 ? 2 * Long.BYTES : Long.BYTES);
+                long owned = readLength();
+                require(owned <= left() / StreamReader.ID_BYTES);
+                skip(owned * StreamReader.ID_BYTES);
+            }
+        }
+    }
+
+    private void skipNumbers(int count) {
+        for (int i = 0; i < count; i++) {
+            readUnsigned();
         }
     }
 

@@ -35,11 +35,17 @@ final class PayloadLayout {
     static final int HASH_ZIPLIST = 13;
     /** A list of ziplists. */
     static final int LIST_OF_ZIPLISTS = 14;
+    /** A stream as Redis 5 wrote it. */
+    static final int STREAM = 15;
     static final int HASH_LISTPACK = 16;
     static final int SORTED_SET_LISTPACK = 17;
     /** A list of listpacks and single elements. */
     static final int LIST_OF_LISTPACKS = 18;
+    /** A stream with its first ID, greatest deleted ID and count of additions, and with what groups have read. */
+    static final int STREAM_2 = 19;
     static final int SET_LISTPACK = 20;
+    /** A stream whose consumers also have the time of their last successful call. */
+    static final int STREAM_3 = 21;
     /** A hash in which absolute expiry times precede the fields, as release candidates wrote it. */
     static final int HASH_TIMED_EARLY = 22;
     /** A hash as a listpack of fields, values and expiry times, as release candidates wrote it. */

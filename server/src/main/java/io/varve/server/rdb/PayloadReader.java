@@ -10,7 +10,8 @@ import io.varve.server.resp.Numbers;
  * Reads a payload of RESTORE, of any version up to the latest known one. Confined to its user; reused.
  *
  * <p>It never reads beyond the given bytes. Corrupt input throws a {@link CorruptPayloadException}, possibly after the
- * sink has received a part. It does not check for duplicate members or fields: the sink does.
+ * sink has received a part. It does not check for duplicate members or fields: the sink does,
+ * and checks what {@link StreamSink} says.
  */
 public final class PayloadReader {
     private static final int NEGATIVE_INFINITE = 255;
@@ -23,6 +24,7 @@ public final class PayloadReader {
     private final Listpack listpack;
     private final Ziplist ziplist;
     private final Zipmap zipmap;
+    private final StreamReader streams;
 
     /** @param memory holds the bytes of numbers and of decompressed strings */
     public PayloadReader(PayloadMemory memory) {
@@ -42,6 +44,7 @@ public final class PayloadReader {
         listpack = new Listpack(packed);
         ziplist = new Ziplist(packed);
         zipmap = new Zipmap(packed);
+        streams = new StreamReader(input, packed);
     }
 
     /** Whether the version is known and the checksum correct. In a file a checksum of zero means none, but not here. */
@@ -111,6 +114,10 @@ public final class PayloadReader {
                     PayloadLayout.HASH_TIMED_LISTPACK, PayloadLayout.HASH_TIMED_VALKEY -> {
                 sink.begin(Kind.HASH);
                 readHash(type, sink);
+            }
+            case PayloadLayout.STREAM, PayloadLayout.STREAM_2, PayloadLayout.STREAM_3 -> {
+                sink.begin(Kind.STREAM);
+                streams.read(type, sink.stream());
             }
             default -> throw new CorruptPayloadException();
         }

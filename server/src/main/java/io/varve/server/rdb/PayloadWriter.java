@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  *  timedHash -> (time -> text -> text) … -> end
  *  integers -> integer … -> end
  *  packedHash, packedSortedSet -> beginPacked -> entry, scoreEntry … -> endPacked -> end
+ *  stream -> (blockId -> text) … -> number, text, id, millis … -> end
  * </pre>
  *
  * <p>In a file, {@link #entry} precedes each value and nothing follows it.
@@ -121,6 +122,12 @@ public final class PayloadWriter {
         for (byte each : bytes) {
             putByte(each);
         }
+    }
+
+    /** Writes a library of functions to a file, before the entries. */
+    public void library(long source, int length) {
+        putByte(RdbFileLayout.FUNCTION);
+        text(source, length);
     }
 
     public void selectDatabase(int database) {
@@ -260,6 +267,40 @@ public final class PayloadWriter {
     public void sortedSet(long count) {
         begin(PayloadLayout.SORTED_SET_2);
         putLength(count);
+    }
+
+    /** Begins a stream, whose blocks, numbers and groups follow in the order that {@link StreamReader} draws. */
+    public void stream(long blocks) {
+        begin(PayloadLayout.STREAM_2);
+        putLength(blocks);
+    }
+
+    /** Writes the ID of a stream's block. */
+    public void blockId(long ms, long seq) {
+        putLength(StreamReader.ID_BYTES);
+        id(ms, seq);
+    }
+
+    /** Writes the ID of a pending entry. */
+    public void id(long ms, long seq) {
+        putLong(Long.reverseBytes(ms));
+        putLong(Long.reverseBytes(seq));
+        drainIfFull();
+    }
+
+    /** Writes an unsigned number of a stream. */
+    public void number(long value) {
+        if (value < 0) {
+            putByte(WIDE_LENGTH | 1);
+            putLong(Long.reverseBytes(value));
+        } else {
+            putLength(value);
+        }
+    }
+
+    /** Writes a time of a stream, milliseconds since the epoch. */
+    public void millis(long time) {
+        putLong(time);
     }
 
     public void packedHash() {

@@ -38,10 +38,6 @@ final class RdbFileLayout {
     /** Types of module values, which nothing here can read. */
     static final int MODULE = 6;
     static final int MODULE_2 = 7;
-    /** Types of streams. */
-    static final int STREAM_1 = 15;
-    static final int STREAM_2 = 19;
-    static final int STREAM_3 = 21;
     /** In Valkey's own files: a hash whose fields may have expiry times; elsewhere 22 is another format. */
     static final int VALKEY_HASH_TIMED = 22;
 

@@ -22,6 +22,15 @@ public final class RdbReader {
 
         /** The announced numbers of keys, and of keys with an expiry time, of the current database. */
         void sizes(int database, long keys, long expiring);
+
+        /**
+         * A library of functions.
+         *
+         * @param offset position of the library in the file, bytes
+         * @param source its source
+         * @throws RdbException if it cannot be used
+         */
+        void library(long offset, byte[] source) throws RdbException;
     }
 
     /** The checksum of a file. */
@@ -163,8 +172,10 @@ public final class RdbReader {
                             + ": Varve has no modules; save without it, or delete its keys first");
             case RdbFileLayout.SLOT_IMPORT -> throw RdbException.unsupported(input.at() - 1 - start,
                     "an import of slots of a Valkey cluster: save when it is complete");
-            default -> throw RdbException.unsupported(input.at() - 1 - start,
-                    "a library of functions: Varve has no functions yet; FUNCTION FLUSH before the save removes them");
+            default -> {
+                long at = input.at() - 1 - start;
+                sink.library(at, LibraryPayload.readSource(input, code));
+            }
         }
     }
 
@@ -212,10 +223,6 @@ public final class RdbReader {
         if (code == RdbFileLayout.MODULE || code == RdbFileLayout.MODULE_2) {
             throw RdbException.unsupported(value - start, "a value of the module " + moduleName(input.readUnsigned())
                     + ": Varve has no modules; delete its keys before the save");
-        }
-        if (code == RdbFileLayout.STREAM_1 || code == RdbFileLayout.STREAM_2 || code == RdbFileLayout.STREAM_3) {
-            throw RdbException.unsupported(value - start,
-                    "a stream: Varve has no streams yet; delete such keys before the save");
         }
         if (isValkey && code == RdbFileLayout.VALKEY_HASH_TIMED) {
             type = PayloadLayout.HASH_TIMED_VALKEY;

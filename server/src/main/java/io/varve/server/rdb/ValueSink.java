@@ -7,7 +7,7 @@ package io.varve.server.rdb;
 public interface ValueSink {
     /** The type of a payload's value. */
     enum Kind {
-        STRING, LIST, SET, SORTED_SET, HASH
+        STRING, LIST, SET, SORTED_SET, HASH, STREAM
     }
 
     /** Announces the type of the value. */
@@ -25,4 +25,7 @@ public interface ValueSink {
      * @param time the field's expiry time, milliseconds since the epoch, or {@link io.varve.memory.item.Item#NEVER}
      */
     void field(long field, int fieldLength, long value, int valueLength, long time);
+
+    /** Receives the stream. */
+    StreamSink stream();
 }

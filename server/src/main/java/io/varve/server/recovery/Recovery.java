@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Loads the data at the start: with {@code appendonly yes} the log, or, if there is none yet, the snapshot; else the
- * snapshot. Then begins to log. Confined to the thread that starts the server.
+ * snapshot. Then begins to log. Confined to the thread that starts the server, or that loads the log again.
  */
 public final class Recovery {
     private static final Logger LOG = LoggerFactory.getLogger(Recovery.class);
@@ -43,6 +43,7 @@ public final class Recovery {
     private final Path directory;
     private final String name;
     private long reportAt;
+    private boolean keepsStatistics;
 
     private Recovery(ServerState server, CommandTable table) {
         this.server = server;
@@ -81,6 +82,29 @@ public final class Recovery {
             return;
         }
         new Recovery(server, table).loadLog();
+    }
+
+    /**
+     * Loads the log in place of all data (DEBUG LOADAOF). Clients are refused meanwhile. On the thread that saves
+     * snapshots, without replicas.
+     *
+     * @throws IOException if it cannot be loaded as a whole: the data is then a part of it, and is not logged
+     */
+    public static void reload(ServerState server, CommandTable table) throws IOException {
+        if (!(server.cache().config().ticker() instanceof ReplayClock)) {
+            throw new IOException("expected a cache that was opened with a ReplayClock");
+        }
+        server.load().begin();
+        try {
+            server.awaitOlderCommands();
+            server.logLifecycle().close();
+            server.cache().flushAll();
+            Recovery recovery = new Recovery(server, table);
+            recovery.keepsStatistics = true;
+            recovery.loadLog();
+        } finally {
+            server.load().end();
+        }
     }
 
     /** Whether a start with these settings loads its data from a file, so that the flash tier has to be empty. */
@@ -165,7 +189,9 @@ public final class Recovery {
         } finally {
             clock.run();
         }
-        server.telemetry().resetStats();
+        if (!keepsStatistics) {
+            server.telemetry().resetStats();
+        }
         LOG.info("Loaded the log in {} in {} s: {} commands, {} of them refused; {} bytes of a torn end were cut off",
                 directory, String.format(Locale.ROOT, "%.3f", (clock.nanoTime() - start) / NANOS_PER_SECOND),
                 commands, refused, torn);

@@ -196,6 +196,11 @@ public final class Replicas implements AutoCloseable {
         }
     }
 
+    /** Takes a new ID: whoever knows the old one begins anew when it comes back. */
+    public synchronized void renewId() {
+        history.renew();
+    }
+
     /**
      * Keys are lost, no one knows which: as {@link #beginAnew}, at the next {@link #tick}. Waits for nothing, so that a
      * caller may hold shards.

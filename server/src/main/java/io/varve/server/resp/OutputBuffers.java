@@ -119,6 +119,22 @@ abstract sealed class OutputBuffers implements AutoCloseable permits ReplyWriter
         return copiedBytes + (at - start);
     }
 
+    /** The address of all output since the last {@link #take}, if it is in one piece; else 0. */
+    public final long onePiece() {
+        return pieces.isEmpty() ? start : 0;
+    }
+
+    /** Copies all output since the last {@link #take} to an address, where {@link #pendingBytes} are free. */
+    public final void copyTo(long address) {
+        long to = address;
+        for (ByteBuf piece : pieces) {
+            int length = piece.readableBytes();
+            Memory.copy(addressOf(piece) + piece.readerIndex(), to, length);
+            to += length;
+        }
+        Memory.copy(start, to, at - start);
+    }
+
     /** Passes all output, in order, to a consumer that writes and releases it. */
     public final void take(Consumer<ByteBuf> taker) {
         finishBuffer();

@@ -23,6 +23,7 @@ public final class ReplyWriter extends OutputBuffers {
     private static final int OK_BYTES = 3 + CRLF_BYTES;
     /** The header of a bulk with the text of a double: a dollar, two digits and a line end. */
     private static final int DOUBLE_HEAD_BYTES = 5;
+    private static final int MAX_RESERVED_BYTES = Integer.MAX_VALUE / 2;
 
     private final RequestHeapBudget heap;
     private int protocol = 2;
@@ -189,6 +190,23 @@ public final class ReplyWriter extends OutputBuffers {
         }
     }
 
+    /** A number of any length in decimal digits; a bulk in RESP2. */
+    public void bigNumber(String digits) {
+        if (resp3()) {
+            ensure(digits.length() + 3);
+            putByte('(');
+            putAscii(digits);
+            putCrlf();
+        } else {
+            bulkAscii(digits);
+        }
+    }
+
+    /** Pairs about the reply that follows. RESP3 only. */
+    public void attribute(long pairs) {
+        header('|', pairs);
+    }
+
     /** A double, as {@link DoubleText} writes it; a bulk in RESP2. */
     public void doubleValue(double value) {
         putDouble(value, resp3());
@@ -257,6 +275,21 @@ public final class ReplyWriter extends OutputBuffers {
             putCrlf();
         } else {
             bulk(bytes);
+        }
+    }
+
+    /** See {@link #verbatim(String, String)}. */
+    public void verbatim(byte[] format, byte[] text) {
+        if (resp3()) {
+            header('=', text.length + format.length + 1L);
+            raw(format, format.length);
+            ensure(1);
+            putByte(':');
+            raw(text, text.length);
+            ensure(2);
+            putCrlf();
+        } else {
+            bulk(text);
         }
     }
 
@@ -335,6 +368,21 @@ public final class ReplyWriter extends OutputBuffers {
     public void reserveIntegers(int count, int longestBytes) {
         // Each write, including the last one, reserves more than it uses.
         ensure((int) Math.min(Integer.MAX_VALUE / 2, 2 * HEADER_BYTES + (long) longestBytes * count));
+    }
+
+    /**
+     * Ensures that an array of bulks and nils fits without another buffer.
+     *
+     * @param bytes the length of all bulks together
+     * @return false if no buffer is so large
+     */
+    public boolean reserveBulks(int count, long bytes) {
+        long all = bytes + (count + 2L) * (HEADER_BYTES + CRLF_BYTES);
+        if (all > MAX_RESERVED_BYTES) {
+            return false;
+        }
+        ensure((int) all);
+        return true;
     }
 
     /** Number of errors written so far. */

@@ -192,7 +192,7 @@ public final class Tracking implements ChangeListener {
 
     @Override
     public void changed(Change change, int shard, long sequence, int database, long keyAddress, int keyLength) {
-        if (database < 0) {
+        if (database < 0 || change == Change.INTERNAL) {
             return;
         }
         TrackingClients readers = keys.remove(keyAddress, keyLength);
@@ -204,7 +204,7 @@ public final class Tracking implements ChangeListener {
 
     private static boolean isByClient(Change change) {
         return switch (change) {
-            case SET, EXPIRY_SET, PERSISTED, DELETED -> true;
+            case SET, INTERNAL, EXPIRY_SET, PERSISTED, DELETED -> true;
             case EXPIRED, FIELDS_EXPIRED, EMPTIED, EVICTED, DEMOTED, DROPPED -> false;
         };
     }

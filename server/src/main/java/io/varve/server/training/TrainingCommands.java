@@ -29,6 +29,12 @@ final class TrainingCommands {
             Map.entry("$number", () -> Integer.toString(random.nextInt(KEYS))),
             Map.entry("$score", () -> Integer.toString(random.nextInt())),
             Map.entry("$degrees", () -> random.nextInt(DEGREES) + ".25"),
+            Map.entry("$release",
+                    () -> "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) "
+                            + "else return 0 end"),
+            Map.entry("$count",
+                    () -> "local n = tonumber(redis.call('get', 'counted') or 0) for i = 1, 10 do n = n + i "
+                            + "end redis.call('set', 'counted', n) return {n, cjson.encode({n = n}), string.format('%d', n)}"),
             Map.entry("$short", () -> "v".repeat(SHORT_BYTES)),
             Map.entry("$value", () -> "v".repeat(MIDDLE_BYTES)),
             Map.entry("$long", () -> "v".repeat(LONG_BYTES)));

@@ -41,6 +41,8 @@ public final class TrainingWorkload {
         hashes();
         sets();
         sortedSets();
+        streams();
+        scripts();
         places();
         keys();
         transactions();
@@ -131,6 +133,20 @@ public final class TrainingWorkload {
                 "ZINTERSTORE part 2 $zset $zset", "ZDIFFSTORE part 2 $zset $zset", "ZUNION 2 $zset $zset",
                 "ZINTER 2 $zset $zset", "ZDIFF 2 $zset $zset", "ZINTERCARD 2 $zset $zset", "ZMPOP 1 myzset MIN",
                 "ZREMRANGEBYRANK $zset 5 9", "ZREMRANGEBYSCORE $zset 1 2", "ZREMRANGEBYLEX $zset (x (y");
+    }
+
+    private void streams() throws IOException {
+        commands.send(often, "XADD mystream MAXLEN ~ 1000 * field $value other $short");
+        commands.sendTogether(1, "XGROUP CREATE jobs workers 0 MKSTREAM");
+        commands.send(rarely, "XADD jobs * job $value", "XREADGROUP GROUP workers one COUNT 1 STREAMS jobs >",
+                "XACK jobs workers 0-1", "XPENDING jobs workers", "XLEN mystream", "XRANGE mystream - + COUNT 10",
+                "XREVRANGE mystream + - COUNT 10", "XREAD COUNT 1 STREAMS mystream 0", "XDEL mystream 0-1",
+                "XTRIM mystream MAXLEN 500", "XINFO STREAM mystream", "XAUTOCLAIM jobs workers two 0 0 COUNT 1");
+    }
+
+    private void scripts() throws IOException {
+        commands.send(often, "EVAL $release 1 $key $value");
+        commands.send(rarely, "EVAL $count 0");
     }
 
     private void places() throws IOException {

@@ -19,7 +19,7 @@ class MemoryReportTest {
                 List.of(new CacheStats.Database(1000, 500, 100, MB, 0)), expired, 0, 0, 0, evicted, 0, 0, 0, 0, 0, 0, 0,
                 0, 0, 0);
         return new MemoryFigures(stats, bufferMegabytes * MB, 0, 0, MB, peakMegabytes * MB, residentMegabytes * MB,
-                2000 * MB, 1000 * MB);
+                2000 * MB, 1000 * MB, new MemoryFigures.ScriptFigures(0, 0, 0, 0, 0, 0, 0));
     }
 
     @Test

@@ -88,7 +88,7 @@ class BlockedKeysTest {
     private BlockedClient waits(String name, ItemType type, @Nullable String target, String... keys) {
         List<HeapKey> awaited = Arrays.stream(keys).map(key -> new HeapKey(0, key)).toList();
         BlockedClient client = new BlockedClient(type, awaited, target == null ? null : new HeapKey(0, target),
-                target == null ? -1 : shard(target), Long.MAX_VALUE, 0);
+                target == null ? -1 : shard(target), Long.MAX_VALUE, 0, false);
         blocked.add(client);
         names.put(client, name);
         all.add(client);

@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import io.varve.memory.item.Ticker;
 import io.varve.server.VarveServer;
+import io.varve.server.rdb.Payloads;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ServerExtension;
 import io.varve.testing.TestBudget;
@@ -89,6 +90,22 @@ class RdbCheckTest {
         assertThat(checked.line("0 zset 8,394")).as("members, and 8 bytes for each score").contains("\"zset\"");
         assertThat(checked.line("0 string 10,016 1")).endsWith("\"a \\\"strange\\\"\\nname\"");
         assertThat(checked.lastLine()).isEqualTo("RDB is valid: 2,008 keys");
+    }
+
+    @Test
+    void librariesOfFunctions_areCounted() throws IOException {
+        String source = "#!lua name=lib";
+        Checked checked = check(file("REDIS0010\u00f5" + texts(source) + "\u00f5" + texts(source) + NO_CHECKSUM));
+        assertThat(checked.status()).isZero();
+        assertThat(checked.line("Libraries")).isEqualTo("Libraries 2 of functions, which were not compiled");
+    }
+
+    @Test
+    void streamsOfAllVersions_areCounted() throws IOException {
+        Checked checked = check(file("REDIS0011\u00fe\0" + "\u000f" + texts("a") + Payloads.stream(15) + "\u0013"
+                + texts("b") + Payloads.stream(19) + "\u0015" + texts("c") + Payloads.stream(21) + NO_CHECKSUM));
+        assertThat(checked.status()).as(checked.out()).isZero();
+        assertThat(checked.line("0 stream")).startsWith("0 stream 3 0 0 3 ");
     }
 
     @Test

@@ -96,6 +96,22 @@ class MigrateTest {
     }
 
     @Test
+    void streamsMoveToRedisWithTheirGroups() throws Exception {
+        call("XADD", "stream", "1-1", "f", "v");
+        call("XADD", "stream", "2-1", "f", "w");
+        call("XGROUP", "CREATE", "stream", "g", "0");
+        call("XREADGROUP", "GROUP", "g", "c", "COUNT", "1", "STREAMS", "stream", ">");
+        try (ReferenceRedis redis = ReferenceRedis.start(); RawClient there = new RawClient(redis.port())) {
+            assertThat(migrate(Integer.toString(redis.port()), "stream", "0", "5000")).isEqualTo("OK");
+            assertThat(there.command("XRANGE", "stream", "-", "+")).contains("1-1", "2-1");
+            assertThat(there.command("XPENDING", "stream", "g")).startsWith("*4\r\n:1\r\n$3\r\n1-1\r\n");
+            try (RawClient client = new RawClient(server.port())) {
+                assertThat(client.call("EXISTS", "stream").integer()).isZero();
+            }
+        }
+    }
+
+    @Test
     void aKeyThatChangesMeanwhile_isSentAgain_andOneThatIsDeletedIsDeletedThere() throws Exception {
         call("SET", "changing", "1");
         try (Target target = new Target(); ExecutorService threads = Executors.newSingleThreadExecutor()) {

@@ -33,9 +33,10 @@ import io.varve.server.testing.StubConnection;
 public final class CommandHarness implements AutoCloseable {
     private static final int NATIVE_BYTES = 4 << 20;
 
-    private final Arena arena = Arena.ofConfined();
+    /** The driver of a fuzz target may close it on another thread. */
+    private final Arena arena = Arena.ofShared();
     private final long memory = arena.allocate(NATIVE_BYTES).address();
-    private final SettableTicker clock = new SettableTicker();
+    private final SettableTicker clock;
     private final Cache cache;
     private final ServerState server;
     private final CommandTable table;
@@ -56,21 +57,27 @@ public final class CommandHarness implements AutoCloseable {
 
     /** @param commands makes the table of commands */
     CommandHarness(ServerConfig config, String clientAddress, Function<ServerState, CommandTable> commands) {
-        this(config, clientAddress, commands, UnpooledByteBufAllocator.DEFAULT);
+        this(config, clientAddress, commands, UnpooledByteBufAllocator.DEFAULT, new SettableTicker(), () -> {});
+    }
+
+    /** @param duringScripts called at intervals while a script takes long by this clock */
+    public CommandHarness(ServerConfig config, SettableTicker clock, Runnable duringScripts) {
+        this(config, "127.0.0.1:1", CommandFamilies::table, UnpooledByteBufAllocator.DEFAULT, clock, duringScripts);
     }
 
     /** @param replies where buffers for replies come from */
     public CommandHarness(ServerConfig config, ByteBufAllocator replies) {
-        this(config, "127.0.0.1:1", CommandFamilies::table, replies);
+        this(config, "127.0.0.1:1", CommandFamilies::table, replies, new SettableTicker(), () -> {});
     }
 
     private CommandHarness(ServerConfig config, String clientAddress, Function<ServerState, CommandTable> commands,
-            ByteBufAllocator replies) {
+            ByteBufAllocator replies, SettableTicker clock, Runnable duringScripts) {
+        this.clock = clock;
         reply = new ReplyWriter(replies, RequestHeapBudget.ofHeapBeside(0));
         cache = Cache.open(config.cacheConfig().withTicker(clock));
         server = new ServerState(cache, config, clock, _ -> {});
         table = commands.apply(server);
-        dispatcher = new Dispatcher(server, table, loop);
+        dispatcher = new Dispatcher(server, table, loop, duringScripts);
         client = server.lifecycle().connect(new StubConnection(), clientAddress, "127.0.0.1:2");
     }
 

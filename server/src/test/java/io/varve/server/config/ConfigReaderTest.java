@@ -118,7 +118,7 @@ class ConfigReaderTest {
                         inner + ":2: tcp-keepalive x: expected a number from 0 to 2147483647",
                         file + ":9: dbfilename a/b: expected the name of a file in the folder dir, without a path",
                         file + ":11: user a: is defined twice",
-                        file + ":12: slaveof 10.0.0.1 65536: expected a host and a port from 1 to 65535, or \"\"",
+                        file + ":12: slaveof 10.0.0.1 65536: expected a host and a port from 0 to 65535, or \"\"",
                         file + ":13: requirepass (hidden): takes one value: any text",
                         file + ":14: loadmodule x.so: Varve has no modules: remove the line",
                         file + ":15: configuration file " + folder

@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class AclNamesDifferentialTest {
     /** Commands of Redis 7.2 and 7.4. */
     private static final List<String> LATER_COMMANDS = List.of("waitaof", "cluster|myshardid", "client|no-touch",
-            "client|setinfo", "hexpire", "hpersist", "hpttl");
+            "client|setinfo", "hexpire", "hgetdel", "hgetex", "hpersist", "hpttl", "hsetex");
     private static final List<String> NO_COMMANDS = List.of("nosuch", "cluster|nosuch", "xgroup|nosuch", "xadd|",
             "cluster|info|x", "@nosuch", "script|");
 

@@ -192,9 +192,14 @@ class BlockingDifferentialTest {
         return switch (words.getFirst()) {
             case "BLPOP", "BRPOP", "BZPOPMIN", "BZPOPMAX" -> Set.copyOf(words.subList(1, words.size() - 1));
             case "BLMOVE", "BRPOPLPUSH" -> Set.of(words.get(1));
+            case "XREAD", "XREADGROUP" -> keysBehind(words, words.indexOf("STREAMS") + 1);
             case "BLMPOP", "BZMPOP" -> Set.copyOf(words.subList(3, 3 + Integer.parseInt(words.get(2))));
             default -> Set.of();
         };
+    }
+
+    private static Set<String> keysBehind(List<String> words, int first) {
+        return Set.copyOf(words.subList(first, first + (words.size() - first) / 2));
     }
 
     // --- commands
@@ -276,7 +281,11 @@ class BlockingDifferentialTest {
     private static List<String> waitingCommand(SplittableRandom random) {
         String key = one(random, KEYS);
         String other = one(random, KEYS);
-        return switch (random.nextInt(10)) {
+        return switch (random.nextInt(15)) {
+            case 10, 11 -> readGroup(random, "STREAMS", key, ">");
+            case 12 -> readGroup(random, "COUNT", one(random, "1", "2"), "STREAMS", key, ">");
+            case 13 -> readGroup(random, "STREAMS", key, other, ">", ">");
+            case 14 -> List.of("XREAD", "BLOCK", "0", "STREAMS", key, "$");
             case 6, 7 -> List.of(one(random, "BZPOPMIN", "BZPOPMAX"), one(random, key, key, TARGET), "0");
             case 8 -> List.of(one(random, "BZPOPMIN", "BZPOPMAX"), key, other, one(random, key, TARGET), "1000");
             case 9 -> List.of("BZMPOP", "0", "2", key, other, one(random, "MIN", "MAX"), "COUNT",
@@ -287,6 +296,35 @@ class BlockingDifferentialTest {
             case 3 -> List.of("BRPOPLPUSH", key, other, "0");
             case 4 -> List.of("BLMPOP", "0", "2", key, other, one(random, ENDS), "COUNT", one(random, "1", "2", "9"));
             default -> List.of("BLMPOP", "0", "1", key, one(random, ENDS));
+        };
+    }
+
+    private static List<String> readGroup(SplittableRandom random, String... rest) {
+        List<String> words = new ArrayList<>(List.of("XREADGROUP", "GROUP", one(random, "g", "g", "h"),
+                one(random, "c", "d"), "BLOCK", "0"));
+        if (random.nextInt(4) == 0) {
+            words.add("NOACK");
+        }
+        words.addAll(List.of(rest));
+        return words;
+    }
+
+    /**
+     * An entry is never deleted right behind its addition: Redis 7.0 then serves a client with nothing, and Redis 7.2
+     * does not.
+     */
+    private static List<String> streamCommand(SplittableRandom random) {
+        String key = one(random, KEYS);
+        String group = one(random, "g", "g", "h");
+        return switch (random.nextInt(14)) {
+            case 0, 1, 2, 3, 4 -> List.of("XADD", key, "1-*", "f", "v" + random.nextInt(100));
+            case 5 -> List.of("XADD", key, "NOMKSTREAM", "MAXLEN", "2", "1-*", "f", "v");
+            case 6, 7, 8 -> List.of("XGROUP", "CREATE", key, group, "$", "MKSTREAM");
+            case 9 -> List.of("XGROUP", "DESTROY", key, group);
+            case 10 -> List.of("XGROUP", "SETID", key, group, one(random, "$", "0"));
+            case 11 -> List.of("XACK", key, group, "1-0", "1-1", "1-2");
+            case 12 -> List.of("XPENDING", key, group);
+            default -> List.of("XRANGE", key, "-", "+");
         };
     }
 
@@ -312,7 +350,7 @@ class BlockingDifferentialTest {
 
     private static List<String> command(SplittableRandom random) {
         if (random.nextInt(3) == 0) {
-            return sortedSetCommand(random);
+            return random.nextBoolean() ? sortedSetCommand(random) : streamCommand(random);
         }
         String key = one(random, KEYS);
         String other = one(random, KEYS);

@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 import io.varve.server.VarveServer;
 import io.varve.server.differential.random.RandomCommands;
 import io.varve.server.differential.random.ScriptStep;
-import io.varve.server.differential.random.SetReplies;
+import io.varve.server.differential.random.reply.SetReplies;
 import io.varve.server.testing.PackedLimits;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.RawReply;

@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 import io.varve.flash.tier.FlashTierStats;
 import io.varve.server.differential.random.RandomCommands;
 import io.varve.server.differential.random.ScriptStep;
-import io.varve.server.differential.random.SetReplies;
+import io.varve.server.differential.random.reply.SetReplies;
 import io.varve.server.testing.DemotingServer;
 import io.varve.server.testing.ReferenceRedis;
 import io.varve.server.testing.ServerExtension;

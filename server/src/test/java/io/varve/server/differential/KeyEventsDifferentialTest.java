@@ -9,7 +9,7 @@ import java.util.SplittableRandom;
 
 import io.varve.server.differential.random.RandomCommands;
 import io.varve.server.differential.random.ScriptStep;
-import io.varve.server.differential.random.SetReplies;
+import io.varve.server.differential.random.reply.SetReplies;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.RawReply;
 import io.varve.server.testing.ServerExtension;

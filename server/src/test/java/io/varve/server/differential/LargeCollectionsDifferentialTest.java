@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 import io.varve.server.differential.random.ScriptStep;
-import io.varve.server.differential.random.SetReplies;
+import io.varve.server.differential.random.reply.SetReplies;
 import io.varve.server.testing.ServerExtension;
 import io.varve.testing.TestBudget;
 import org.junit.jupiter.api.Assertions;

@@ -1,14 +1,17 @@
 package io.varve.server.following;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
 import io.varve.server.VarveServer;
-import io.varve.server.differential.LogDifferentialTest;
-import io.varve.server.differential.random.SetReplies;
+import io.varve.server.config.ConfigReader;
+import io.varve.server.config.ServerConfig;
+import io.varve.server.differential.random.reply.SetReplies;
+import io.varve.server.differential.stored.LogDifferentialTest;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ReferenceRedis;
 import io.varve.server.testing.ServerExtension;
@@ -93,7 +96,9 @@ class FollowingDifferentialTest {
     @Test
     void commandsThatVarveDoesNotKnow_areCounted_andTheRestOfTheirTransactionRuns(@TempDir Path directory)
             throws IOException, InterruptedException {
-        String[] settings = {SETTINGS[0], SETTINGS[1], "dir " + directory, "appendonly yes"};
+        Path file = Files.write(directory.resolve("varve.conf"), List.of("port 0", SETTINGS[0], SETTINGS[1],
+                "dir " + directory, "appendonly yes", "rename-command XADD \"\""));
+        ServerConfig settings = ConfigReader.read(List.of(file.toString()));
         try (ReferenceRedis redis = startRedis(); RawClient primary = new RawClient(redis.port())) {
             try (VarveServer server = varve.start(settings); RawClient replica = varve.connect(server)) {
                 follow(replica, redis.port());

@@ -66,10 +66,11 @@ public final class FuzzRun {
         Throwable wrong = failure(input);
         if (wrong != null) {
             byte[] shrunk = shrink(input);
+            Throwable again = failure(shrunk);
             throw new AssertionFailedError(
                     name + ", seed " + seed + ": fails with " + text(shrunk) + "\nwhich is left of "
                             + text(input),
-                    failure(shrunk));
+                    again == null ? wrong : again);
         }
     }
 

@@ -11,7 +11,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import io.varve.server.acl.AclRulesFuzzTest;
+import io.varve.server.command.dump.StreamPayloadFuzzTest;
 import io.varve.server.command.persistence.SnapshotLoaderFuzzTest;
+import io.varve.server.command.script.ScriptFuzzTest;
 import io.varve.server.config.ConfigFuzzTest;
 import io.varve.server.persistence.LogReaderFuzzTest;
 import io.varve.server.persistence.ManifestFuzzTest;
@@ -47,7 +49,8 @@ public final class JazzerRun {
     static List<FuzzCase> cases() {
         return List.of(RequestDecoderFuzzTest.fuzzCase(), PayloadFuzzTest.fuzzCase(), RdbFuzzTest.fuzzCase(),
                 SnapshotLoaderFuzzTest.fuzzCase(), ManifestFuzzTest.fuzzCase(), LogReaderFuzzTest.fuzzCase(),
-                AclRulesFuzzTest.fuzzCase(), ConfigFuzzTest.fuzzCase());
+                AclRulesFuzzTest.fuzzCase(), ConfigFuzzTest.fuzzCase(), ScriptFuzzTest.fuzzCase(),
+                StreamPayloadFuzzTest.fuzzCase());
     }
 
     /** @param arguments seconds for each target; the target's test, or {@code all}; the module's folder */

@@ -86,6 +86,47 @@ class DumpUnderPressureTest {
         }
     }
 
+    private static void makeStream(RawClient client) throws IOException {
+        for (int i = 1; i <= ELEMENTS; i++) {
+            client.call("XADD", "s", i + "-1", "f", "0".repeat(100));
+        }
+        client.call("XGROUP", "CREATE", "s", "g", "0");
+        client.call("XREADGROUP", "GROUP", "g", "c", "STREAMS", "s", ">");
+    }
+
+    @Test
+    void aStreamIsRestoredByEvictingOthers() throws IOException {
+        try (VarveServer server = start("volatile-random"); RawClient client = new RawClient(server.port())) {
+            makeStream(client);
+            for (int round = 0; round < 3; round++) {
+                fill(client);
+                String payload = client.call("DUMP", "s").text();
+                fill(client);
+                assertThat(client.call("RESTORE", "copy", "0", payload, "REPLACE").text()).isEqualTo("OK");
+                assertThat(client.call("DUMP", "copy").text()).isEqualTo(payload);
+                fill(client);
+                assertThat(client.call("COPY", "s", "copy", "REPLACE").integer()).isEqualTo(1);
+                assertThat(client.call("XPENDING", "copy", "g").elements().getFirst().integer()).isEqualTo(ELEMENTS);
+            }
+        }
+    }
+
+    @Test
+    void aRefusedStreamLeavesTheKeyUnchanged() throws IOException {
+        try (VarveServer server = start("noeviction"); RawClient client = new RawClient(server.port())) {
+            makeStream(client);
+            String payload = client.call("DUMP", "s").text();
+            assertThat(client.call("SET", "d", "value").text()).isEqualTo("OK");
+            fill(client);
+            assertThat(client.call("RESTORE", "d", "0", payload, "REPLACE").text()).isEqualTo(OUT_OF_MEMORY);
+            assertThat(client.call("RESTORE", "none", "0", payload).text()).isEqualTo(OUT_OF_MEMORY);
+            assertThat(client.call("COPY", "s", "d", "REPLACE").text()).isEqualTo(OUT_OF_MEMORY);
+            assertThat(client.call("GET", "d").text()).isEqualTo("value");
+            assertThat(client.call("EXISTS", "none").integer()).isZero();
+            assertThat(client.call("XLEN", "s").integer()).isEqualTo(ELEMENTS);
+        }
+    }
+
     @Test
     void aRefusedRestoreLeavesTheKeyUnchanged() throws IOException {
         try (VarveServer server = start("noeviction"); RawClient client = new RawClient(server.port())) {

@@ -34,7 +34,7 @@ class ExporterReadsTest {
             "process_supervised", "run_id", "executable", "config_file", "maxmemory_policy", "mem_allocator",
             "rdb_last_bgsave_status", "aof_last_bgrewrite_status", "aof_last_write_status", "role",
             "master_failover_state", "listener0", "master_replid", "master_replid2", "cleaner_policy",
-            "expire_algorithm");
+            "expire_algorithm", "paused_reason", "paused_actions");
 
     @RegisterExtension
     final ServerExtension server = ServerExtension.with("io-threads 1", "maxmemory 64mb", "latency-monitor-threshold 1",

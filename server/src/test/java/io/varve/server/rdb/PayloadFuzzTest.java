@@ -66,7 +66,9 @@ public class PayloadFuzzTest {
                         "\u0017" + listpack("a", "b", "7", "c", "d", "0"),
                         "\u0018" + little(7, 8) + length(2) + length(1) + texts("a", "b") + length(0)
                                 + texts("c", "d"),
-                        "\u0019" + little(7, 8) + listpack("a", "b", "7", "c", "d", "0")),
+                        "\u0019" + little(7, 8) + listpack("a", "b", "7", "c", "d", "0"),
+                        "\u000f" + Payloads.stream(15), "\u0013" + Payloads.stream(19),
+                        "\u0015" + Payloads.stream(21)),
                 List.of("\u00ff", "\u00fe", "\u00fd", "\u0080", "\u0081", "\u00c0", "\u00c3", "\u00f0", "\u00f4",
                         "\0\0\0\0", "\u0080\u00ff\u00ff\u00ff\u00ff",
                         "\u0081\u007f\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff", "\u0080\u007f\u00ff\u00ff\u00ff",
@@ -102,7 +104,7 @@ public class PayloadFuzzTest {
                 end = "corrupt";
             }
             unpacked.check((long) MAX_EXPANSION * payload.length);
-            return recorder.kind + " " + recorder.seen + end;
+            return recorder.kind + " " + recorder.seen + recorder.stream + end;
         }
     }
 
@@ -141,6 +143,7 @@ public class PayloadFuzzTest {
     /** Computes a hash of each byte that it gets. */
     private static final class Recorder implements ValueSink {
         private @Nullable Kind kind;
+        private final StringBuilder stream = new StringBuilder();
         private long seen;
 
         @Override
@@ -170,6 +173,12 @@ public class PayloadFuzzTest {
             see(field, fieldLength);
             see(value, valueLength);
             seen = 31 * seen + time;
+        }
+
+        @Override
+        public StreamSink stream() {
+            assertThat(kind).isEqualTo(Kind.STREAM);
+            return new StreamText(stream);
         }
 
         private void see(long address, int length) {

@@ -68,6 +68,11 @@ class PayloadReaderTest {
                     }
 
                     @Override
+                    public StreamSink stream() {
+                        return new StreamText(seen);
+                    }
+
+                    @Override
                     public void field(long field, int fieldLength, long value, int valueLength, long time) {
                         seen.append(' ').append(text(field, fieldLength)).append('=').append(text(value, valueLength));
                         if (time != Item.NEVER) {
@@ -117,6 +122,29 @@ class PayloadReaderTest {
         assertThat(read(payload(11, integers(4, -70_000, 7)))).isEqualTo("SET -70000 7");
         assertThat(read(payload(11, integers(8, Long.MIN_VALUE, Long.MAX_VALUE))))
                 .isEqualTo("SET -9223372036854775808 9223372036854775807");
+    }
+
+    @Test
+    void streamsOfAllAges() {
+        String entries = "STREAM -5-0 f=v +6-0 g=w length 1 added ";
+        String group = " at 6-0 pending 6-0 at 1000 times 3 consumer me seen 1100 active ";
+        assertThat(read(payload(15, Payloads.stream(15)))).isEqualTo(entries
+                + "1 last 7-0 first 6-0 deleted 0-0 group group read 1" + group + "1100 owns 6-0");
+        String numbers = "2 last 7-0 first 6-0 deleted 5-0 group group read 2";
+        assertThat(read(payload(19, Payloads.stream(19)))).isEqualTo(entries + numbers + group + "1100 owns 6-0");
+        assertThat(read(payload(21, Payloads.stream(21)))).isEqualTo(entries + numbers + group + "900 owns 6-0");
+    }
+
+    @Test
+    void streamsThatEndEarlyAreCorrupt() {
+        for (int type : new int[] {15, 19, 21}) {
+            String stream = Payloads.stream(type);
+            for (int i = 0; i < stream.length(); i++) {
+                String payload = payload(type, stream.substring(0, i));
+                assertThatThrownBy(() -> read(payload)).as("%d bytes of type %d", i, type)
+                        .isInstanceOf(CorruptPayloadException.class);
+            }
+        }
     }
 
     @Test

@@ -135,4 +135,47 @@ public final class Payloads {
         }
         return texts(all.toString());
     }
+
+    /**
+     * A stream: a block with a deleted entry 5-0 and an entry 6-0, and a group in which 6-0 is pending.
+     *
+     * @param type 15, 19 or 21
+     */
+    public static String stream(int type) {
+        String master = small(1, 1, 1) + word("f") + small(0);
+        String deleted = small(3, 0, 0) + word("v") + small(4);
+        String entry = small(0, 1, 0, 1) + word("g") + word("w") + small(6);
+        String elements = master + deleted + entry;
+        String numbers = length(1) + length(7) + length(0);
+        if (type != 15) {
+            numbers += length(6) + length(0) + length(5) + length(0) + length(2);
+        }
+        return length(1) + texts(id(5), little(7 + elements.length(), 4) + little(17, 2) + elements + '\u00ff')
+                + numbers + length(1) + group(type, "group", "me");
+    }
+
+    private static String group(int type, String name, String consumer) {
+        return texts(name) + length(6) + length(0) + (type == 15 ? "" : length(2)) + length(1) + id(6)
+                + little(1000, 8) + length(3) + length(1) + texts(consumer) + little(1100, 8)
+                + (type == 21 ? little(900, 8) : "") + length(1) + id(6);
+    }
+
+    /** An ID with the sequence number 0. */
+    private static String id(long ms) {
+        return big(ms, 8) + big(0, 8);
+    }
+
+    /** Elements of a listpack: numbers up to 127. */
+    private static String small(int... numbers) {
+        StringBuilder elements = new StringBuilder();
+        for (int number : numbers) {
+            elements.append((char) number).append('\u0001');
+        }
+        return elements.toString();
+    }
+
+    /** An element of a listpack: a short text. */
+    private static String word(String text) {
+        return little(0x80 | text.length(), 1) + text + little(1 + text.length(), 1);
+    }
 }

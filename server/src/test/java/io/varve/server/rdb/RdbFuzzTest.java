@@ -56,6 +56,9 @@ public class RdbFuzzTest {
                 head + "\u000e" + texts("list") + length(1) + ziplist("a", "b") + NO_CHECKSUM,
                 head + "\u0018" + texts("hash") + little(7, 8) + length(2) + length(1) + texts("a", "b")
                         + length(0) + texts("c", "d") + NO_CHECKSUM,
+                head + "\u000f" + texts("s") + Payloads.stream(15) + NO_CHECKSUM,
+                head + "\u0013" + texts("s") + Payloads.stream(19) + NO_CHECKSUM,
+                head + "\u0015" + texts("s") + Payloads.stream(21) + NO_CHECKSUM,
                 "VALKEY080\u0016" + texts("hash") + length(2) + texts("a", "b") + little(-1, 8)
                         + texts("c", "d") + little(9, 8) + NO_CHECKSUM,
                 "REDIS0001\0" + texts("key", "value") + "\u00ff",
@@ -91,6 +94,11 @@ public class RdbFuzzTest {
                 public void sizes(int database, long keys, long expiring) {
                     seen.append(database).append(':').append(keys).append('/').append(expiring).append(' ');
                 }
+
+                @Override
+                public void library(long offset, byte[] source) {
+                    seen.append(offset).append(new String(source, StandardCharsets.ISO_8859_1)).append(' ');
+                }
             });
             PayloadReader values = new PayloadReader(memory);
             while (reader.next()) {
@@ -125,6 +133,11 @@ public class RdbFuzzTest {
                 @Override
                 public void member(long at, int bytes, double score) {
                     seen.append(' ').append(text(at, bytes)).append(' ').append(score);
+                }
+
+                @Override
+                public StreamSink stream() {
+                    return new StreamText(seen);
                 }
 
                 @Override

@@ -5,8 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
 
-import io.varve.server.differential.LogDifferentialTest;
-import io.varve.server.differential.random.SetReplies;
+import io.varve.server.differential.random.reply.SetReplies;
+import io.varve.server.differential.stored.LogDifferentialTest;
 import io.varve.server.testing.PackedLimits;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.RedisTools;

@@ -147,11 +147,14 @@ class ReplicationProtocolTest {
         expect("INCR n", ":1");
         expect("MULTI", "+OK");
         expect("SADD s a", "+QUEUED");
-        expect("SPOP s", "+QUEUED");
+        expect("SPOP s 1", "+QUEUED");
         client.command("EXEC");
+        expect("SADD t a", ":1");
+        assertThat(client.command("SPOP", "t")).isEqualTo("$1\r\na\r\n");
         expect("DEL none", ":0");
         expect("DEL n", ":1");
-        expectStream(replica, "SELECT 3", "INCR n", "MULTI", "SADD s a", "DEL s", "EXEC", "DEL n");
+        expectStream(replica, "SELECT 3", "INCR n", "MULTI", "SADD s a", "DEL s", "EXEC", "SADD t a",
+                "SREM t a", "DEL n");
         assertThat(client.info("slave0")).startsWith("ip=127.0.0.1,port=7777,state=online,");
         assertThat(client.infoLong("connected_slaves")).isOne();
         assertThat(client.command("CLIENT", "LIST", "TYPE", "replica")).contains(" flags=S ").contains(" cmd=replconf");

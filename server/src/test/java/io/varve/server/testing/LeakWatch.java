@@ -35,6 +35,11 @@ public final class LeakWatch extends AppenderBase<ILoggingEvent> implements Auto
         }
     }
 
+    /** The errors that were logged so far. */
+    public List<String> logged() {
+        return List.copyOf(errors);
+    }
+
     /** All errors so far. A leak is seen once its buffer is collected and another one is allocated. */
     // The collection is what finds a leak, and asking for it is the only way to have it now.
     @SuppressWarnings("System.gc")

@@ -7,12 +7,14 @@ import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** A server in its own process, with the launcher script's JVM options. Confined to the test's thread. */
 public final class ServerProcess implements AutoCloseable {
@@ -68,6 +70,14 @@ public final class ServerProcess implements AutoCloseable {
         return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(COMPILER.asMatchPredicate())
                 .toList();
+    }
+
+    /** Writes a script to the directory that starts the server of this build; its arguments are settings. */
+    public static Path script(Path directory) throws IOException {
+        String command = command(List.of()).stream().map(word -> "'" + word + "'").collect(Collectors.joining(" "));
+        Path script = Files.createFile(directory.resolve("serve"),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        return Files.writeString(script, "#!/bin/sh\nexec " + command + " \"$@\"\n");
     }
 
     /** The command line of a server with these arguments. */

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.varve.experiments.run.load.SequentialLoad;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A command under test. Immutable.
@@ -11,8 +12,9 @@ import io.varve.experiments.run.load.SequentialLoad;
  * @param name its name in the experiment's file
  * @param command the arguments for redis-benchmark
  * @param reads whether it must find its key
+ * @param numbered the test that sends it instead of redis-benchmark; null for none
  */
-public record MeasuredCommand(String name, List<String> command, boolean reads) {
+public record MeasuredCommand(String name, List<String> command, boolean reads, @Nullable NumberedTest numbered) {
     private static final String KEY = "key:" + SequentialLoad.PLACE;
     private static final int FIELDS = 10;
     /** Wire size of {@code EX 60}: two bulks of two bytes, and six bytes around each. */
@@ -32,12 +34,21 @@ public record MeasuredCommand(String name, List<String> command, boolean reads) 
         };
     }
 
+    private MeasuredCommand(String name, List<String> command, boolean reads) {
+        this(name, command, reads, null);
+    }
+
     private static MeasuredCommand ofDefaultTests(String name, int valueBytes) {
+        NumberedTest numbered = NumberedTest.of(name);
+        if (numbered != null) {
+            return new MeasuredCommand(name, numbered.command(), false, numbered);
+        }
         List<String> command = DefaultTests.command(name, valueBytes);
         if (command == null) {
             throw new IllegalArgumentException(
                     "test '" + name + "': expected SET, GET, SET-EX, SET-AS-LONG, HSET, HGETALL, "
-                            + String.join(", ", DefaultTests.names()));
+                            + String.join(", ", DefaultTests.names()) + ", "
+                            + String.join(", ", NumberedTest.names()));
         }
         return new MeasuredCommand(name, command, false);
     }

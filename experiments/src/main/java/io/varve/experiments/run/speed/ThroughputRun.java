@@ -121,7 +121,7 @@ public final class ThroughputRun {
     }
 
     public void measure() throws IOException {
-        SequentialLoad load = new SequentialLoad(points.getFirst().test().command());
+        SequentialLoad load = loadOf(points.getFirst().test());
         context.phase("load", () -> load(load));
         for (Contestant contestant : contestants) {
             context.phase("warm up " + contestant.name(), () -> warmUp(contestant));
@@ -139,7 +139,15 @@ public final class ThroughputRun {
         }
     }
 
-    private void load(SequentialLoad load) throws IOException {
+    /** Numbered tests bring their own keys. */
+    private static @Nullable SequentialLoad loadOf(MeasuredCommand test) {
+        return test.numbered() == null ? new SequentialLoad(test.command()) : null;
+    }
+
+    private void load(@Nullable SequentialLoad load) throws IOException {
+        if (load == null) {
+            return;
+        }
         for (Contestant contestant : contestants) {
             load.send(contestant.target(), keys, context);
         }
@@ -211,11 +219,20 @@ public final class ThroughputRun {
     private TrialResult runTrial(int repetition, Contestant contestant, Point point, long requests) throws IOException {
         set(contestant);
         String place = place(contestant, point);
+        NumberedTest test = point.test().numbered();
+        NumberedLoad numbered = test == null
+                ? null
+                : new NumberedLoad(test, contestant.target(), requests, context.cancellation);
+        if (numbered != null) {
+            numbered.prepare();
+        }
         ServerInfo before = info(contestant);
         long cpuBefore = ProcessUsage.cpuMicros(contestant.target());
         long start = System.nanoTime();
-        RedisBenchmark.Result result = generator.run(contestant.target(), connections, point.pipeline(), keys, requests,
-                point.test().command(), context.cancellation);
+        RedisBenchmark.Result result = numbered != null
+                ? numbered.run(connections, point.pipeline())
+                : generator.run(contestant.target(), connections, point.pipeline(), keys, requests,
+                        point.test().command(), context.cancellation);
         long nanos = System.nanoTime() - start;
         long cpuAfter = ProcessUsage.cpuMicros(contestant.target());
         ServerInfo after = info(contestant);

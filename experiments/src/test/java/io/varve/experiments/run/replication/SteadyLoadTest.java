@@ -6,13 +6,12 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-import io.varve.experiments.server.NoServer;
+import io.varve.experiments.server.RemoteTarget;
 import io.varve.experiments.server.Target;
 import io.varve.experiments.wire.RespConnection;
 import io.varve.server.VarveServer;
 import io.varve.server.config.ConfigException;
 import io.varve.server.config.ServerConfig;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,39 +31,6 @@ final class SteadyLoadTest {
     private VarveServer server;
     private VarveServer other;
 
-    /** A server inside this process as a target. */
-    private record Inside(VarveServer server) implements Target {
-        @Override
-        public String host() {
-            return "127.0.0.1";
-        }
-
-        @Override
-        public int port() {
-            return server.port();
-        }
-
-        @Override
-        public java.util.OptionalLong pid() {
-            return new NoServer().pid();
-        }
-
-        @Override
-        public String startedBy() {
-            return "";
-        }
-
-        @Override
-        public @Nullable String death() {
-            return null;
-        }
-
-        @Override
-        public void close() {
-            server.close();
-        }
-    }
-
     /** @param debug whether DEBUG is allowed */
     private static VarveServer start(String debug) throws IOException, ConfigException {
         return VarveServer.start(ServerConfig.defaults().with("bind", "127.0.0.1").with("port", "0")
@@ -83,6 +49,10 @@ final class SteadyLoadTest {
         other.close();
     }
 
+    private static Target target(VarveServer of) {
+        return new RemoteTarget("127.0.0.1", of.port());
+    }
+
     private static RespConnection connect(VarveServer to) throws IOException {
         return new RespConnection("127.0.0.1", to.port());
     }
@@ -97,7 +67,7 @@ final class SteadyLoadTest {
 
     @Test
     void writes_reachTheServerWithValuesOfTheirOwn() throws IOException {
-        SteadyLoad load = SteadyLoad.start(new Inside(server), 20_000, 0, KEYS, VALUE_BYTES, 1);
+        SteadyLoad load = SteadyLoad.start(target(server), 20_000, 0, KEYS, VALUE_BYTES, 1);
         await(load, 20L * KEYS);
         load.close();
         SteadyLoad.Result rest = load.take();
@@ -118,7 +88,7 @@ final class SteadyLoadTest {
             connection.call("LPUSH", SteadyLoad.key(0), "not a string");
         }
         SteadyLoad.Result result;
-        try (SteadyLoad load = SteadyLoad.start(new Inside(server), 5_000, 100, 2, VALUE_BYTES, 1)) {
+        try (SteadyLoad load = SteadyLoad.start(target(server), 5_000, 100, 2, VALUE_BYTES, 1)) {
             long end = System.nanoTime() + DEADLINE_NANOS;
             long errors = 0;
             long missed = 0;
@@ -135,7 +105,7 @@ final class SteadyLoadTest {
 
     @Test
     void serverThatEnds_isAFailure() throws IOException {
-        SteadyLoad load = SteadyLoad.start(new Inside(server), 5_000, 100, 2, VALUE_BYTES, 1);
+        SteadyLoad load = SteadyLoad.start(target(server), 5_000, 100, 2, VALUE_BYTES, 1);
         await(load, 1);
         server.close();
         assertThatThrownBy(load::close).isInstanceOf(IOException.class).hasMessageContaining("the load on 127.0.0.1");
@@ -144,7 +114,7 @@ final class SteadyLoadTest {
     @Test
     void unexpectedException_isAFailure() throws IOException {
         // There is no random key of none.
-        SteadyLoad load = SteadyLoad.start(new Inside(server), 5_000, 100, 0, VALUE_BYTES, 1);
+        SteadyLoad load = SteadyLoad.start(target(server), 5_000, 100, 0, VALUE_BYTES, 1);
         assertThatThrownBy(() -> await(load, Long.MAX_VALUE)).isInstanceOf(IOException.class)
                 .hasMessageContaining("the load on 127.0.0.1").cause().isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(load::close).isInstanceOf(IOException.class).hasMessageContaining("the load on 127.0.0.1");
@@ -152,7 +122,7 @@ final class SteadyLoadTest {
 
     @Test
     void lag_isMeasuredForEachMarker() throws IOException {
-        try (LagProbe probe = LagProbe.start(new Inside(server), new Inside(server));
+        try (LagProbe probe = LagProbe.start(target(server), target(server));
                 RespConnection connection = connect(server)) {
             awaitMarker(connection, 3);
             LagProbe.Result lag = probe.stop();
@@ -165,7 +135,7 @@ final class SteadyLoadTest {
 
     @Test
     void replicaThatReturnsNoMarker_isReported() throws IOException {
-        try (LagProbe probe = LagProbe.start(new Inside(server), new Inside(other), 1);
+        try (LagProbe probe = LagProbe.start(target(server), target(other), 1);
                 RespConnection connection = connect(server)) {
             awaitMarker(connection, 2);
             LagProbe.Result lag = probe.stop();
@@ -179,7 +149,7 @@ final class SteadyLoadTest {
         try (RespConnection connection = connect(other)) {
             connection.call("SET", "lag-marker", "no number");
         }
-        try (LagProbe probe = LagProbe.start(new Inside(server), new Inside(other), 1)) {
+        try (LagProbe probe = LagProbe.start(target(server), target(other), 1)) {
             assertThatThrownBy(probe::stop).isInstanceOf(IOException.class).cause()
                     .isInstanceOf(NumberFormatException.class);
         }
@@ -213,16 +183,18 @@ final class SteadyLoadTest {
 
     @Test
     void dataOfAServerWithoutDebug_isComparedByValue() throws IOException, ConfigException {
-        DataComparison.Result allowed = DataComparison.compare(new Inside(server), new Inside(other), KEYS);
+        DataComparison.Result allowed = DataComparison.compare(target(server), target(other), KEYS);
         assertThat(allowed).isEqualTo(new DataComparison.Result(true, DataComparison.DIGEST));
         try (VarveServer strict = start("no")) {
-            DataComparison.Result refused = DataComparison.compare(new Inside(server), new Inside(strict), KEYS);
+            DataComparison.Result refused = DataComparison.compare(target(server), target(strict),
+                    KEYS);
             assertThat(refused).isEqualTo(new DataComparison.Result(true, DataComparison.VALUES));
         }
     }
 
     private void assertIsSame(boolean isSame) throws IOException, ConfigException {
-        assertThat(DataComparison.compare(new Inside(server), new Inside(other), KEYS).isSame()).as("by digest")
+        assertThat(DataComparison.compare(target(server), target(other), KEYS).isSame())
+                .as("by digest")
                 .isEqualTo(isSame);
         try (RespConnection one = connect(server); RespConnection two = connect(other)) {
             boolean hasSameSize = one.call("DBSIZE").equals(two.call("DBSIZE"));

@@ -40,6 +40,8 @@ public final class CountedTree {
     private static final int LEAVES_A_WRITE = 5;
     /** Splitting an inner node moves it. */
     private static final int INNERS_A_LEVEL = 2;
+    /** A leaf that grows no more moves only if more than one part in so many of it is unused. */
+    private static final int LEAST_UNUSED_SHARE = 16;
 
     /** Receives entries that have moved to another leaf. Confined to the tree's owner. */
     public interface Moves {
@@ -405,7 +407,65 @@ public final class CountedTree {
         NodeLayout.used(at, (int) used);
         format.write(entry, element);
         if (newBytes < oldBytes) {
-            removal.shrunk(path);
+            removal.shrunk(path, (int) (oldBytes - newBytes), 0);
+        }
+    }
+
+    /**
+     * Changes the length of the value at a path within its leaf; its bytes up to the shorter of both lengths stay.
+     *
+     * @param capacity bytes that the leaf gets if it must grow, so that the value can grow again in place
+     * @return false, with nothing changed, if the entry has become too long for a leaf that it shares
+     */
+    public boolean resizeValue(TreePath path, int valueLength, int capacity) {
+        path.forget();
+        long leaf = space.address(path.leaf());
+        int oldBytes = format.bytesAt(leaf + path.offset);
+        long newBytes = format.bytesWithValue(leaf + path.offset, valueLength);
+        long used = NodeLayout.used(leaf) - oldBytes + newBytes;
+        if (newBytes > oldBytes && used > targetBytes && NodeLayout.count(leaf) > 1) {
+            return false;
+        }
+        if (used > Integer.MAX_VALUE / 2) {
+            throw CacheFullException.TOO_LARGE;
+        }
+        if (used > space.capacity(path.leaf())) {
+            resize(path.leaf(), Math.max(capacityFor((int) used), capacity));
+        }
+        long at = space.forWriting(path.leaf());
+        long entry = at + path.offset;
+        int behind = NodeLayout.used(at) - path.offset - oldBytes;
+        if (newBytes < oldBytes) {
+            format.resizeValue(entry, valueLength);
+        }
+        Memory.copy(entry + oldBytes, entry + newBytes, behind);
+        if (newBytes >= oldBytes) {
+            format.resizeValue(entry, valueLength);
+        }
+        NodeLayout.used(at, (int) used);
+        if (newBytes < oldBytes) {
+            removal.shrunk(path, (int) (oldBytes - newBytes), 0);
+        }
+        return true;
+    }
+
+    /** Shortens the value at a path; its leaf keeps its capacity, so that the value can grow again in place. */
+    public void shortenValue(TreePath path, int valueLength) {
+        long at = space.forWriting(path.leaf());
+        long entry = at + path.offset;
+        int oldBytes = format.bytesAt(entry);
+        int newBytes = (int) format.bytesWithValue(entry, valueLength);
+        int behind = NodeLayout.used(at) - path.offset - oldBytes;
+        format.resizeValue(entry, valueLength);
+        Memory.copy(entry + oldBytes, entry + newBytes, behind);
+        NodeLayout.used(at, NodeLayout.used(at) - oldBytes + newBytes);
+    }
+
+    /** Frees the unused part of a path's leaf, if it is large and there is memory to move the leaf. */
+    public void shrinkToFit(TreePath path) {
+        int fitting = capacityFor(NodeLayout.used(space.address(path.leaf())));
+        if (space.capacity(path.leaf()) - fitting > fitting / LEAST_UNUSED_SHARE) {
+            tryResize(path.leaf(), fitting);
         }
     }
 

@@ -17,6 +17,7 @@ public final class Element {
     public boolean behindEqual;
     long bytes;
     int length;
+    /** The address of the value; 0 if the caller writes it after the insertion. */
     long value;
     int valueLength;
     /** The time from which on a hash field does not exist. */

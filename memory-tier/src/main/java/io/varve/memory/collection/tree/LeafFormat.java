@@ -6,12 +6,21 @@ package io.varve.memory.collection.tree;
  *
  * <p>An entry is named by its address. Searches are linear over at most a kilobyte, and compare lengths before bytes.
  */
-public abstract sealed class LeafFormat permits ListFormat, HashedFormat, ScoredFormat, FixedFormat {
+public abstract sealed class LeafFormat permits ListFormat, HashedFormat, ScoredFormat, FixedFormat,
+        KeyedFormat {
     /** The most entries of a leaf, which bounds a search. */
     static final int MAX_ENTRIES = 128;
 
     /** Whether orders are 32 bits with a nearly uniform distribution, so that their position can be interpolated. */
     boolean hasEvenOrder() {
+        return false;
+    }
+
+    /**
+     * Whether a full leaf is split at the new element, not in its middle. Where elements come in ascending order, at
+     * one or at several places of the tree, this leaves full leaves behind. Elements in random order fill leaves less.
+     */
+    boolean splitsAtNew() {
         return false;
     }
 
@@ -23,6 +32,19 @@ public abstract sealed class LeafFormat permits ListFormat, HashedFormat, Scored
 
     /** Bytes that an entry takes. */
     public abstract int bytesAt(long entry);
+
+    /** Bytes that an entry would take with a value of this length; only for a format with values that are resized. */
+    long bytesWithValue(long entry, int valueLength) {
+        throw new IllegalStateException("The value at " + entry + " cannot get " + valueLength + " bytes");
+    }
+
+    /**
+     * Sets the length of an entry's value, as {@link #bytesWithValue} has computed it; its bytes up to the shorter of
+     * both lengths stay.
+     */
+    void resizeValue(long entry, int valueLength) {
+        throw new IllegalStateException("The value at " + entry + " cannot get " + valueLength + " bytes");
+    }
 
     /** The first sort key of an entry. */
     public abstract long orderAt(long entry);

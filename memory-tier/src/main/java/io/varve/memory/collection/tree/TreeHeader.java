@@ -32,6 +32,8 @@ public final class TreeHeader {
     private static final int COUNT = HEIGHT + Integer.BYTES;
     private static final int BYTES = COUNT + Long.BYTES;
     private static final int RECORD_BYTES = BYTES + Long.BYTES;
+    /** The most trees of a collection; what follows their records belongs to the type. */
+    private static final int MAX_TREES = 2;
 
     private TreeHeader() {}
 
@@ -42,7 +44,7 @@ public final class TreeHeader {
 
     /** The number of trees in a header of this size. */
     public static int trees(int headerBytes) {
-        return (headerBytes - RECORDS) / RECORD_BYTES;
+        return Math.min(MAX_TREES, (headerBytes - RECORDS) / RECORD_BYTES);
     }
 
     /** Initializes the header of trees without nodes and ids. */

@@ -12,7 +12,8 @@ import io.varve.memory.offheap.Memory;
  * <p>A full leaf is split in two at the boundary that halves it best, the new element included. If the new element is
  * so large that it needs a leaf of its own, the leaf is split in three. At either end of the tree the new element gets
  * a new leaf instead, so that appending leaves full leaves behind. An element before a leaf with one large element also
- * gets a new leaf, and the large one does not move. A leaf that is split keeps its id and the lower part.
+ * gets a new leaf, and the large one does not move. A leaf that is split keeps its id and the lower part. A format may
+ * want the boundary at the new element instead ({@link LeafFormat#splitsAtNew}).
  */
 final class TreeInsertion {
     /** A leaf with one such entry is still an item whose size is an int, even after its memory is rounded up. */
@@ -113,8 +114,11 @@ final class TreeInsertion {
 
     private void reserveSplit(int bytes, TreePath path, long address) {
         int all = NodeLayout.used(address) - NodeLayout.HEADER_BYTES + bytes;
-        chooseBoundary(bytes, all, path.index, address);
         int space = tree.targetBytes() - NodeLayout.HEADER_BYTES;
+        boolean isAtNew = format.splitsAtNew() && chooseBoundaryAtNew(bytes, all, path, address);
+        if (!isAtNew) {
+            chooseBoundary(bytes, all, path.index, address);
+        }
         int last = NodeLayout.count(address);
         boolean fits = (lowerBytes <= space || boundary == 1) && (all - lowerBytes <= space || boundary == last);
         if (fits) {
@@ -122,7 +126,7 @@ final class TreeInsertion {
             if (boundary > path.index) {
                 tree.grow(path.leaf(), NodeLayout.HEADER_BYTES + lowerBytes);
             }
-            leaf = allocateLeaf(all - lowerBytes);
+            leaf = isAtNew && boundary == path.index ? allocateEndLeaf(bytes) : allocateLeaf(all - lowerBytes);
             reserveAbove(1, path);
         } else {
             plan = Plan.TRIPLE;
@@ -130,6 +134,19 @@ final class TreeInsertion {
             secondLeaf = allocateLeaf(NodeLayout.used(address) - path.offset);
             reserveAbove(2, path);
         }
+    }
+
+    /**
+     * Chooses the boundary behind the new element, or in front of it at the leaf's end.
+     *
+     * @return false if a part would be too long
+     */
+    private boolean chooseBoundaryAtNew(int bytes, int all, TreePath path, long address) {
+        boolean isLast = path.index == NodeLayout.count(address);
+        boundary = isLast ? path.index : path.index + 1;
+        lowerBytes = path.offset - NodeLayout.HEADER_BYTES + (isLast ? 0 : bytes);
+        int space = tree.targetBytes() - NodeLayout.HEADER_BYTES;
+        return lowerBytes <= space && all - lowerBytes <= space;
     }
 
     /** Chooses the boundary that minimizes the larger part. */

@@ -92,6 +92,12 @@ public final class TreeIntegrity {
                     expect(format.isBefore(last, before),
                             name + ": entry " + i + " is not greater than the previous entry");
                 }
+                if (format instanceof KeyedFormat) {
+                    Element before = new Element().of(order, KeyedFormat.keyAddress(entry),
+                            KeyedFormat.keyLength(entry));
+                    expect(format.isBefore(last, before),
+                            name + ": entry " + i + " is not greater than the previous entry");
+                }
             }
             last = entry;
             offset += format.bytesAt(entry);

@@ -5,12 +5,18 @@ import io.varve.memory.offheap.Memory;
 /**
  * Removes elements from a {@link CountedTree} and keeps its nodes from becoming underfull. Confined to its tree.
  *
- * <p>A node below a third of its target is merged with a neighbour under the same parent, or takes some of the
- * neighbour's entries. If that needs a larger node and there is no memory for it, the node stays underfull: no
- * operation here is refused.
+ * <p>A node that falls below a third of its target is merged with a neighbour under the same parent, if both fit in one
+ * node. If not, it stays: in a queue it is emptied soon. So of two neighbours one may be nearly empty while the other
+ * is just above a third. A node also stays if there is no memory for the larger node: no operation here is refused.
+ *
+ * <p>Neighbours and unused memory are looked at when a leaf has lost another sixth of its target, not at each removal:
+ * reading a neighbour is a cache miss.
  */
 final class TreeRemoval {
-    private static final int THIN_PART = 3;
+    private static final int PARTS = 6;
+    private static final int THIN_PARTS = 2;
+    /** No neighbours can be joined. */
+    private static final int NONE = -1;
 
     private final CountedTree tree;
     private final LeafFormat format;
@@ -32,7 +38,8 @@ final class TreeRemoval {
         int left = NodeLayout.count(at) - elements;
         assert left >= 0 : elements + " of too few";
         Memory.copy(at + end, at + path.offset, used - end);
-        NodeLayout.used(at, used - (end - path.offset));
+        int removed = end - path.offset;
+        NodeLayout.used(at, used - removed);
         NodeLayout.count(at, left);
         for (int level = 1; level <= path.height; level++) {
             long inner = tree.space().forWriting(path.nodes[level]);
@@ -46,16 +53,28 @@ final class TreeRemoval {
             reduceHeight();
             tree.seek(rank, path);
         } else {
-            shrunk(path);
+            shrunk(path, removed, elements);
             tree.settle(path);
         }
     }
 
-    /** Handles a leaf that has become smaller; the path stays at its element. */
-    void shrunk(TreePath path) {
-        boolean thin = isThin(path.leaf(), 0);
-        long rank = thin ? tree.rank(path) : TreePath.UNKNOWN;
-        if (thin && rebalance(0, path)) {
+    /**
+     * Handles a leaf that has become smaller; the path stays at its element.
+     *
+     * @param bytes that it has lost
+     * @param elements that it has lost
+     */
+    void shrunk(TreePath path, int bytes, int elements) {
+        long leaf = tree.space().address(path.leaf());
+        int used = NodeLayout.used(leaf);
+        int count = NodeLayout.count(leaf);
+        int parts = parts(used, count);
+        if (parts == parts(used + bytes, count + elements)) {
+            return;
+        }
+        int left = parts < THIN_PARTS ? findLeftOfPair(0, path) : NONE;
+        long rank = left == NONE ? TreePath.UNKNOWN : tree.rank(path);
+        if (left != NONE && join(0, path, left)) {
             reduceHeight();
             tree.seek(rank, path);
         } else {
@@ -63,12 +82,13 @@ final class TreeRemoval {
         }
     }
 
-    private boolean isThin(int node, int level) {
-        long at = tree.space().address(node);
-        int count = NodeLayout.count(at);
-        return level > 0
-                ? count < tree.maxChildren() / THIN_PART
-                : NodeLayout.used(at) < tree.targetBytes() / THIN_PART && count < LeafFormat.MAX_ENTRIES / THIN_PART;
+    /** Sixths of a full leaf, by bytes or by entries. */
+    private int parts(int used, int count) {
+        return Math.max(used / (tree.targetBytes() / PARTS), count / (LeafFormat.MAX_ENTRIES / PARTS));
+    }
+
+    private boolean isThin(int node) {
+        return NodeLayout.count(tree.space().address(node)) < tree.maxChildren() / (PARTS / THIN_PARTS);
     }
 
     /** Frees the path's leaf, which is empty. */
@@ -79,9 +99,7 @@ final class TreeRemoval {
             long inner = tree.space().forWriting(node);
             InnerLayout.remove(inner, path.slots[level]);
             if (NodeLayout.count(inner) > 0) {
-                if (isThin(node, level)) {
-                    rebalance(level, path);
-                }
+                joinIfThin(level, path);
                 return;
             }
             tree.free(node);
@@ -104,48 +122,59 @@ final class TreeRemoval {
         }
     }
 
-    /**
-     * Merges an underfull node with a neighbour, or moves entries from the neighbour.
-     *
-     * @return whether any element has another path now
-     */
-    private boolean rebalance(int level, TreePath path) {
-        if (level == path.height) {
-            return false;
+    private void joinIfThin(int level, TreePath path) {
+        int left = isThin(path.nodes[level]) ? findLeftOfPair(level, path) : NONE;
+        if (left != NONE) {
+            join(level, path, left);
         }
+    }
+
+    /**
+     * Finds a neighbour under the same parent that fits in one node with the path's node.
+     *
+     * @return the slot of the left one of both, or {@link #NONE}
+     */
+    private int findLeftOfPair(int level, TreePath path) {
+        if (level == path.height) {
+            return NONE;
+        }
+        long above = tree.space().address(path.nodes[level + 1]);
+        int slot = path.slots[level + 1];
+        if (slot + 1 < NodeLayout.count(above) && mayJoin(above, slot, level)) {
+            return slot;
+        }
+        return slot > 0 && mayJoin(above, slot - 1, level) ? slot - 1 : NONE;
+    }
+
+    /**
+     * Moves the entries of a child of the path's node to its left neighbour.
+     *
+     * @param level of the child
+     * @param left the slot of the neighbour
+     * @return false, with nothing changed, if there is no memory for it
+     */
+    private boolean join(int level, TreePath path, int left) {
         int parent = path.nodes[level + 1];
         long above = tree.space().address(parent);
-        int children = NodeLayout.count(above);
-        if (children == 1) {
-            return false;
-        }
-        int slot = path.slots[level + 1];
-        int left = slot + 1 < children ? slot : slot - 1;
         int leftNode = InnerLayout.child(above, left);
         int rightNode = InnerLayout.child(above, left + 1);
-        if (!mayJoin(leftNode, rightNode, level)) {
-            return share(level, parent, left, slot == left);
-        }
-        long right = tree.space().address(rightNode);
-        int count = NodeLayout.count(right);
-        int bytes = NodeLayout.used(right) - NodeLayout.HEADER_BYTES;
+        int bytes = NodeLayout.used(tree.space().address(rightNode)) - NodeLayout.HEADER_BYTES;
         if (!tree.tryGrow(leftNode, NodeLayout.used(tree.space().address(leftNode)) + bytes)) {
             return false;
         }
         above = tree.space().forWriting(parent);
-        moveDown(leftNode, rightNode, level, count, bytes, InnerLayout.separator(above, left + 1));
+        moveEntries(leftNode, rightNode, level, InnerLayout.separator(above, left + 1));
         InnerLayout.below(above, left, InnerLayout.below(above, left) + InnerLayout.below(above, left + 1));
         InnerLayout.remove(above, left + 1);
         tree.free(rightNode);
-        if (isThin(parent, level + 1)) {
-            rebalance(level + 1, path);
-        }
+        joinIfThin(level + 1, path);
         return true;
     }
 
-    private boolean mayJoin(int leftNode, int rightNode, int level) {
-        long left = tree.space().address(leftNode);
-        long right = tree.space().address(rightNode);
+    /** Whether the children of a slot and of the next one fit in one node. */
+    private boolean mayJoin(long above, int slot, int level) {
+        long left = tree.space().address(InnerLayout.child(above, slot));
+        long right = tree.space().address(InnerLayout.child(above, slot + 1));
         int count = NodeLayout.count(left) + NodeLayout.count(right);
         return level > 0
                 ? count <= tree.maxChildren()
@@ -153,127 +182,25 @@ final class TreeRemoval {
                         - NodeLayout.HEADER_BYTES <= tree.targetBytes();
     }
 
-    /** Moves entries between two neighbours, one of them underfull, as far as the entries are small enough. */
-    private boolean share(int level, int parent, int leftSlot, boolean leftIsThin) {
-        long above = tree.space().address(parent);
-        int leftNode = InnerLayout.child(above, leftSlot);
-        int rightNode = InnerLayout.child(above, leftSlot + 1);
-        long left = tree.space().address(leftNode);
-        long right = tree.space().address(rightNode);
-        int difference = leftIsThin
-                ? NodeLayout.used(right) - NodeLayout.used(left)
-                : NodeLayout.used(left) - NodeLayout.used(right);
-        int space = LeafFormat.MAX_ENTRIES - NodeLayout.count(leftIsThin ? left : right);
-        int count = Math.min(space, leftIsThin
-                ? fromStart(right, level, difference / 2)
-                : fromEnd(left, level, difference / 2));
-        if (count == 0) {
-            return false;
-        }
-        int bytes = leftIsThin
-                ? offset(right, level, count) - NodeLayout.HEADER_BYTES
-                : NodeLayout.used(left) - offset(left, level, NodeLayout.count(left) - count);
-        int thin = leftIsThin ? leftNode : rightNode;
-        if (!tree.tryGrow(thin, NodeLayout.used(leftIsThin ? left : right) + bytes)) {
-            return false;
-        }
-        above = tree.space().forWriting(parent);
-        long separator = InnerLayout.separator(above, leftSlot + 1);
-        if (leftIsThin) {
-            moveDown(leftNode, rightNode, level, count, bytes, separator);
-        } else {
-            moveUp(leftNode, rightNode, level, count, bytes, separator);
-        }
-        long below = elements(tree.space().address(leftNode), level);
-        long both = InnerLayout.below(above, leftSlot) + InnerLayout.below(above, leftSlot + 1);
-        InnerLayout.below(above, leftSlot, below);
-        InnerLayout.below(above, leftSlot + 1, both - below);
-        InnerLayout.separator(above, leftSlot + 1, firstSeparator(rightNode, level));
-        return true;
-    }
-
-    private static long elements(long node, int level) {
-        int count = NodeLayout.count(node);
-        return level == 0 ? count : InnerLayout.sumBelow(node, 0, count);
-    }
-
-    private long firstSeparator(int node, int level) {
-        long at = tree.space().address(node);
-        return level == 0 ? format.orderAt(at + NodeLayout.HEADER_BYTES) : InnerLayout.separator(at, 0);
-    }
-
-    /** The number of entries from the start with at most this many bytes; at least one entry stays. */
-    private int fromStart(long node, int level, int max) {
-        int count = 0;
-        int bytes = 0;
-        while (count < NodeLayout.count(node) - 1) {
-            int at = NodeLayout.HEADER_BYTES + bytes;
-            bytes += level > 0 ? InnerLayout.bytes(1) - InnerLayout.bytes(0) : format.bytesAt(node + at);
-            if (bytes > max) {
-                return count;
-            }
-            count++;
-        }
-        return count;
-    }
-
-    /** The number of entries from the end with at most this many bytes; at least one entry stays. */
-    private int fromEnd(long node, int level, int max) {
-        int all = NodeLayout.count(node);
-        int first = 0;
-        int at = NodeLayout.HEADER_BYTES;
-        do {
-            at += level > 0 ? InnerLayout.bytes(1) - InnerLayout.bytes(0) : format.bytesAt(node + at);
-            first++;
-        } while (first < all && NodeLayout.used(node) - at > max);
-        return all - first;
-    }
-
-    private int offset(long node, int level, int index) {
-        return level > 0 ? InnerLayout.bytes(index) : format.offset(node, index);
-    }
-
     /**
-     * Moves the first entries of the right node to the end of the left one.
+     * Moves the entries of the right node to the end of the left one.
      *
      * @param separator the separator between both
      */
-    private void moveDown(int leftNode, int rightNode, int level, int count, int bytes, long separator) {
+    private void moveEntries(int leftNode, int rightNode, int level, long separator) {
         long left = tree.space().forWriting(leftNode);
         long right = tree.space().forWriting(rightNode);
         if (level > 0) {
             InnerLayout.separator(right, 0, separator);
         }
         int used = NodeLayout.used(left);
+        int count = NodeLayout.count(right);
+        int bytes = NodeLayout.used(right) - NodeLayout.HEADER_BYTES;
         Memory.copy(right + NodeLayout.HEADER_BYTES, left + used, bytes);
-        add(left, count, bytes);
-        int behind = NodeLayout.used(right) - NodeLayout.HEADER_BYTES - bytes;
-        Memory.copy(right + NodeLayout.HEADER_BYTES + bytes, right + NodeLayout.HEADER_BYTES, behind);
-        add(right, -count, -bytes);
+        NodeLayout.count(left, NodeLayout.count(left) + count);
+        NodeLayout.used(left, used + bytes);
         if (level == 0) {
             tree.moves.moved(rightNode, leftNode, left + used, count);
         }
-    }
-
-    /** Moves the last entries of the left node to the start of the right one. */
-    private void moveUp(int leftNode, int rightNode, int level, int count, int bytes, long separator) {
-        long left = tree.space().forWriting(leftNode);
-        long right = tree.space().forWriting(rightNode);
-        if (level > 0) {
-            InnerLayout.separator(right, 0, separator);
-        }
-        long first = right + NodeLayout.HEADER_BYTES;
-        Memory.copy(first, first + bytes, NodeLayout.used(right) - NodeLayout.HEADER_BYTES);
-        Memory.copy(left + NodeLayout.used(left) - bytes, first, bytes);
-        add(right, count, bytes);
-        add(left, -count, -bytes);
-        if (level == 0) {
-            tree.moves.moved(leftNode, rightNode, first, count);
-        }
-    }
-
-    private static void add(long node, int count, int bytes) {
-        NodeLayout.count(node, NodeLayout.count(node) + count);
-        NodeLayout.used(node, NodeLayout.used(node) + bytes);
     }
 }

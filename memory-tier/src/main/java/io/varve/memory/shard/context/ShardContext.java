@@ -65,6 +65,7 @@ public final class ShardContext {
     private volatile ClassShares classShares = ClassShares.NONE;
     /** In a replica, the thread that runs the primary's commands; null if this cache removes what has expired. */
     private volatile @Nullable Thread follower;
+    private volatile boolean keepsExpired;
     /** The cost of a miss by class. Separate from the settings, because maintenance measures it. Never modified. */
     private volatile double @Nullable [] missMicros;
     /** Null if reads are not sampled for the most read keys. A session looks once for each batch. */
@@ -93,9 +94,14 @@ public final class ShardContext {
         follower = thread;
     }
 
+    /** See {@link io.varve.memory.Cache#keepExpired}. */
+    public void keepExpired(boolean keep) {
+        keepsExpired = keep;
+    }
+
     /** Whether this cache removes items that have expired; if not, it keeps them until a command removes them. */
     public boolean removesExpired() {
-        return follower == null;
+        return follower == null && !keepsExpired;
     }
 
     /** Whether items that have expired exist for the calling thread. */

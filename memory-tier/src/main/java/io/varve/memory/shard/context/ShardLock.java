@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
+import io.varve.memory.item.LockWait;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,6 +45,8 @@ public final class ShardLock extends ShardLockState {
     private static final long SLEEP_NANOS = 20_000;
     /** After this many naps, some milliseconds, a thread ignores reservations for others. */
     private static final int RESPECTED_NAPS = 30;
+    /** After this many naps, a waiting thread asks whether it has to go on waiting. */
+    private static final int NAPS_PER_CHECK = 2 * RESPECTED_NAPS;
 
     private static final VarHandle WORD;
     private static final VarHandle CALLBACKS;
@@ -64,11 +67,16 @@ public final class ShardLock extends ShardLockState {
     /** A callback, and the one registered before it. Immutable. */
     record UnlockCallback(Runnable action, @Nullable UnlockCallback next) {}
 
-    /** Waits until the lock is free or the caller's own, and takes it. */
+    /**
+     * Waits until the lock is free or the caller's own, and takes it.
+     *
+     * @throws LockWait.GivenUpException if the thread gives up: it does not hold the lock
+     */
     public void lock() {
-        boolean locked = tryLock();
+        boolean locked = tryLock() || lockLater(NAPS_PER_CHECK, false);
         while (!locked) {
-            locked = lockLater(Integer.MAX_VALUE, false);
+            LockWait.check();
+            locked = lockLater(NAPS_PER_CHECK, false);
         }
     }
 

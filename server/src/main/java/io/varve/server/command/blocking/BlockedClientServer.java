@@ -186,6 +186,7 @@ public final class BlockedClientServer implements PopRunner, AutoCloseable {
         }
         return switch (taken) {
             case MISSING, WRONG_TYPE -> Result.NOTHING;
+            case NOT_YET -> Result.SKIPPED;
             case SOME, LAST -> {
                 client.repliesAfter(recorder.offset());
                 client.waitState().servedReply(ServedReply.of(reply));

@@ -23,8 +23,9 @@ final class BlockedCommand extends BlockedClient {
 
     /** @param pop must not use the arguments of the command, which may be gone when it runs */
     BlockedCommand(Client client, CommandSpec spec, Blocking.Taking pop, ItemType type, List<HeapKey> keys,
-            @Nullable HeapKey target, int targetShard, long deadlineNanos, long heapBytes) {
-        super(type, keys, target, targetShard, deadlineNanos, heapBytes);
+            @Nullable HeapKey target, int targetShard, long deadlineNanos, long heapBytes,
+            boolean servedWithoutValue) {
+        super(type, keys, target, targetShard, deadlineNanos, heapBytes, servedWithoutValue);
         this.client = client;
         this.spec = spec;
         this.pop = pop;

@@ -18,8 +18,10 @@ import io.varve.server.command.session.Client;
 import io.varve.server.command.session.ParkedCommand;
 import io.varve.server.command.spec.Arguments;
 import io.varve.server.command.spec.CommandSpec;
+import io.varve.server.command.spec.TimeoutFinder;
 import io.varve.server.command.text.LongDouble;
 import io.varve.server.keys.HeapKey;
+import io.varve.server.resp.Numbers;
 import io.varve.server.resp.ReplyWriter;
 import io.varve.server.resp.RequestHeapBudget;
 
@@ -55,6 +57,8 @@ public final class Blocking {
         MISSING,
         /** The key has another type; no reply was written. */
         WRONG_TYPE,
+        /** The key holds nothing for this client, but perhaps for others behind it. */
+        NOT_YET,
         /** An element was taken and replied, and the key holds more. */
         SOME,
         /** The last element was taken and replied, and the key was deleted. */
@@ -90,9 +94,7 @@ public final class Blocking {
      */
     public static void take(CommandContext context, ItemType type, int keys, int target, Taking taking,
             Absence nothing) {
-        BlockedClient blockedClient = context.client().waitState().blockedClient();
-        if (blockedClient != null) {
-            rerun(context, (BlockedCommand) blockedClient, keys, taking);
+        if (resume(context, keys)) {
             return;
         }
         long timeoutMillis = timeoutMillis(context, context.spec());
@@ -114,12 +116,57 @@ public final class Blocking {
         if (context.isInTransaction()) {
             nothing.reply(context.reply());
         } else {
-            startWaiting(context, type, keys, target, taking, timeoutMillis);
+            startWaiting(context, type, keys, target, taking, timeoutMillis, false);
+        }
+    }
+
+    /**
+     * Runs the taking again with which the client began to wait, if it waits.
+     *
+     * @param keys as in {@link #take}
+     * @return false if the command runs for the first time
+     */
+    public static boolean resume(CommandContext context, int keys) {
+        BlockedClient blockedClient = context.client().waitState().blockedClient();
+        if (blockedClient == null) {
+            return false;
+        }
+        BlockedCommand blocked = (BlockedCommand) blockedClient;
+        rerun(context, blocked, keys, blocked.pop());
+        return true;
+    }
+
+    /**
+     * Blocks until one of its keys, which hold nothing for the command, holds something. Within a transaction it
+     * replies as at a timeout.
+     *
+     * @param timeoutMillis 0 for no timeout
+     */
+    public static void await(CommandContext context, ItemType type, int keys, Taking taking, long timeoutMillis) {
+        await(context, type, keys, taking, timeoutMillis, false);
+    }
+
+    /** As {@link #await}; the taking also runs when a key is deleted or gets another type, and then ends the wait. */
+    public static void awaitOrAbsent(CommandContext context, ItemType type, int keys, Taking taking,
+            long timeoutMillis) {
+        await(context, type, keys, taking, timeoutMillis, true);
+    }
+
+    private static void await(CommandContext context, ItemType type, int keys, Taking taking, long timeoutMillis,
+            boolean orAbsent) {
+        if (context.isInTransaction()) {
+            replyTimeout(context.reply());
+        } else {
+            startWaiting(context, type, keys, NO_TARGET, taking, timeoutMillis, orAbsent);
         }
     }
 
     /** @return ms, 0 for no timeout; {@link #NO_NUMBER}, or {@link #NEGATIVE} */
     private static long timeoutMillis(Arguments command, CommandSpec spec) {
+        TimeoutFinder finder = spec.timeoutFinder();
+        if (finder != null) {
+            return millis(command, finder.find(command));
+        }
         int argument = spec.timeoutArgument(command.argumentCount());
         LongDouble seconds = LongDouble.parse(command.argumentAddress(argument), command.argumentLength(argument));
         if (seconds.kind() == LongDouble.Kind.INVALID) {
@@ -133,8 +180,17 @@ public final class Blocking {
         return millis.longValueExact();
     }
 
+    /** @return ms; 0 for no timeout or an invalid one, which the command refuses when it runs */
+    private static long millis(Arguments command, int argument) {
+        return argument != TimeoutFinder.NONE
+                && Numbers.isLong(command.argumentAddress(argument), command.argumentLength(argument))
+                        ? Math.max(0,
+                                Numbers.toLong(command.argumentAddress(argument), command.argumentLength(argument)))
+                        : 0;
+    }
+
     private static void startWaiting(CommandContext context, ItemType type, int keys, int target, Taking taking,
-            long timeoutMillis) {
+            long timeoutMillis, boolean orAbsent) {
         long bytes = take(context);
         if (bytes < 0) {
             context.reply().error(Errors.OUT_OF_ARGUMENT_MEMORY);
@@ -147,7 +203,7 @@ public final class Blocking {
         long deadlineNanos = deadlineNanos(context.client(), timeoutMillis);
         BlockedCommand blockedClient = new BlockedCommand(context.client(), context.spec(), taking, type, names,
                 target == NO_TARGET ? null : name(context.keyAt(target)),
-                target == NO_TARGET ? -1 : context.keyAt(target).shard(), deadlineNanos, bytes);
+                target == NO_TARGET ? -1 : context.keyAt(target).shard(), deadlineNanos, bytes, orAbsent);
         context.server().blockedKeys().add(blockedClient);
         context.client().waitState().block(blockedClient, context.argumentBytes());
         parkUntilWoken(context, blockedClient);
@@ -208,7 +264,7 @@ public final class Blocking {
         }
         for (int i = 0; i < keys; i++) {
             Taken taken = taking.from(context, i);
-            if (taken != Taken.MISSING && taken != Taken.WRONG_TYPE) {
+            if (taken != Taken.MISSING && taken != Taken.WRONG_TYPE && taken != Taken.NOT_YET) {
                 // At once, so that the command's own changes do not serve it.
                 context.server().lifecycle().stopWaiting(context.client());
                 return;

@@ -11,6 +11,7 @@ import io.varve.server.clustering.ClusterState;
 import io.varve.server.clustering.ClusterView;
 import io.varve.server.clustering.NodesText;
 import io.varve.server.command.CommandContext;
+import io.varve.server.command.Errors;
 import io.varve.server.keys.KeyHashSlots;
 import io.varve.server.resp.ReplyWriter;
 import org.jspecify.annotations.Nullable;
@@ -86,7 +87,7 @@ final class ClusterReports {
                 return member;
             }
         }
-        context.reply().error("ERR " + unknown + id);
+        context.reply().error(Errors.endingWith("ERR " + unknown, id));
         return null;
     }
 

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.function.Predicate;
 
 import io.varve.server.acl.Account;
+import io.varve.server.command.ClientPause;
 import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
@@ -14,6 +15,7 @@ import io.varve.server.command.ServerState;
 import io.varve.server.command.blocking.Blocking;
 import io.varve.server.command.session.Client;
 import io.varve.server.command.session.ClientLine;
+import io.varve.server.command.spec.CommandTrait;
 import org.jspecify.annotations.Nullable;
 
 import static io.varve.server.command.spec.CommandFlag.ADMIN;
@@ -23,6 +25,9 @@ import static io.varve.server.command.spec.CommandFlag.STALE;
 
 /** CLIENT: the state of this and other connections. Immutable. */
 public final class ClientCommands {
+    /** Three hundred years. A later end does not fit into the clock. */
+    private static final long MAX_PAUSE_MILLIS = Long.MAX_VALUE / 1_000_000;
+
     private final ServerState server;
 
     public ClientCommands(ServerState server) {
@@ -58,6 +63,14 @@ public final class ClientCommands {
                         plain("unblock", -3, "5.0.0", "Unblocks a client that waits in a blocking command").flags(ADMIN)
                                 .complexity("O(log N) where N is the number of client connections")
                                 .handler(Blocking::unblock))
+                .subcommand(
+                        plain("pause", -3, "2.9.50", "Holds the commands of clients for a time").flags(ADMIN)
+                                .traits(CommandTrait.AWAITS_COMMANDS).handler(this::pause))
+                .subcommand(plain("unpause", 2, "6.2.0", "Ends the pause of clients").flags(ADMIN)
+                        .complexity("O(N) where N is the number of paused clients").handler(context -> {
+                            server.pause().end();
+                            context.reply().ok();
+                        }))
                 .subcommand(plain("reply", 3, "3.2.0", "Sets whether the server replies to this connection")
                         .handler(this::reply))
                 .subcommand(HelpText.describe("connection", "5.0.0").categories("@connection")
@@ -250,6 +263,37 @@ public final class ClientCommands {
         return skipMe ? filter.and(client -> client != me) : filter;
     }
 
+    private void pause(CommandContext context) {
+        ClientPause.Mode mode = ClientPause.Mode.ALL;
+        if (context.argumentCount() > 4) {
+            context.reply()
+                    .error("ERR unknown subcommand or wrong number of arguments for '" + context.argumentString(1)
+                            + "'. Try CLIENT HELP.");
+            return;
+        }
+        if (context.argumentCount() == 4) {
+            if (context.argumentIs(3, "WRITE")) {
+                mode = ClientPause.Mode.WRITE;
+            } else if (!context.argumentIs(3, "ALL")) {
+                context.reply().error("ERR CLIENT PAUSE mode must be WRITE or ALL");
+                return;
+            }
+        }
+        if (!context.requireLong(2, "ERR timeout is not an integer or out of range")) {
+            return;
+        }
+        long millis = context.longValue();
+        if (millis < 0) {
+            context.reply().error("ERR timeout is negative");
+        } else if (millis > MAX_PAUSE_MILLIS) {
+            context.reply().error("ERR timeout is out of range");
+        } else {
+            // It holds all shards: after its reply, no write changes anything.
+            server.pause().begin(mode, millis);
+            context.reply().ok();
+        }
+    }
+
     /** Receives an on/off setting. */
     private interface OnOffSetting {
         void set(boolean on);
@@ -294,6 +338,8 @@ public final class ClientCommands {
                 "    Kill connection made from <ip:port>.", "KILL <option> <value> [<option> <value> [...]]",
                 "    Kill connections. Options are: ADDR, LADDR, TYPE, USER, SKIPME, ID, MAXAGE.",
                 "LIST [options ...]", "    Return information about client connections. Options: TYPE, ID.",
+                "UNPAUSE", "    Stop the current client pause, resuming traffic.", "PAUSE <timeout> [WRITE|ALL]",
+                "    Suspend all, or just write, clients for <timeout> milliseconds.",
                 "REPLY (ON|OFF|SKIP)", "    Control the replies sent to the current connection.", "SETNAME <name>",
                 "    Assign the name <name> to the current connection.", "SETINFO <option> <value>",
                 "    Set client meta attributes: LIB-NAME, LIB-VER.",

@@ -3,6 +3,7 @@ package io.varve.server.command.dispatch;
 import io.varve.memory.CacheSession;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.batch.Batch;
 import io.varve.server.command.session.Client;
 import io.varve.server.command.session.Transaction;
@@ -53,6 +54,37 @@ final class CommandPins {
         } else {
             session.pin(ofCommand.keys(), first, count);
         }
+    }
+
+    /**
+     * Pins the keys of a script, or of the transaction that runs it, and those of the command that it calls.
+     *
+     * @param nested the command; null if it calls none at present
+     */
+    void pinInScript(CommandContext script, @Nullable Batch nested) {
+        Client client = script.client();
+        int own = script.keyCount();
+        int all = own + (nested == null ? 0 : nested.keyCount(0));
+        Transaction transaction = script.isInTransaction() ? client.transaction() : null;
+        pinned = true;
+        batch = null;
+        if (transaction != null) {
+            long[] watched = client.watch().hashes();
+            long[] others = java.util.Arrays.copyOf(watched, watched.length + all - own);
+            for (int i = own; i < all; i++) {
+                others[watched.length + i - own] = key(script, nested, i).hash();
+            }
+            session.pin(transaction.batch().keys(), 0, transaction.batch().keyTotal(), others);
+        } else if (all == 0) {
+            session.unpin();
+        } else {
+            session.pin(all, i -> key(script, nested, i).hash());
+        }
+    }
+
+    private static Key key(CommandContext script, @Nullable Batch nested, int index) {
+        int own = script.keyCount();
+        return nested == null || index < own ? script.keyAt(index) : nested.key(index - own);
     }
 
     /** Pins the keys that a transaction names and its client watches. */

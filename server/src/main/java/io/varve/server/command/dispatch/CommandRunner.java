@@ -3,6 +3,7 @@ package io.varve.server.command.dispatch;
 import io.varve.memory.CacheSession;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.item.Key;
+import io.varve.memory.item.LockWait;
 import io.varve.memory.shard.ShardSet;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
@@ -11,6 +12,7 @@ import io.varve.server.command.Handler;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.batch.Batch;
 import io.varve.server.command.batch.KeyPrefetcher;
+import io.varve.server.command.batch.ScriptUse;
 import io.varve.server.command.blocking.BlockedClientServer;
 import io.varve.server.command.flash.FlashKeyFetcher;
 import io.varve.server.command.flash.KeyNotResidentException;
@@ -40,7 +42,7 @@ final class CommandRunner {
     /** Maximum attempts for a command that ran out of memory, including the first. */
     static final int MAX_ATTEMPTS = 12;
     /** Maximum attempts if the needed size is unknown, or freeing memory would not help. */
-    private static final int MAX_ATTEMPTS_IN_VAIN = 3;
+    static final int MAX_ATTEMPTS_IN_VAIN = 3;
     /** Enough to double up to the largest reply, plus a few retries because other threads took the freed memory. */
     static final int MAX_REPLY_TRIES = 24;
 
@@ -115,8 +117,8 @@ final class CommandRunner {
      * @param mark where its reply begins
      */
     Outcome run(Batch batch, int command, CommandSpec spec, Client client, ReplyWriter reply, long mark) {
-        if (changes.holdsWrites() && (spec.isWrite() || writesInTransaction(spec, client))) {
-            return retryAfter(HeldWrites.await(changes));
+        if (changes.holdsWrites() && (ScriptUse.mayWrite(batch, command) || writesInTransaction(spec, client))) {
+            return retryAfter(HeldWrites.await(server));
         }
         if (slots != null && slots.isHeld()) {
             return retryAfter(slots.awaitRelease());
@@ -164,9 +166,13 @@ final class CommandRunner {
         }
     }
 
+    private static boolean mayWrite(CommandSpec spec) {
+        return spec.isWrite() || spec.has(CommandTrait.RUNS_SCRIPT) && !spec.has(CommandFlag.READONLY);
+    }
+
     private static boolean writesInTransaction(CommandSpec spec, Client client) {
         Transaction executed = TransactionRunner.executed(spec, client);
-        return executed != null && executed.writes();
+        return executed != null && executed.mayWrite() && ScriptUse.mayWrite(executed.batch());
     }
 
     /**
@@ -241,6 +247,12 @@ final class CommandRunner {
                 return;
             } catch (KeyNotResidentException missing) {
                 throw missing;
+            } catch (LockWait.GivenUpException _) {
+                // A script holds a shard for long, and this event loop has to serve others.
+                context.takeParkedCommand();
+                reply.rollback(mark);
+                Refusal.reply(client, spec, reply, shardWaiters.busyError());
+                return;
             } catch (RuntimeException bug) {
                 LOG.error("Command {} failed", spec.fullName(), bug);
                 reply.rollback(mark);
@@ -254,7 +266,7 @@ final class CommandRunner {
         int keys = batch.keyCount(command);
         int first = batch.firstKey(command);
         isMissingInOtherDatabase = false;
-        if (keys == 0) {
+        if (keys == 0 && !(context.spec().has(CommandTrait.RUNS_SCRIPT) && context.usesOtherKeys())) {
             runWithoutKeys(batch, command, handler);
         } else if (context.usesOtherKeys()) {
             runLocking(context.allShards(), batch, command, handler);
@@ -289,7 +301,7 @@ final class CommandRunner {
 
     /** Whether the command may make keys of blocked clients ready. The shards of its keys are locked. */
     private boolean mayServe() {
-        return context.spec().isWrite() && server.blockedKeys().isAnyWaiting() && !server.role().isReplica();
+        return mayWrite(context.spec()) && server.blockedKeys().isAnyWaiting() && !server.role().isReplica();
     }
 
     /** Whether blocked clients may move elements of its only key into no other shard than this. */
@@ -325,13 +337,15 @@ final class CommandRunner {
     private void runWithoutKeys(Batch batch, int command, Handler handler) {
         if (keyFetcher == null && context.spec().has(CommandTrait.FLUSHES)) {
             flush(batch, command, handler);
-        } else if (keyFetcher == null && context.spec().has(CommandTrait.LOCKS_ALL_SHARDS)) {
+        } else if (keyFetcher == null && context.spec().has(CommandTrait.LOCKS_ALL_SHARDS)
+                || context.spec().has(CommandTrait.CHANGES_LIBRARIES)
+                || context.spec().has(CommandTrait.AWAITS_COMMANDS)) {
             runLocking(context.allShards(), batch, command, handler);
         } else {
             handler.run(context);
         }
         if (context.spec().isWrite() && changes.isOn()) {
-            // Flushes and swaps of databases.
+            // Flushes and swaps of databases, and changes of libraries.
             context.client().repliesAfter(changes.offset());
         }
     }
@@ -367,8 +381,8 @@ final class CommandRunner {
                 return;
             }
         }
-        if (changes.holdsWrites() && context.spec().isWrite()) {
-            context.retryAfter(HeldWrites.await(changes));
+        if (changes.holdsWrites() && ScriptUse.mayWrite(batch, command)) {
+            context.retryAfter(HeldWrites.await(server));
             return;
         }
         int first = batch.firstKey(command);

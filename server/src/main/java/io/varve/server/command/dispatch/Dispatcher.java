@@ -4,6 +4,7 @@ import java.util.Objects;
 
 import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
+import io.varve.memory.item.LockWait;
 import io.varve.memory.item.Ticker;
 import io.varve.server.admin.LoopCounters;
 import io.varve.server.blocking.BlockedClient;
@@ -18,6 +19,7 @@ import io.varve.server.command.blocking.BlockedClientServer;
 import io.varve.server.command.blocking.Blocking;
 import io.varve.server.command.flash.FlashKeyFetcher;
 import io.varve.server.command.redirect.SlotCheck;
+import io.varve.server.command.script.run.ScriptRunner;
 import io.varve.server.command.session.BlockingDeadline;
 import io.varve.server.command.session.Client;
 import io.varve.server.command.session.CrossProtocolGuard;
@@ -29,6 +31,7 @@ import io.varve.server.persistence.ChangeRecorder;
 import io.varve.server.resp.ReplyWriter;
 import io.varve.server.resp.ServedReply;
 import io.varve.server.resp.Shortage;
+import io.varve.server.script.RunningScripts;
 import io.varve.server.tracking.Tracker;
 import org.jspecify.annotations.Nullable;
 
@@ -47,6 +50,7 @@ public final class Dispatcher implements AutoCloseable {
     private final @Nullable SlotCheck slots;
     private final TransactionRunner transactions;
     private final BlockedClientServer blockedClients;
+    private final ScriptRunner scripts;
     private final ChangeRecorder recorder;
     private final CommandContext context;
     private final LoopCounters counters;
@@ -59,16 +63,38 @@ public final class Dispatcher implements AutoCloseable {
     private final PublishBackpressure publishBackpressure;
     private final KeyPrefetcher prefetcher;
     private final Ticker clock;
+    private final RunningScripts running;
+    private final boolean isDuringScripts;
+    /** The client whose commands run; null between runs. */
+    private @Nullable Client client;
+    private boolean givesUpWaits;
 
     /** @param loop the executor of its event loop */
     public Dispatcher(ServerState server, CommandTable table, EventLoopExecutor loop) {
         this(server, table, loop, server.ticker());
     }
 
+    /** @param duringScripts called at intervals while a script takes long */
+    public Dispatcher(ServerState server, CommandTable table, EventLoopExecutor loop, Runnable duringScripts) {
+        this(server, table, loop, server.ticker(), duringScripts, false);
+    }
+
+    /** A dispatcher for the turns of other connections while a script takes long: it admits few commands. */
+    public static Dispatcher duringScripts(ServerState server, CommandTable table, EventLoopExecutor loop) {
+        return new Dispatcher(server, table, loop, server.ticker(), () -> {}, true);
+    }
+
     /** @param clock the time of commands: the machine's, or that of a log whose commands run again */
     public Dispatcher(ServerState server, CommandTable table, EventLoopExecutor loop, Ticker clock) {
+        this(server, table, loop, clock, () -> {}, false);
+    }
+
+    private Dispatcher(ServerState server, CommandTable table, EventLoopExecutor loop, Ticker clock,
+            Runnable duringScripts, boolean isDuringScripts) {
         this.server = server;
         this.clock = clock;
+        this.isDuringScripts = isDuringScripts;
+        running = server.scripting().running();
         Cache cache = server.cache();
         session = cache.newSession();
         FlashKeyFetcher keyFetcher = server.flash() == null
@@ -82,22 +108,30 @@ public final class Dispatcher implements AutoCloseable {
         oomGuard = new OomGuard(cache, session, times);
         deferredReplies = new DeferredReplies(server, session, oomGuard, clock);
         publishBackpressure = new PublishBackpressure(server, session);
-        ShardWaiters shardWaiters = new ShardWaiters(session, cache.shardCount(), loop);
+        ShardWaiters shardWaiters = new ShardWaiters(session, cache.shardCount(), loop, running);
         recorder = new ChangeRecorder(server.changes(), session);
         blockedClients = new BlockedClientServer(server, session, keyFetcher, counters, recorder);
         transactions = new TransactionRunner(server, table, session, keyFetcher, counters, times, monitors, oomGuard,
                 shardWaiters, blockedClients, recorder, slots);
         context = new CommandContext(cache, session, server, keyFetcher, transactions, counters, recorder);
-        gate = new CommandGate(server, session, oomGuard, monitors, slots);
+        gate = new CommandGate(server, session, oomGuard, monitors, slots, isDuringScripts);
         runner = new CommandRunner(server, table, context, keyFetcher, shardWaiters, times, oomGuard, blockedClients,
                 slots);
         prefetcher = new KeyPrefetcher(table, session, server.argumentMemory(), () -> server.config().touchAhead());
+        CommandContext nested = new CommandContext(cache, session, server, keyFetcher, null, counters, recorder);
+        scripts = new ScriptRunner(server, session,
+                new NestedCommandRunner(server, table, nested, prefetcher, keyFetcher,
+                        times, monitors, gate, oomGuard, counters),
+                recorder, duringScripts);
+        context.scripts(scripts);
+        transactions.scripts(scripts);
     }
 
     /** Releases pooled memory. Called after its event loop has ended. */
     @Override
     public void close() {
         transactions.close();
+        scripts.close();
         blockedClients.close();
         recorder.close();
     }
@@ -118,6 +152,11 @@ public final class Dispatcher implements AutoCloseable {
      *     closing, waits ({@link #takeParkedCommand}), or has so many pending replies that they must be flushed first
      */
     public int run(Batch batch, int next, Client client, ReplyWriter reply) {
+        if (!givesUpWaits && !isDuringScripts && !client.connection().isReplay()) {
+            givesUpWaits = true;
+            LockWait.giveUpIf(this::givesUp);
+        }
+        this.client = client;
         Tracker tracks = client.tracker();
         if (tracks != null) {
             server.notifications().tracking().running(tracks);
@@ -125,6 +164,7 @@ public final class Dispatcher implements AutoCloseable {
         try {
             return runAll(batch, next, client, reply);
         } finally {
+            this.client = null;
             if (tracks != null || client.tracker() != null) {
                 server.notifications().tracking().running(null);
             }
@@ -132,6 +172,11 @@ public final class Dispatcher implements AutoCloseable {
             // Without a lock, and before the replies are sent.
             server.notifications().flush();
         }
+    }
+
+    /** Whether a command does not go on waiting for a shard: a script is slow, and the loop has other clients. */
+    private boolean givesUp() {
+        return client != null && running.keepsOthersOut();
     }
 
     private int runAll(Batch batch, int next, Client client, ReplyWriter reply) {
@@ -279,6 +324,8 @@ public final class Dispatcher implements AutoCloseable {
         if (failed) {
             server.telemetry().errors().add(reply.lastError());
         }
+        // The errors of a script are counted where they arose.
+        failed |= reply.errors() != errors && spec != null && spec.has(CommandTrait.RUNS_SCRIPT);
         if (client.replyMode() != Client.ReplyMode.ON) {
             // A client without replies still receives messages, and the confirmations of its subscriptions.
             DeferredReplies.suppressReply(client, reply,
@@ -302,7 +349,7 @@ public final class Dispatcher implements AutoCloseable {
         if (outcome == null) {
             String refusal = gate.refusal(batch, command, spec, client, monitored);
             outcome = refusal == null
-                    ? runOrQueue(batch, command, Objects.requireNonNull(spec), client, reply, mark, monitored)
+                    ? pauseOrRun(batch, command, Objects.requireNonNull(spec), client, reply, mark, monitored)
                     : refuse(client, spec, reply, refusal);
         }
         if (outcome.isWaiting()) {
@@ -347,6 +394,18 @@ public final class Dispatcher implements AutoCloseable {
             Blocking.replyEnd(reply, client, end);
         }
         return Outcome.COMPLETED;
+    }
+
+    private Outcome pauseOrRun(Batch batch, int command, CommandSpec spec, Client client, ReplyWriter reply, long mark,
+            boolean monitored) {
+        if (!server.pause().holds(batch, command, client, TransactionRunner.executed(spec, client))) {
+            return runOrQueue(batch, command, spec, client, reply, mark, monitored);
+        }
+        if (client.waitState().blockedClient() == null) {
+            // Its wait for keys has not begun.
+            client.waitState().blockingDeadline(null);
+        }
+        return runner.retryAfter(server.pause().await());
     }
 
     private Outcome runOrQueue(Batch batch, int command, CommandSpec spec, Client client, ReplyWriter reply, long mark,

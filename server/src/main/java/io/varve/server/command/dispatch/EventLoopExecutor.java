@@ -7,4 +7,10 @@ public interface EventLoopExecutor {
 
     /** Runs the task after a delay. Call it on the event loop. */
     void schedule(Runnable task, long millis);
+
+    /**
+     * Gives the other connections of the loop a turn in the middle of a task: a script that takes long. Call it on the
+     * event loop.
+     */
+    default void serveOthers() {}
 }

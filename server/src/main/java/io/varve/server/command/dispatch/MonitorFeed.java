@@ -58,13 +58,21 @@ final class MonitorFeed {
     /** A command's arguments, quoted; null if MONITOR does not show the command. */
     @Nullable
     String describe(Batch batch, int command, CommandSpec spec) {
-        if (spec.has(CommandFlag.ADMIN) || spec.has(CommandFlag.SKIP_MONITOR)) {
-            return null;
+        return spec.has(CommandFlag.ADMIN) || spec.has(CommandFlag.SKIP_MONITOR)
+                ? null
+                : describe(new BatchArguments(batch, command), spec);
+    }
+
+    /** Sends the line of a command that runs a script, before the lines of what the script calls. */
+    void publishScript(Arguments said, CommandSpec spec, Client client) {
+        if (isAny()) {
+            publish(describe(said, spec), client);
         }
+    }
+
+    private static String describe(Arguments said, CommandSpec spec) {
         StringBuilder line = new StringBuilder();
-        Arguments said = new BatchArguments(batch, command);
-        int count = batch.argumentCount(command);
-        int first = batch.firstArgument(command);
+        int count = said.argumentCount();
         for (int i = 0; i < count; i++) {
             if (line.length() >= MAX_LINE_CHARS) {
                 line.append(" \"... (").append(count - i).append(" more arguments)\"");
@@ -74,7 +82,7 @@ final class MonitorFeed {
             if (spec.isSecret(said, i)) {
                 line.append(CommandSpec.REDACTED);
             } else {
-                quote(line, batch.address(first + i), batch.length(first + i));
+                quote(line, said.argumentAddress(i), said.argumentLength(i));
             }
             line.append('"');
         }
@@ -123,9 +131,18 @@ final class MonitorFeed {
 
     /** Sends the line of an executed command. */
     void publish(String described, Client client) {
+        publish(described, client.database(), client.address());
+    }
+
+    /** Sends the line of a command that a script has called. */
+    void publishInScript(String described, Client client) {
+        publish(described, client.database(), "lua");
+    }
+
+    private void publish(String described, int database, String source) {
         long micros = server.ticker().wallMicros();
         String head = String.format(Locale.ROOT, "%d.%06d [%d %s] ", micros / MICROS_PER_SECOND,
-                micros % MICROS_PER_SECOND, client.database(), client.address());
+                micros % MICROS_PER_SECOND, database, source);
         if (!monitors.publish(head + described)) {
             disconnect();
         }

@@ -3,6 +3,7 @@ package io.varve.server.command.dispatch;
 import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
 import io.varve.memory.item.CacheFullException;
+import io.varve.server.command.CommandContext;
 import io.varve.server.command.batch.Batch;
 import io.varve.server.command.session.Client;
 import io.varve.server.command.session.Transaction;
@@ -10,10 +11,12 @@ import io.varve.server.command.spec.CommandSpec;
 import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReplyWriter;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Ensures that maxmemory has space for a command's writes and its reply. Confined to its event loop. Space is always
- * freed before the command runs, or runs again, because nothing is evicted under its locks.
+ * freed before the command runs, or runs again, because nothing is evicted while it uses items. Between the commands
+ * of a script nothing is in use, so space is freed under the locks of the script.
  *
  * <p>The command's keys are pinned before memory is freed and until it ends ({@link CommandPins}): no thread
  * evicts them.
@@ -27,6 +30,8 @@ final class OomGuard {
     private static final int MIN_UNEVEN_BYTES = 512;
     /** Reply space reserved before a command runs; enough for most writing commands. */
     private static final int MIN_REPLY_BYTES = 512;
+    /** Memory for the commands of a script. */
+    private static final long SCRIPT_BYTES = 64 << 10;
     /** Bounds for the memory freed for a refused command: this multiple of the refused size, or this many bytes. */
     private static final int MAX_GROWTH_FACTOR = 4;
     private static final long MAX_FREED_BYTES = 64 << 20;
@@ -41,6 +46,8 @@ final class OomGuard {
     private final CacheSession session;
     private final CommandTimes times;
     private final CommandPins pins;
+    /** Whether the memory for a script's command or its transaction was not available. */
+    private boolean isFullForScript;
 
     OomGuard(Cache cache, CacheSession session, CommandTimes times) {
         this.cache = cache;
@@ -137,11 +144,56 @@ final class OomGuard {
     /** Frees memory for a transaction that EXEC is to run. */
     boolean admit(Transaction queued, Client client, long refused) {
         long bytes = queued.neededBytes() + refused;
+        isFullForScript = false;
         if (cache.hasFreeMemory(bytes)) {
             return true;
         }
         pins.pin(queued, client);
-        return admit(bytes);
+        isFullForScript = !admit(bytes);
+        return !isFullForScript;
+    }
+
+    /** Frees memory for the first commands of a script: what they will write is not known. */
+    void admitScript(Batch batch, int command, Client client) {
+        isFullForScript = !admit(batch, command, client, SCRIPT_BYTES);
+    }
+
+    /**
+     * Frees memory for a command that a script calls, under the locks of the script. It frees some for the next ones
+     * too, if possible.
+     *
+     * @param requested size to free beside what the arguments show, bytes, if possible
+     * @param needed the minimum of it
+     */
+    boolean admitInScript(CommandContext script, Batch nested, long requested, long needed) {
+        long bytes = neededBytes(nested, 0);
+        if (cache.hasFreeMemory(bytes + requested)) {
+            return true;
+        }
+        pins.pinInScript(script, nested);
+        return cache.admitUnderLocks(bytes + requested + SCRIPT_BYTES) || cache.admitUnderLocks(bytes + requested)
+                || requested > needed && cache.admitUnderLocks(bytes + needed);
+    }
+
+    /**
+     * As {@link #reserveForReply}, under the locks of a script: for the reply of a command that it calls, or for its
+     * own.
+     *
+     * @param nested the command; null for the script's own reply
+     */
+    boolean reserveInScript(CommandContext script, @Nullable Batch nested, NoBufferException none, long needed) {
+        long max = maxBytes();
+        if (!none.isRecoverable() || needed > max) {
+            return false;
+        }
+        pins.pinInScript(script, nested);
+        long wanted = Math.min(max, Math.max(MIN_FREED_BYTES, 2 * needed));
+        return cache.admitUnderLocks(wanted) || wanted > needed && cache.admitUnderLocks(needed);
+    }
+
+    /** Whether the last script or transaction was given no memory: its commands must not take any. */
+    boolean isFullForScript() {
+        return isFullForScript;
     }
 
     /** Frees memory without the pinned keys. Evicts nothing if the size cannot be reached. */

@@ -9,6 +9,7 @@ import io.varve.memory.item.Key;
 import io.varve.memory.shard.ShardSet;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.session.ParkedCommand;
+import io.varve.server.script.RunningScripts;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,7 @@ final class ShardWaiters {
 
     private final CacheSession session;
     private final EventLoopExecutor loop;
+    private final RunningScripts scripts;
     private final @Nullable ParkedAtShard[] byShard;
     /**
      * The shards whose parked commands are being re-run after an unlock: they stay reserved for this loop from one
@@ -59,11 +61,18 @@ final class ShardWaiters {
         }
     }
 
-    ShardWaiters(CacheSession session, int shardCount, EventLoopExecutor loop) {
+    ShardWaiters(CacheSession session, int shardCount, EventLoopExecutor loop, RunningScripts scripts) {
+        this.scripts = scripts;
         this.session = session;
         this.loop = loop;
         byShard = new ParkedAtShard[shardCount];
         notified = new ShardSet(shardCount);
+    }
+
+    /** The error for a command that has waited too long for a script. */
+    String busyError() {
+        String busy = scripts.busyError();
+        return busy == null ? RunningScripts.BUSY_SCRIPT : busy;
     }
 
     /** Locks the shard of a key, which was held a moment ago; false if the command is to run again later. */
@@ -119,6 +128,11 @@ final class ShardWaiters {
     }
 
     private void park(CommandContext context, int shard) {
+        String busy = scripts.busyError();
+        if (busy != null && !context.client().connection().isReplay()) {
+            Refusal.reply(context.client(), context.spec(), context.reply(), busy);
+            return;
+        }
         ParkedAtShard waiting = byShard[shard];
         if (waiting == null) {
             waiting = new ParkedAtShard(shard);
@@ -178,9 +192,10 @@ final class ShardWaiters {
 
     private void poll() {
         polls = false;
+        boolean isBusy = scripts.slow() != null;
         for (ParkedAtShard waiting : byShard) {
-            if (waiting != null && !session.isLocked(waiting.shard)) {
-                // The unlock did not see that the shard was wanted.
+            if (waiting != null && (isBusy || !session.isLocked(waiting.shard))) {
+                // The unlock did not see that the shard was wanted, or a script keeps it for long.
                 waiting.unlockRequested = false;
                 resumeAll(waiting);
             }

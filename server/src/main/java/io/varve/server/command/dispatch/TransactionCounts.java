@@ -59,10 +59,11 @@ final class TransactionCounts {
      * Records that the next command has run.
      *
      * @param took duration, ns
-     * @param error the last error that it replied; null if there is none
+     * @param failed whether it replied an error
+     * @param error the last error that it replied; null if there is none that is not counted yet
      */
-    void ran(Batch batch, Client client, long took, @Nullable String error) {
-        nanos[noted++] = error == null ? took : ~took;
+    void ran(Batch batch, Client client, long took, boolean failed, @Nullable String error) {
+        nanos[noted++] = failed ? ~took : took;
         if (error != null) {
             errors.merge(ErrorCounts.prefix(error), 1, Integer::sum);
         }

@@ -3,16 +3,19 @@ package io.varve.server.command.dispatch;
 import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
 import io.varve.memory.item.CacheFullException;
+import io.varve.memory.item.LockWait;
 import io.varve.memory.item.Ticker;
 import io.varve.memory.shard.ShardSet;
 import io.varve.server.admin.LoopCounters;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.Errors;
+import io.varve.server.command.Scripts;
 import io.varve.server.command.ServerState;
 import io.varve.server.command.Transactions;
 import io.varve.server.command.batch.Batch;
 import io.varve.server.command.batch.KeyPrefetcher;
+import io.varve.server.command.batch.ScriptUse;
 import io.varve.server.command.blocking.BlockedClientServer;
 import io.varve.server.command.flash.FlashKeyFetcher;
 import io.varve.server.command.flash.KeyNotResidentException;
@@ -45,6 +48,7 @@ import org.slf4j.LoggerFactory;
 final class TransactionRunner implements Transactions {
     static final String ABORTED = "EXECABORT Transaction discarded because of previous errors.";
     private static final String ABORTED_BECAUSE = "EXECABORT Transaction discarded because of: ";
+    private static final String NOT_IN_TRANSACTION = "ERR not allowed in a transaction: ";
     private static final Logger LOG = LoggerFactory.getLogger(TransactionRunner.class);
 
     private final ServerState server;
@@ -89,6 +93,11 @@ final class TransactionRunner implements Transactions {
         memory = new TransactionMemory(cache, server.argumentMemory());
     }
 
+    /** Sets what runs the scripts of transactions; once. */
+    void scripts(Scripts scripts) {
+        inner.scripts(scripts);
+    }
+
     /** The transaction that the command runs; null if it is not EXEC. */
     static @Nullable Transaction executed(CommandSpec spec, Client client) {
         return spec.has(CommandTrait.RUNS_IN_MULTI) && spec.fullName().equals("exec") ? client.transaction() : null;
@@ -122,7 +131,7 @@ final class TransactionRunner implements Transactions {
         long refused = 0;
         for (int attempt = 1;; attempt++) {
             // A transaction of reads needs memory too once one of them was refused: for a copy, or for results.
-            if ((queued.writes() || refused > 0) && !oomGuard.admit(queued, client, refused) && queued.isDenyOom()) {
+            if ((queued.mayWrite() || refused > 0) && !oomGuard.admit(queued, client, refused) && queued.isDenyOom()) {
                 client.endTransaction();
                 reply.error(abortedBecause(Errors.OUT_OF_MEMORY));
                 return;
@@ -154,7 +163,7 @@ final class TransactionRunner implements Transactions {
         gatherShards(queued, client.watch());
         while (shardWaiters.lock(exec, shards)) {
             try {
-                boolean serves = queued.writes() && server.blockedKeys().isAnyWaiting()
+                boolean serves = queued.mayWrite() && server.blockedKeys().isAnyWaiting()
                         && !server.role().isReplica();
                 if (!serves || blockedClients.coversMoves(shards, batch, 0, batch.keyTotal())) {
                     return runUnderLocks(exec, queued, isLast, serves);
@@ -180,8 +189,8 @@ final class TransactionRunner implements Transactions {
         } else if (slots != null && slots.isHeld()) {
             exec.retryAfter(slots.awaitRelease());
             return false;
-        } else if (queued.writes() && server.changes().holdsWrites()) {
-            exec.retryAfter(HeldWrites.await(server.changes()));
+        } else if (queued.mayWrite() && server.changes().holdsWrites() && ScriptUse.mayWrite(queued.batch())) {
+            exec.retryAfter(HeldWrites.await(server));
             return false;
         } else if (exec.client().watch().isBroken(session.now())) {
             exec.reply().nilArray();
@@ -309,8 +318,9 @@ final class TransactionRunner implements Transactions {
         }
         // After CONFIG RESETSTAT, which counts itself.
         counters.enter(server.telemetry().counterEpoch());
-        counts.ran(batch, exec.client(), ticker.nanoTime() - begun,
-                reply.errors() == errors ? null : reply.lastError());
+        long counted = errors + inner.drainCountedErrors();
+        counts.ran(batch, exec.client(), ticker.nanoTime() - begun, reply.errors() != errors,
+                reply.errors() == counted ? null : reply.lastError());
         queued.reportedCommands(command + 1);
         if (monitorLine != null) {
             monitors.publish(monitorLine, exec.client());
@@ -346,16 +356,26 @@ final class TransactionRunner implements Transactions {
             // fetched before. It has changed nothing yet.
             reply.rollback(mark);
             inner.discardOtherKeys();
-            reply.error(spec.otherKeys() == null
-                    ? "ERR not allowed in a transaction: the key may be on flash in the other database"
-                    : "ERR not allowed in a transaction: a key selected by BY or GET may be on flash");
+            reply.error(NOT_IN_TRANSACTION + unfetchedKey(spec));
         } catch (NoBufferException none) {
             return none;
+        } catch (LockWait.GivenUpException _) {
+            reply.rollback(mark);
+            reply.error(shardWaiters.busyError());
         } catch (RuntimeException bug) {
             LOG.error("Command {} failed in a transaction", spec.fullName(), bug);
             reply.rollback(mark);
             reply.error("ERR internal error");
         }
         return null;
+    }
+
+    private static String unfetchedKey(CommandSpec spec) {
+        if (spec.has(CommandTrait.RUNS_SCRIPT)) {
+            return "a key that the script does not declare may be on flash";
+        }
+        return spec.otherKeys() == null
+                ? "the key may be on flash in the other database"
+                : "a key selected by BY or GET may be on flash";
     }
 }

@@ -11,6 +11,7 @@ import io.varve.server.clustering.ClusterView;
 import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
+import io.varve.server.command.Errors;
 import io.varve.server.keys.HeapKey;
 import io.varve.server.rdb.CorruptPayloadException;
 import io.varve.server.rdb.PayloadReader;
@@ -148,7 +149,7 @@ public final class CopyCommands {
         if (context.argumentCount() == 2) {
             Member source = cluster.view().map().member(sourceId);
             if (source == null || !cluster.isControlled()) {
-                context.reply().error("ERR I don't know about node " + sourceId);
+                context.reply().error(Errors.endingWith("ERR I don't know about node ", sourceId));
                 return;
             }
             stamp = cluster.copies().begin(sourceId, clientId);

@@ -24,6 +24,7 @@ import io.varve.server.command.value.TextMemory;
 import io.varve.server.command.value.WorkMemory;
 import io.varve.server.rdb.CorruptPayloadException;
 import io.varve.server.rdb.PayloadReader;
+import io.varve.server.rdb.StreamSink;
 import io.varve.server.rdb.ValueSink;
 import io.varve.server.resp.Numbers;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +55,7 @@ public final class RestoreReader implements ValueSink {
     private final SetMeasure measure = new SetMeasure();
     private final ListResult list = new ListResult();
     private final SortedSetResult sortedSet = new SortedSetResult();
+    private final StreamResult stream = new StreamResult();
     private final PayloadReader reader = new PayloadReader(this::take);
     private @Nullable CommandContext context;
     private Kind kind = Kind.STRING;
@@ -81,7 +83,7 @@ public final class RestoreReader implements ValueSink {
         context = command;
         payloadBytes = length;
         reader.read(payload, length, this);
-        if (elements.count() == 0) {
+        if (isEmpty()) {
             corrupt();
         }
     }
@@ -98,13 +100,18 @@ public final class RestoreReader implements ValueSink {
         // The file is no memory that an eviction would have to make free.
         payloadBytes = 0;
         reader.readValue(type, address, length, this);
-        return elements.count() > 0;
+        return !isEmpty();
+    }
+
+    /** Whether it is a collection without elements, which no key has; a stream needs none. */
+    private boolean isEmpty() {
+        return elements.count() == 0 && kind != Kind.STREAM;
     }
 
     /** The memory to free after an allocation failed. The command releases everything it holds before it runs again. */
     public CacheFullException inAll(CacheFullException full) {
         return full.inAll(2 * (full.bytes() + texts.heldBytes() + elements.heldBytes() + index.heldBytes()
-                + times.heldBytes() + value.heldBytes() + payloadBytes));
+                + times.heldBytes() + value.heldBytes() + stream.heldBytes() + payloadBytes));
     }
 
     /** Releases the memory of the value that was read last. */
@@ -115,6 +122,7 @@ public final class RestoreReader implements ValueSink {
         times.release();
         anyTimes = false;
         value.release();
+        stream.release();
         context = null;
     }
 
@@ -162,6 +170,12 @@ public final class RestoreReader implements ValueSink {
         }
     }
 
+    @Override
+    public StreamSink stream() {
+        stream.begin(call());
+        return stream;
+    }
+
     private long time(int index) {
         return anyTimes ? Memory.getLong(times.address() + (long) index * Long.BYTES) : Item.NEVER;
     }
@@ -193,6 +207,7 @@ public final class RestoreReader implements ValueSink {
             }
             case SET -> storeSet(command, key, expireAtMillis);
             case HASH -> storeHash(command, key, expireAtMillis);
+            case STREAM -> stream.store(key, expireAtMillis);
         }
     }
 

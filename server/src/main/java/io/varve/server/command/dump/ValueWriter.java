@@ -37,7 +37,7 @@ public final class ValueWriter {
             case SET -> writeSet(command, key, writer);
             case SORTED_SET -> writeSortedSet(command, key, writer);
             case HASH -> writeHash(command, key, writer);
-            case STREAM -> throw new IllegalStateException("Streams are not supported");
+            case STREAM -> StreamWriter.of(command).write(command, key, item, writer);
         }
     }
 

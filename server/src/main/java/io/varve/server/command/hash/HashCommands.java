@@ -59,6 +59,7 @@ public final class HashCommands {
                 .access("RW access update").flags(WRITE, DENYOOM, FAST).handler(HashCommands::incrbyfloat));
         HashWalkCommands.addTo(table);
         HashExpiryCommands.addTo(table);
+        TimedFieldCommands.addTo(table);
     }
 
     static CommandBuilder hash(String name, int arity, String since, String summary) {
@@ -215,11 +216,7 @@ public final class HashCommands {
     }
 
     private static void replyValue(CommandContext context, HashValue hash, int argument) {
-        if (hash.findArgument(argument)) {
-            hash.replyValue(context.reply());
-        } else {
-            context.reply().nil();
-        }
+        hash.replyValueOrNil(context.reply(), hash.findArgument(argument));
     }
 
     private static void mget(CommandContext context) {

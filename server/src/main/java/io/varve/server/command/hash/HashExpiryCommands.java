@@ -88,7 +88,7 @@ final class HashExpiryCommands {
             if (removed > 0) {
                 hash.emitRemoval();
                 context.countChanges(removed);
-                recordRemoval(context, hash, first);
+                recordRemoval(context, hash, first, 1);
             }
             return;
         }
@@ -100,8 +100,13 @@ final class HashExpiryCommands {
         }
     }
 
-    /** A replica does not remove what has expired, so fields whose new time has passed are deleted there. */
-    private static void recordRemoval(CommandContext context, HashValue hash, int first) {
+    /**
+     * Records the removal of fields in the arguments as HDEL. A replica does not remove what has expired, so fields
+     * whose new time has passed are deleted there.
+     *
+     * @param step the arguments from one field to the next
+     */
+    static void recordRemoval(CommandContext context, HashValue hash, int first, int step) {
         if (!context.isRecording()) {
             return;
         }
@@ -110,11 +115,11 @@ final class HashExpiryCommands {
             return;
         }
         int missing = 0;
-        for (int i = first; i < context.argumentCount(); i++) {
+        for (int i = first; i < context.argumentCount(); i += step) {
             missing += hash.findArgument(i) ? 0 : 1;
         }
         ChangeRecorder recorder = context.record(RecordedCommand.HDEL, context.keyAt(0), 2 + missing);
-        for (int i = first; i < context.argumentCount(); i++) {
+        for (int i = first; i < context.argumentCount(); i += step) {
             if (!hash.findArgument(i)) {
                 recorder.argument(context.argumentAddress(i), context.argumentLength(i));
             }

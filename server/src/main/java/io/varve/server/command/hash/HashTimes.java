@@ -13,7 +13,7 @@ import io.varve.server.command.value.WorkMemory;
 /**
  * Sets and removes expiry times of hash fields. Confined to its event loop; reused from command to command.
  *
- * <p>Each field in the arguments gets its reply in order. A call that fails with a
+ * <p>Each field in the arguments gets its reply in order, unless the caller replies itself. A call that fails with a
  * {@link io.varve.memory.item.CacheFullException} has made no visible change.
  */
 final class HashTimes {
@@ -34,6 +34,7 @@ final class HashTimes {
     private long time;
     private FieldCondition condition = FieldCondition.ALWAYS;
     private long changed;
+    private boolean replies;
     private final Runnable changeInTree = this::changeInTree;
     private final HashValue.Departure departs = this::departs;
 
@@ -54,16 +55,27 @@ final class HashTimes {
      * @return number of fields that got the time
      */
     long setAll(int first, long at, FieldCondition when) {
-        return change(first, at, when);
+        return change(first, at, when, true);
+    }
+
+    /** As {@link #setAll} without a condition, and without replies. */
+    long setAllSilently(int first, long at) {
+        return change(first, at, FieldCondition.ALWAYS, false);
     }
 
     /** Removes the expiry times of the fields in the arguments from {@code first} on; returns how many had one. */
     long removeAll(int first) {
-        return change(first, Item.NEVER, FieldCondition.XX);
+        return change(first, Item.NEVER, FieldCondition.XX, true);
     }
 
-    private long change(int first, long newTime, FieldCondition when) {
+    /** As {@link #removeAll}, without replies. */
+    long removeAllSilently(int first) {
+        return change(first, Item.NEVER, FieldCondition.XX, false);
+    }
+
+    private long change(int first, long newTime, FieldCondition when, boolean repliesEach) {
         from = first;
+        replies = repliesEach;
         time = newTime;
         condition = when;
         changed = 0;
@@ -179,11 +191,15 @@ final class HashTimes {
 
     private void replyChanged() {
         changed++;
-        context.reply().integer(DONE);
+        if (replies) {
+            context.reply().integer(DONE);
+        }
     }
 
     private void replyUnchanged(boolean there) {
-        context.reply().integer(!there ? NO_FIELD : time == Item.NEVER ? NO_TIME : NOT_ALLOWED);
+        if (replies) {
+            context.reply().integer(!there ? NO_FIELD : time == Item.NEVER ? NO_TIME : NOT_ALLOWED);
+        }
     }
 
     /**

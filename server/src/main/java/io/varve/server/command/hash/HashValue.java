@@ -114,10 +114,15 @@ public final class HashValue implements Pickable {
     /** Opens a key for writing; replies the error if it has another type. */
     Found openForWriting(Key at) {
         Found found = opened(at, KeyLookup.findForWriting(context, at, item, ItemType.HASH));
-        if (found == Found.PRESENT && hides() && context.isRecording()) {
+        recordHidden();
+        return found;
+    }
+
+    /** Records the expired fields as removed, before a change of the hash that this has opened. */
+    void recordHidden() {
+        if (present && hides() && context.isRecording()) {
             recordDue();
         }
-        return found;
     }
 
     /** Whether any field has expired and was not removed. */
@@ -316,6 +321,14 @@ public final class HashValue implements Pickable {
         reply.bulk(valueAddress(), valueLength());
     }
 
+    void replyValueOrNil(ReplyWriter reply, boolean there) {
+        if (there) {
+            replyValue(reply);
+        } else {
+            reply.nil();
+        }
+    }
+
     /**
      * Visits the fields of one HSCAN call, with the cursor at each.
      *
@@ -451,7 +464,8 @@ public final class HashValue implements Pickable {
         write.run();
     }
 
-    private boolean isLong(int fieldLength, int valueLength) {
+    /** Whether a field or value is too long for the listpack encoding of OBJECT ENCODING. */
+    boolean isLong(int fieldLength, int valueLength) {
         return Math.max(fieldLength, valueLength) > context.server().config().hashMaxListpackValueBytes();
     }
 

@@ -42,7 +42,8 @@ public final class HyperLogLogCommands {
                 .handler(HyperLogLogCommands::add));
         table.add(hyperLogLog("pfcount", -2, "2.8.9",
                 "Returns the approximate number of distinct elements of HyperLogLogs")
-                .keys(1, -1, 1).access("RW access").flags(READONLY).complexity("O(N) where N is the number of keys")
+                .keys(1, -1, 1).access("RW access").flags(READONLY).traits(CommandTrait.MAY_REPLICATE)
+                .complexity("O(N) where N is the number of keys")
                 .handler(HyperLogLogCommands::count));
         table.add(hyperLogLog("pfmerge", -2, "2.8.9", "Merges HyperLogLogs into one key").keys(1, -1, 1)
                 .access("RW access insert", "RO access").flags(WRITE, DENYOOM).traits(CommandTrait.ALL_OR_NOTHING)

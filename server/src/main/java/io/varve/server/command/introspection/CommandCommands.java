@@ -163,7 +163,7 @@ public final class CommandCommands {
         } else {
             number(reply, "lastkey", use.lastKey());
             number(reply, "keystep", use.keyStep());
-            number(reply, "limit", 0);
+            number(reply, "limit", use.limit());
         }
     }
 

@@ -1,78 +1,34 @@
 package io.varve.server.command.introspection;
 
-import java.util.concurrent.locks.LockSupport;
-
 import io.varve.memory.item.Item;
-import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
 import io.varve.server.command.HelpText;
-import io.varve.server.command.ServerState;
 import io.varve.server.command.hash.HashValue;
-import io.varve.server.command.persistence.PersistenceCommands;
 import io.varve.server.command.set.SetView;
 import io.varve.server.command.set.Sets;
 import io.varve.server.command.sortedset.SortedSetValue;
 import io.varve.server.command.sortedset.SortedSets;
-import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.command.value.Encodings;
 import io.varve.server.command.value.KeyLookup;
 import io.varve.server.resp.Numbers;
 
-import static io.varve.server.command.spec.CommandFlag.ADMIN;
 import static io.varve.server.command.spec.CommandFlag.LOADING;
-import static io.varve.server.command.spec.CommandFlag.NOSCRIPT;
 import static io.varve.server.command.spec.CommandFlag.READONLY;
 import static io.varve.server.command.spec.CommandFlag.STALE;
 
-/** OBJECT and DEBUG: the internals of a key. Immutable. */
+/** OBJECT: the internals of a key. Immutable: static handlers. */
 public final class ObjectCommands {
     /** The longest string that Redis embeds in its object. */
     private static final int EMBEDDED_BYTES = 44;
-    private static final String NO_SUCH_KEY = "ERR no such key";
+    static final String NO_SUCH_KEY = "ERR no such key";
 
-    private final ServerState server;
-
-    public ObjectCommands(ServerState server) {
-        this.server = server;
-    }
+    private ObjectCommands() {}
 
     /** Adds this family's commands. */
-    public void register(CommandTable.Builder table) {
-        object(table);
-        CommandBuilder debug = CommandBuilder.named("debug").arity(-2).group("server")
-                .flags(ADMIN, NOSCRIPT, LOADING, STALE)
-                .traits(CommandTrait.DEBUG_ONLY).complexity("Depends on subcommand.")
-                .summary("A container for debugging commands")
-                .subcommand(debug("sleep", 3, "Stops the connection's event loop for a time")
-                        .handler(ObjectCommands::sleep))
-                .subcommand(debug("object", 3, "Returns internal information about a key's value").key(2).access("RO")
-                        .handler(ObjectCommands::debugObject))
-                .subcommand(debug("set-active-expire", 3, "Enables or disables expiry in the background")
-                        .handler(this::setActiveExpire))
-                .subcommand(debug("help", 2, "Returns helpful text about the subcommands")
-                        .handler(context -> HelpText.reply(context.reply(), "DEBUG", "DIGEST",
-                                "    Output a hex signature representing the current DB content.", "OBJECT <key>",
-                                "    Show low level info about `key` and associated value.",
-                                "RELOAD [option ...]",
-                                "    Save the RDB on disk and reload it back to memory. Valid <option> values:",
-                                "    * MERGE: ignored", "    * NOFLUSH: the existing database will not be removed.",
-                                "    * NOSAVE: the database will be loaded from an existing RDB file.",
-                                "SET-ACTIVE-EXPIRE <0|1>",
-                                "    Setting it to 0 disables expiring keys in background.", "SLEEP <seconds>",
-                                "    Stop the event loop for <seconds>. Decimals allowed.")));
-        new PersistenceCommands(server).debug(debug);
-        table.add(debug);
-    }
-
-    private static CommandBuilder debug(String name, int arity, String summary) {
-        return CommandBuilder.named(name).arity(arity).group("server").flags(ADMIN, NOSCRIPT, LOADING, STALE)
-                .traits(CommandTrait.DEBUG_ONLY).summary(summary);
-    }
-
-    private static void object(CommandTable.Builder table) {
+    public static void addTo(CommandTable.Builder table) {
         table.add(CommandBuilder.named("object").arity(-2).group("generic").since("2.2.3")
                 .complexity("Depends on subcommand.").summary("A container for object introspection commands")
                 .subcommand(inspect("encoding", "2.2.3", "Returns the internal encoding of a value")
@@ -122,7 +78,7 @@ public final class ObjectCommands {
         }
     }
 
-    private static String encodingOf(CommandContext context, Key key, Item item) {
+    static String encodingOf(CommandContext context, Key key, Item item) {
         return switch (item.type()) {
             case STRING -> item.encoding() == Encodings.STRING_RAW
                     ? "raw"
@@ -191,44 +147,5 @@ public final class ObjectCommands {
         if (lookUp(context)) {
             context.reply().integer(1);
         }
-    }
-
-    // --- DEBUG
-
-    private static void sleep(CommandContext context) {
-        if (!context.requireDouble(2)) {
-            return;
-        }
-        long end = System.nanoTime() + (long) (context.doubleValue() * 1e9);
-        for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
-            LockSupport.parkNanos(left);
-        }
-        context.reply().ok();
-    }
-
-    private static void debugObject(CommandContext context) {
-        Key key = context.key(2);
-        Item item = context.item();
-        if (!context.session().peek(key, item)) {
-            context.reply().error(NO_SUCH_KEY);
-            return;
-        }
-        long idleMillis = context.session().idleMillis(item);
-        long length = item.isTree() ? context.session().memoryUsage(item) : item.valueLength();
-        context.reply().simple("Value at:0x" + Long.toHexString(item.valueAddress()) + " refcount:1 encoding:"
-                + encodingOf(context, key, item) + " serializedlength:" + length + " lru:0 lru_seconds_idle:"
-                + Math.max(0, idleMillis) / 1000 + (context.session().isPinned(item) ? " pinned:1" : "")
-                + (item.type() == ItemType.STRING
-                        ? ""
-                        : " type:"
-                                + item.type().redisName()));
-    }
-
-    private void setActiveExpire(CommandContext context) {
-        if (!context.requireLong(2)) {
-            return;
-        }
-        server.activeExpire(context.longValue() != 0);
-        context.reply().ok();
     }
 }

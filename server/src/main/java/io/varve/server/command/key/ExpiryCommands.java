@@ -5,6 +5,7 @@ import io.varve.memory.item.Key;
 import io.varve.server.command.CommandBuilder;
 import io.varve.server.command.CommandContext;
 import io.varve.server.command.CommandTable;
+import io.varve.server.command.Errors;
 import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.command.value.ExpiryTimes;
 import io.varve.server.command.value.ExpiryTimes.Unit;
@@ -100,7 +101,7 @@ final class ExpiryCommands {
                             ? XX
                             : context.argumentIs(i, "GT") ? GT : context.argumentIs(i, "LT") ? LT : 0;
             if (condition == 0) {
-                context.reply().error("ERR Unsupported option " + context.argumentString(i));
+                context.reply().error(Errors.endingWith("ERR Unsupported option ", context.argumentString(i)));
                 return INVALID;
             }
             given |= condition;

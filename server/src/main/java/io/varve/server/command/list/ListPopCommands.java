@@ -97,7 +97,7 @@ final class ListPopCommands {
 
     private static void move(CommandContext context, boolean first, boolean toFirst) {
         switch (take(context, first, toFirst)) {
-            case MISSING -> context.reply().nil();
+            case MISSING, NOT_YET -> context.reply().nil();
             case WRONG_TYPE -> context.wrongType();
             case SOME, LAST, REFUSED -> {
                 // The reply is written.

@@ -14,6 +14,8 @@ import java.util.List;
 
 import io.varve.memory.CacheSession;
 import io.varve.memory.PointInTimeScan;
+import io.varve.memory.collection.stream.BlockCursor;
+import io.varve.memory.collection.stream.Listpack;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemCapture;
 import io.varve.memory.item.Key;
@@ -26,6 +28,7 @@ import io.varve.server.command.dump.ValueWriter;
 import io.varve.server.persistence.ChangeRecorder;
 import io.varve.server.rdb.PayloadReader;
 import io.varve.server.rdb.PayloadWriter;
+import io.varve.server.rdb.StreamSink;
 import io.varve.server.rdb.ValueSink;
 import io.varve.server.system.NativeMemory;
 import org.jspecify.annotations.Nullable;
@@ -36,10 +39,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A value is serialized as DUMP does, and read again.
  */
-final class DatasetDigest implements ItemCapture, ValueSink, AutoCloseable {
+public final class DatasetDigest implements ItemCapture, ValueSink, AutoCloseable {
     private static final int BYTES = 20;
-    private static final byte[] FIELD_EXPIRES = "!!hexpire!!".getBytes(StandardCharsets.US_ASCII);
-    private static final byte[] EXPIRES = "!!expire!!".getBytes(StandardCharsets.US_ASCII);
+    /** The type, the version and the checksum of a payload. */
+    private static final int PAYLOAD_FRAME_BYTES = 1 + 2 + 8;
+    private static final byte[] FIELD_EXPIRES = ascii("!!hexpire!!");
+    private static final byte[] EXPIRES = ascii("!!expire!!");
     /** Digits of the text of a score. */
     private static final int SCORE_DIGITS = 17;
     private static final int MIN_EXPONENT = -4;
@@ -52,6 +57,7 @@ final class DatasetDigest implements ItemCapture, ValueSink, AutoCloseable {
     private final PayloadWriter writer = new PayloadWriter(this::require);
     private final PayloadReader reader = new PayloadReader(this::take);
     private final List<MemorySegment> texts = new ArrayList<>();
+    private final BlockCursor block = new BlockCursor();
     private MemorySegment payload = MemorySegment.NULL;
     private byte[] value = new byte[BYTES];
     private Kind kind = Kind.STRING;
@@ -91,6 +97,29 @@ final class DatasetDigest implements ItemCapture, ValueSink, AutoCloseable {
                 throw new IllegalStateException("a database was flushed meanwhile, or the flash tier failed");
             }
             return digest.total(scan);
+        }
+    }
+
+    /**
+     * The digest of a value alone, in hexadecimal digits (DEBUG DIGEST-VALUE). The caller has locked the key's shard.
+     *
+     * @param item where the key was found; null: it is missing
+     */
+    public static String ofValue(CommandContext context, Key key, @Nullable Item item) {
+        byte[] digest = new byte[BYTES];
+        if (item != null) {
+            try (DatasetDigest reader = new DatasetDigest(context.server())) {
+                reader.addValue(context, key, item, digest);
+            }
+        }
+        return HexFormat.of().formatHex(digest);
+    }
+
+    /** The bytes of a value in the RDB format, without its type. The caller has locked the key's shard. */
+    public static int serializedBytes(CommandContext context, Key key, Item item) {
+        try (DatasetDigest reader = new DatasetDigest(context.server())) {
+            ValueWriter.write(context, key, item, reader.writer);
+            return reader.writer.end() - PAYLOAD_FRAME_BYTES;
         }
     }
 
@@ -154,6 +183,11 @@ final class DatasetDigest implements ItemCapture, ValueSink, AutoCloseable {
     private void add(CommandContext of, int database, Key key, Item item) {
         byte[] digest = new byte[BYTES];
         mix(digest, Memory.toArray(key.address(), key.length()));
+        addValue(of, key, item, digest);
+        xor(databases.get(database), hash(digest));
+    }
+
+    private void addValue(CommandContext of, Key key, Item item, byte[] digest) {
         value = digest;
         boolean expires = item.expireAtMillis() != Item.NEVER;
         ValueWriter.write(of, key, item, writer);
@@ -163,7 +197,6 @@ final class DatasetDigest implements ItemCapture, ValueSink, AutoCloseable {
         if (expires) {
             xor(digest, hash(EXPIRES));
         }
-        xor(databases.get(database), hash(digest));
     }
 
     private long require(long bytes) {
@@ -198,6 +231,7 @@ final class DatasetDigest implements ItemCapture, ValueSink, AutoCloseable {
             case SET -> 2;
             case SORTED_SET -> 3;
             case HASH -> 4;
+            case STREAM -> 6;
         };
     }
 
@@ -213,8 +247,7 @@ final class DatasetDigest implements ItemCapture, ValueSink, AutoCloseable {
 
     @Override
     public void member(long address, int length, double score) {
-        xor(value, hash(pair(Memory.toArray(address, length),
-                scoreText(score).getBytes(StandardCharsets.US_ASCII))));
+        xor(value, hash(pair(Memory.toArray(address, length), ascii(scoreText(score)))));
     }
 
     @Override
@@ -224,6 +257,38 @@ final class DatasetDigest implements ItemCapture, ValueSink, AutoCloseable {
             xor(pair, hash(FIELD_EXPIRES));
         }
         xor(value, hash(pair));
+    }
+
+    /** Groups are not part of the digest. */
+    @Override
+    public StreamSink stream() {
+        return (ms, seq, address, length, entries) -> {
+            block.open(address, ms, seq);
+            for (boolean more = block.first(); more; more = block.next()) {
+                if (!block.isDeleted()) {
+                    mix(value, ascii(Long.toUnsignedString(block.ms()) + "." + Long.toUnsignedString(block.seq())));
+                    mixFields();
+                }
+            }
+        };
+    }
+
+    private void mixFields() {
+        while (block.nextField()) {
+            mix(value, text(block.field()));
+            mix(value, text(block.value()));
+        }
+    }
+
+    /** The bytes of an element of a block. */
+    private static byte[] text(long element) {
+        return Listpack.isInteger(element)
+                ? ascii(Long.toString(Listpack.integer(element)))
+                : Memory.toArray(Listpack.textAddress(element), Listpack.textLength(element));
+    }
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
     }
 
     private byte[] pair(byte[] first, byte[] second) {

@@ -14,6 +14,7 @@ import io.varve.server.command.session.ParkedCommand;
 import io.varve.server.command.spec.CommandTrait;
 import io.varve.server.persistence.Snapshots;
 import io.varve.server.resp.ReplyWriter;
+import io.varve.server.script.FunctionLibraries.Collision;
 
 import static io.varve.server.command.spec.CommandFlag.ADMIN;
 import static io.varve.server.command.spec.CommandFlag.FAST;
@@ -118,20 +119,24 @@ public final class PersistenceCommands {
         }
         boolean saves = true;
         boolean flushes = true;
+        boolean merges = false;
         for (int i = 2; i < context.argumentCount(); i++) {
             if (context.argumentIs(i, "NOSAVE")) {
                 saves = false;
             } else if (context.argumentIs(i, "NOFLUSH")) {
                 flushes = false;
-            } else if (!context.argumentIs(i, "MERGE")) {
-                context.syntaxError();
+            } else if (context.argumentIs(i, "MERGE")) {
+                merges = true;
+            } else {
+                context.reply().error("ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.");
                 return;
             }
         }
         boolean flushesFirst = flushes;
+        Collision collision = merges ? Collision.REPLACE : Collision.APPEND;
         ParkedCommand waiting = context.park(0, _ -> {});
         Snapshots.Task load = () -> server.logLifecycle().replaceData(flushesFirst ? this::flushAll : () -> {},
-                () -> SnapshotLoader.reload(server));
+                () -> SnapshotLoader.reload(server, flushesFirst ? Collision.FLUSH : collision));
         boolean begun = server.snapshots().start(saves, load, failure -> waiting.answer(failure == null
                 ? ReplyWriter::ok
                 : reply -> reply.error("ERR Error trying to load the RDB dump: " + failure)));

@@ -1,6 +1,7 @@
 package io.varve.server.command.persistence;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 
 import io.varve.memory.CacheSession;
 import io.varve.memory.PointInTimeScan;
@@ -21,6 +22,8 @@ import io.varve.server.persistence.ChangeRecorder;
 import io.varve.server.persistence.PendingBytes;
 import io.varve.server.rdb.PayloadWriter;
 import io.varve.server.replication.Replicas;
+import io.varve.server.script.FunctionLibrary;
+import io.varve.server.script.LibrarySet;
 import io.varve.server.system.NativeMemory;
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +52,8 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
     private int database = NO_DATABASE;
     private long keys;
     private long startMillis;
+    /** The libraries of functions at the moment. */
+    private LibrarySet libraries = LibrarySet.EMPTY;
     /** The history of changes at the moment; empty if there is none. */
     private String historyId = "";
     private long historyOffset;
@@ -84,6 +89,7 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
         startMillis = millis;
         session.now(millis);
         atMoment.run();
+        libraries = server.scripting().libraries().current();
         Replicas replicas = server.replicas();
         if (server.role().isReplica() && replicas.isWhole()) {
             historyId = replicas.id();
@@ -129,6 +135,11 @@ final class SnapshotEncoder implements ItemCapture, AutoCloseable {
             head.auxiliary(SnapshotPart.HISTORY_OFFSET, Long.toString(historyOffset));
         }
         head.auxiliary("aof-base", isLogBase ? "1" : "0");
+        for (FunctionLibrary library : libraries.libraries()) {
+            MemorySegment source = headMemory.allocate(library.source().length);
+            MemorySegment.copy(library.source(), 0, source, ValueLayout.JAVA_BYTE, 0, library.source().length);
+            head.library(source.address(), library.source().length);
+        }
         for (int i = 0; i < server.cache().databaseCount(); i++) {
             if (scan.size(i) > 0) {
                 head.selectDatabase(i);

@@ -19,6 +19,8 @@ import io.varve.server.persistence.LoadProgress;
 import io.varve.server.rdb.Crc64;
 import io.varve.server.rdb.RdbException;
 import io.varve.server.rdb.RdbReader;
+import io.varve.server.script.FunctionLibraries.Collision;
+import io.varve.server.script.ScriptException;
 import io.varve.server.system.NativeMemory;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,6 +39,7 @@ public final class SnapshotLoader {
 
     private final ServerState server;
     private final Path file;
+    private final boolean keepsPresent;
     private final List<SnapshotPart> parts = new ArrayList<>();
     private volatile @Nullable RdbReader first;
     private long sum;
@@ -44,7 +47,7 @@ public final class SnapshotLoader {
     private long reportAt;
 
     /**
-     * @param keepsPresent whether an entry of a key that exists is skipped, and no damage
+     * @param keepsPresent whether an entry of a key that exists is skipped, and no damage; libraries stay, too
      * @param clock stops the clock while the base of a log is loaded; null for a snapshot
      * @param memory null if maxmemory limits the load
      */
@@ -52,6 +55,7 @@ public final class SnapshotLoader {
             @Nullable LongConsumer clock, @Nullable LoadMemory memory) {
         this.server = server;
         this.file = file;
+        this.keepsPresent = keepsPresent;
         int count = bytes < PARALLEL_BYTES
                 ? 1
                 : Math.min(server.cache().shardCount(), Runtime.getRuntime().availableProcessors());
@@ -114,9 +118,18 @@ public final class SnapshotLoader {
         }
     }
 
-    /** Loads the file again, into a cache that clients use. Keys that exist by then stay as they are. */
-    static void reload(ServerState server) throws IOException {
-        load(server, SnapshotSaver.file(server.config()), true, null);
+    /**
+     * Loads the file again, into a cache that clients use. Keys that exist by then stay as they are.
+     *
+     * @param collision what happens to the present libraries
+     */
+    static void reload(ServerState server, Collision collision) throws IOException {
+        SnapshotPart head = load(server, SnapshotSaver.file(server.config()), true, null);
+        try {
+            server.scripting().libraries().restore(head.libraries(), collision);
+        } catch (ScriptException invalid) {
+            throw new IOException(invalid.reply().replaceFirst("^ERR ", ""), invalid);
+        }
     }
 
     /**
@@ -181,6 +194,9 @@ public final class SnapshotLoader {
         if (end.covered() > 0) {
             sumTo(bytes, end.covered());
             end.verify(sum);
+        }
+        if (!keepsPresent) {
+            server.scripting().libraries().replaceAll(parts.getFirst().libraries());
         }
         return end.offset();
     }

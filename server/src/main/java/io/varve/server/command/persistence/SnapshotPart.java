@@ -17,6 +17,8 @@ import io.varve.server.rdb.CorruptPayloadException;
 import io.varve.server.rdb.PayloadReader;
 import io.varve.server.rdb.RdbException;
 import io.varve.server.rdb.RdbReader;
+import io.varve.server.script.LibrarySet;
+import io.varve.server.script.ScriptException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -79,6 +81,7 @@ final class SnapshotPart {
     private int streamDatabase;
     private String historyId = "";
     private long historyOffset;
+    private LibrarySet libraries = LibrarySet.EMPTY;
     /** Stops the clock while the base of a log is loaded; null for a snapshot. */
     private final @Nullable LongConsumer clock;
     /** Null if maxmemory limits the load. */
@@ -158,6 +161,13 @@ final class SnapshotPart {
                     LOG.debug("Database {} has {} keys, {} of which expire", database, keys, expiring);
                     expect(database, keys);
                 }
+
+                @Override
+                public void library(long at, byte[] source) throws RdbException {
+                    if (number == 0) {
+                        add(at, source);
+                    }
+                }
             });
             reader.leaveChecksumToCaller();
             PayloadReader keys = new PayloadReader(text);
@@ -197,6 +207,19 @@ final class SnapshotPart {
         for (int shard = number; shard < shards; shard += count) {
             server.cache().expectKeys(database, shard, each + each / SPARE_PART);
         }
+    }
+
+    private void add(long at, byte[] source) throws RdbException {
+        try {
+            libraries = server.scripting().libraries().add(libraries, source, false);
+        } catch (ScriptException invalid) {
+            throw new RdbException(at, "a library of functions cannot be loaded: " + invalid.reply());
+        }
+    }
+
+    /** The libraries of functions, if this is the first part; once the load has ended. */
+    LibrarySet libraries() {
+        return libraries;
     }
 
     /** Ends {@link #load} soon. */

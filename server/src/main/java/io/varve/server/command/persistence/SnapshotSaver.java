@@ -194,6 +194,15 @@ public final class SnapshotSaver implements Snapshots {
         shutdownSaves = saves;
     }
 
+    @Override
+    public void abandon() {
+        synchronized (this) {
+            closing = true;
+            shutdownSaves = false;
+        }
+        cancelled = true;
+    }
+
     private synchronized boolean savesNow() {
         return shutdownSaves == null ? rules.any() : shutdownSaves;
     }

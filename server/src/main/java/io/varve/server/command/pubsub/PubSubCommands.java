@@ -68,11 +68,11 @@ public final class PubSubCommands {
                         .handler(context -> unsubscribe(context, SubscriptionType.SHARD_CHANNEL)));
         table.add(describe("publish", 3, "2.0.0", "Publishes a message to a channel").flags(FAST)
                 .complexity("O(N+M) where N is the number of subscribers of the channel and M the number of patterns")
-                .channels(1, 1).traits(CommandTrait.PUBLISHES)
+                .channels(1, 1).traits(CommandTrait.PUBLISHES, CommandTrait.MAY_REPLICATE)
                 .handler(context -> publish(context, SubscriptionType.CHANNEL)));
         table.add(describe("spublish", 3, "7.0.0", "Publishes a message to a shard channel").flags(FAST)
                 .complexity(PER_LISTENER).key(1).access(KeyUse.NO_KEY)
-                .channels(1, 1).traits(CommandTrait.PUBLISHES)
+                .channels(1, 1).traits(CommandTrait.PUBLISHES, CommandTrait.MAY_REPLICATE)
                 .handler(context -> publish(context, SubscriptionType.SHARD_CHANNEL)));
         table.add(CommandBuilder.named("pubsub").arity(-2).group(GROUP).since("2.8.0")
                 .complexity("Depends on subcommand.").summary("A container for Pub/Sub introspection commands")

@@ -15,6 +15,7 @@ import io.varve.server.clustering.NodesText;
 import io.varve.server.clustering.SlotHolds;
 import io.varve.server.command.Errors;
 import io.varve.server.command.batch.Batch;
+import io.varve.server.command.batch.ScriptUse;
 import io.varve.server.command.session.Client;
 import io.varve.server.command.session.ParkedCommand;
 import io.varve.server.command.session.Transaction;
@@ -47,6 +48,10 @@ public final class SlotCheck {
     private static final String NOT_IMPORTED = "ERR This member does not import the hash slot on this connection";
     /** An owner sends a copy of its key, or has one deleted. The command decides itself whether it may. */
     private static final Set<String> OF_COPIES = Set.of("varve.copy", "varve.uncopy");
+    private static final String NOT_LOCAL = "ERR Script attempted to access a non local key in a cluster node";
+    private static final String DOWN_IN_SCRIPT = "ERR Script attempted to execute a command while the cluster is down";
+    private static final String DOWN_FOR_WRITES_IN_SCRIPT = "ERR Script attempted to execute a write command while the"
+            + " cluster is down and readonly";
     private static final int NONE = -2;
 
     private final ClusterState cluster;
@@ -84,6 +89,15 @@ public final class SlotCheck {
     public static boolean isRedirection(String error) {
         return error.startsWith("MOVED ") || error.startsWith("ASK ") || error.startsWith("CLUSTERDOWN ")
                 || error.equals(CROSS_SLOT) || error.equals(TRY_AGAIN);
+    }
+
+    /** The error for a command of a script that would have this error outside: its client cannot be sent elsewhere. */
+    public static String inScript(String error) {
+        return switch (error) {
+            case DOWN -> DOWN_IN_SCRIPT;
+            case DOWN_FOR_WRITES -> DOWN_FOR_WRITES_IN_SCRIPT;
+            default -> isRedirection(error) ? NOT_LOCAL : error;
+        };
     }
 
     /**
@@ -129,6 +143,11 @@ public final class SlotCheck {
             wait.resume();
         }
         return wait;
+    }
+
+    /** The hash slot of the command that was checked last; negative if it has no keys or channels. */
+    public int slot() {
+        return slot;
     }
 
     /** Whether the member had its lease when the last command was checked. */
@@ -235,7 +254,9 @@ public final class SlotCheck {
             isLeaving = true;
             return null;
         }
-        boolean writes = spec.isWrite() || executed != null && executed.writes();
+        boolean writes = executed == null
+                ? spec.isWrite() || ScriptUse.declaresWrites(batch, command)
+                : executed.writes() || executed.declaresWrites();
         boolean isServedByReplica = isChannel || client.readsFromReplica() && !writes;
         if (isServedByReplica && view.holds(slot)) {
             return null;

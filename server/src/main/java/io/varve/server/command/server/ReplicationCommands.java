@@ -227,7 +227,8 @@ final class ReplicationCommands {
             }
             replica(context).generation(context.longValue());
         } else if (!context.argumentIs(option, "VERSION")) {
-            context.reply().error("ERR Unrecognized REPLCONF option: " + context.argumentString(option));
+            context.reply().error(Errors.endingWith("ERR Unrecognized REPLCONF option: ",
+                    context.argumentString(option)));
             return false;
         }
         return true;

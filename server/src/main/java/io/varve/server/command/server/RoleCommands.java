@@ -81,7 +81,12 @@ final class RoleCommands {
         } else if (!context.isLong(2) || context.longValue() < 0 || context.longValue() > MAX_PORT) {
             context.reply().error("ERR Invalid master port");
         } else {
-            follow(context, context.argumentString(1), (int) context.longValue());
+            String host = context.argumentString(1);
+            if (host.isEmpty() || host.chars().anyMatch(Character::isWhitespace)) {
+                context.reply().error("ERR Invalid master host");
+            } else {
+                follow(context, host, (int) context.longValue());
+            }
         }
     }
 

@@ -17,6 +17,7 @@ import io.varve.server.command.blocking.DeferredFlashReplies;
 import io.varve.server.command.session.Client;
 import io.varve.server.command.session.ParkedCommand;
 import io.varve.server.command.spec.CommandTrait;
+import io.varve.server.script.RunningScripts;
 
 import static io.varve.server.command.spec.CommandFlag.ADMIN;
 import static io.varve.server.command.spec.CommandFlag.ALLOW_BUSY;
@@ -76,9 +77,10 @@ public final class ServerCommands {
         table.add(describe("time").arity(1).flags(LOADING, STALE, FAST).since("2.6.0").tips("nondeterministic_output")
                 .summary("Returns the server's time in seconds and microseconds").handler(ServerCommands::time));
         shutdown(table);
+        new Lolwut(server).addTo(table);
         ReplicationCommands.addTo(table);
         RoleCommands.addTo(table);
-        ScriptingCommands.addTo(table);
+        ModuleCommands.addTo(table);
     }
 
     private void shutdown(CommandTable.Builder table) {
@@ -237,6 +239,16 @@ public final class ServerCommands {
         if (abort) {
             context.reply().error("ERR No shutdown in progress.");
             return;
+        }
+        RunningScripts scripts = server.scripting().running();
+        String busy = scripts.busyError();
+        if (busy != null && !noSave) {
+            // As in Redis: the data in memory is not whole.
+            context.reply().error(busy);
+            return;
+        }
+        if (noSave) {
+            scripts.endAtShutdown();
         }
         // As in Redis: while data is loaded, a snapshot would replace the whole of it by a part.
         if (!server.load().isLoading() && (save || !noSave && server.snapshots().savesAtShutdown())) {

@@ -11,9 +11,11 @@ import io.varve.memory.offheap.Memory;
 import io.varve.server.command.batch.Batch;
 import io.varve.server.command.batch.BatchArguments;
 import io.varve.server.command.batch.KeyPrefetcher;
+import io.varve.server.command.batch.ScriptUse;
 import io.varve.server.command.spec.CommandFlag;
 import io.varve.server.command.spec.CommandSpec;
 import io.varve.server.command.spec.CommandTrait;
+import io.varve.server.command.spec.ScriptDeclaration;
 import io.varve.server.command.text.DatabaseNumber;
 import io.varve.server.resp.RequestHeapBudget;
 import io.varve.server.resp.Shortage;
@@ -52,6 +54,8 @@ public final class Transaction {
     private final BitSet selected = new BitSet();
     private boolean failed;
     private boolean writes;
+    private boolean declaresWrites;
+    private boolean mayWrite;
     private boolean denyOom;
     private boolean namesNoKey;
     private boolean publishes;
@@ -110,6 +114,11 @@ public final class Transaction {
         return writes;
     }
 
+    /** Whether a command runs a script that may write, by its header. */
+    public boolean declaresWrites() {
+        return declaresWrites;
+    }
+
     /** Whether a command needs memory. */
     public boolean isDenyOom() {
         return denyOom;
@@ -143,6 +152,11 @@ public final class Transaction {
     /** See {@link #reportedCommands()}. */
     public void reportedCommands(int commands) {
         reportedCommands = Math.max(reportedCommands, commands);
+    }
+
+    /** Whether a command writes, or runs a script that may. */
+    public boolean mayWrite() {
+        return mayWrite;
     }
 
     /** Whether a command publishes messages. */
@@ -189,8 +203,11 @@ public final class Transaction {
         }
         follow(queued);
         neededBytes += needed;
+        ScriptDeclaration declared = ScriptUse.declaration(batch, queued);
         writes |= spec.isWrite();
-        denyOom |= spec.isDenyOom();
+        declaresWrites |= declared != null && declared.writes();
+        mayWrite |= spec.isWrite() || spec.has(CommandTrait.RUNS_SCRIPT) && !spec.has(CommandFlag.READONLY);
+        denyOom |= spec.isDenyOom() || declared != null && declared.needsMemory();
         repeatable &= isRepeatable(spec);
         flushes += flushesOf(spec, cache);
         publishes |= spec.has(CommandTrait.PUBLISHES);

@@ -65,11 +65,18 @@ public final class WatchedKeys implements ChangeListener {
 
     @Override
     public void changed(Change change, int shard, long sequence, int database, long keyAddress, int keyLength) {
-        if (database < 0 || !counters.mightContain(database, keyAddress, keyLength)) {
+        if (database < 0 || change == Change.INTERNAL || !counters.mightContain(database, keyAddress, keyLength)) {
             return;
         }
-        Set<Watch.Round> watching = watches.get(HeapKey.of(database, keyAddress, keyLength));
-        if (watching != null) {
+        HeapKey key = HeapKey.of(database, keyAddress, keyLength);
+        Set<Watch.Round> watching = watches.get(key);
+        if (watching == null) {
+            return;
+        }
+        if (change == Change.EXPIRED || change == Change.EMPTIED) {
+            // An expired item of another database, which SWAPDB moved here, is no key to a client.
+            watching.forEach(watch -> watch.vanished(key));
+        } else {
             watching.forEach(Watch.Round::changed);
         }
     }

@@ -245,12 +245,17 @@ public final class SetValue extends SetView {
     /**
      * Replies and removes random members of an existing set. Unless they are all, it adds them to the record of the
      * command.
+     *
+     * @param recordsLast whether the members are added to the record although they are all
      */
-    void pop(ReplyWriter reply, long count, long seed) {
+    void pop(ReplyWriter reply, long count, long seed, boolean recordsLast) {
         long members = size();
         if (count == members) {
             for (boolean more = first(); more; more = next()) {
                 replyMember(reply);
+                if (recordsLast) {
+                    recordMember();
+                }
             }
             clear();
             return;

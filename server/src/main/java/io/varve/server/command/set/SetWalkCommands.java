@@ -163,11 +163,12 @@ final class SetWalkCommands {
             context.reply().nil();
         }
         if (popped > 0) {
-            boolean recordsMembers = context.isRecording() && popped < set.size();
+            // As in Redis, only SPOP with a count is recorded as DEL if it removes the whole set.
+            boolean recordsMembers = context.isRecording() && (!counted || popped < set.size());
             if (recordsMembers) {
                 context.record(RecordedCommand.SREM, context.keyAt(0), (int) popped + 2);
             }
-            set.pop(context.reply(), popped, ThreadLocalRandom.current().nextLong());
+            set.pop(context.reply(), popped, ThreadLocalRandom.current().nextLong(), recordsMembers);
             context.events().emitRemoval(KeyEvent.SPOP, context.keyAt(0), set.size() == 0);
             context.countChanges(popped);
             if (recordsMembers) {

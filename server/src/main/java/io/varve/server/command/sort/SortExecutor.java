@@ -158,7 +158,8 @@ final class SortExecutor {
     private void collectSet(CommandContext context, SortRequest request, Key key) {
         SetValue set = Sets.of(context).first();
         set.open(context, key);
-        if (request.unsorted() && request.storeArgument() > 0) {
+        // As in Redis, a script gets the members in an order that does not depend on how they are stored.
+        if (request.unsorted() && (request.storeArgument() > 0 || context.isInScript())) {
             request.sortByElements();
         }
         ordered = false;

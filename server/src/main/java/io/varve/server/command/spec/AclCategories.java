@@ -25,7 +25,8 @@ final class AclCategories {
         if (flags.contains(CommandFlag.WRITE)) {
             all.add("@write");
         }
-        if (flags.contains(CommandFlag.READONLY)) {
+        // As in Redis, a script that only reads is no read.
+        if (flags.contains(CommandFlag.READONLY) && !named.contains("@scripting")) {
             all.add("@read");
         }
         all.addAll(named);

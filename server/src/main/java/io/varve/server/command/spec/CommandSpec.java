@@ -48,6 +48,7 @@ public final class CommandSpec {
     private final boolean denyOom;
     private final boolean plain;
     private final int timeoutArgument;
+    private final @Nullable TimeoutFinder timeoutFinder;
     private final int clockArguments;
     private final boolean readsOptimistically;
     private final boolean allOrNothing;
@@ -57,6 +58,7 @@ public final class CommandSpec {
     private final @Nullable ChannelUse channelUse;
     private final @Nullable Secrets secrets;
     private final @Nullable OtherKeys otherKeys;
+    private final @Nullable Declarations declarations;
     private final byte[] nameBytes;
     /** Index in the table's counter arrays. */
     private int id = -1;
@@ -96,12 +98,15 @@ public final class CommandSpec {
                 && !has(CommandTrait.DEBUG_ONLY) && !has(CommandTrait.PUBLISHES) && !has(CommandTrait.RUNS_IN_MULTI)
                 && !has(CommandTrait.TRANSFERS_KEYS);
         otherKeys = builder.otherKeys;
+        declarations = builder.declarations;
         clockArguments = has(CommandTrait.SHARES_CLOCK) ? Integer.MAX_VALUE : clockArguments();
         readsOptimistically = has(CommandTrait.READS_OPTIMISTICALLY);
         allOrNothing = has(CommandTrait.ALL_OR_NOTHING);
         timeoutArgument = builder.timeoutArgument;
+        timeoutFinder = builder.timeoutFinder;
         namesKeys = keyFinder != null || firstKey > 0 && keyUses.stream().noneMatch(KeyUse::isOfNoKey);
-        worksOnKeys = namesKeys || !group.equals(PUBSUB) && !categories.contains(CONNECTION);
+        worksOnKeys = namesKeys || has(CommandTrait.AWAITS_COMMANDS)
+                || !group.equals(PUBSUB) && !categories.contains(CONNECTION);
         nameBytes = name.getBytes(java.nio.charset.StandardCharsets.US_ASCII);
         if (!runnable && subcommandArray.length == 0) {
             throw new IllegalStateException("The command " + name + " has neither a handler nor subcommands");
@@ -185,10 +190,15 @@ public final class CommandSpec {
 
     /** Whether it may wait for its keys ({@code Blocking}). */
     public boolean waitsForKeys() {
-        return timeoutArgument != 0;
+        return timeoutArgument != 0 || timeoutFinder != null;
     }
 
-    /** The number of the timeout argument, for this argument count. */
+    /** Finds the timeout of a command that has it in milliseconds, among its options; null if it has it in seconds. */
+    public @Nullable TimeoutFinder timeoutFinder() {
+        return timeoutFinder;
+    }
+
+    /** The number of the argument with a timeout in seconds, for this argument count. */
     public int timeoutArgument(int argumentCount) {
         return timeoutArgument < 0 ? argumentCount + timeoutArgument : timeoutArgument;
     }
@@ -244,6 +254,11 @@ public final class CommandSpec {
     /** Decides whether it reads keys that it does not name; null if it never does. */
     public @Nullable OtherKeys otherKeys() {
         return otherKeys;
+    }
+
+    /** Finds what the script of a call declares; null if it runs no script. */
+    public @Nullable Declarations declarations() {
+        return declarations;
     }
 
     /** Whether an argument must not be shown in the slow log or to monitors. */
@@ -349,6 +364,13 @@ public final class CommandSpec {
     @FunctionalInterface
     public interface OtherKeys {
         boolean areUsed(Arguments arguments);
+    }
+
+    /** Finds what the script of a call declares about itself; null if it declares nothing. Immutable. */
+    @FunctionalInterface
+    public interface Declarations {
+        @Nullable
+        ScriptDeclaration of(Arguments arguments);
     }
 
     /** Decides which arguments are secrets. Immutable. */

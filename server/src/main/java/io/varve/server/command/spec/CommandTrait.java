@@ -26,6 +26,8 @@ public enum CommandTrait {
     ALLOWED_WHILE_SUBSCRIBED,
     /** Replies with pushes, which CLIENT REPLY does not suppress. */
     PUSHES,
+    /** Is no write, but replicas may receive something for it: a script that must not write may not call it. */
+    MAY_REPLICATE,
     /** Publishes messages, and waits while too many are undelivered. */
     PUBLISHES,
     /** Sends its keys to another server, for which its client waits. */
@@ -34,6 +36,12 @@ public enum CommandTrait {
     DEBUG_ONLY,
     /** Names no key, and brings other values to keys. Without flash it runs under the locks of all shards. */
     LOCKS_ALL_SHARDS,
+    /** Names no key, and changes libraries of functions. It runs under the locks of all shards. */
+    CHANGES_LIBRARIES,
+    /** When it has run, no command runs that began before. It runs under the locks of all shards. */
+    AWAITS_COMMANDS,
+    /** Runs a script, whose commands decide what it reads and writes. */
+    RUNS_SCRIPT,
     /** Removes all items of databases, or none. Without flash it runs under the locks of all shards. */
     FLUSHES
 }

@@ -8,13 +8,15 @@ import java.util.List;
  * @param firstKey the first key argument
  * @param lastKey the last key argument, counted from the first, or from the end of the arguments if negative
  * @param keyStep distance from one key to the next
+ * @param limit the part of the arguments up to {@code lastKey} that are keys: 2 for the first half; 0 for all
  * @param counted whether the argument at {@code firstKey} is the number of the keys that follow it; {@code lastKey} is
  *     then unused
  * @param word the key follows this keyword, at {@code firstKey} or later; empty if the key has a fixed position
  * @param flags {@code RO}, {@code RW}, {@code OW} or {@code RM}, and {@code access}, {@code update}, {@code insert},
  *     {@code delete}; or {@code not_key} alone
  */
-public record KeyUse(int firstKey, int lastKey, int keyStep, boolean counted, String word, List<String> flags) {
+public record KeyUse(int firstKey, int lastKey, int keyStep, int limit, boolean counted, String word,
+        List<String> flags) {
     /** One of the flags: the use depends on the options, and the other flags list every possible use. */
     static final String VARIABLE = "variable_flags";
 
@@ -22,7 +24,7 @@ public record KeyUse(int firstKey, int lastKey, int keyStep, boolean counted, St
     public static final String NO_KEY = "not_key";
 
     KeyUse(int firstKey, int lastKey, int keyStep, boolean counted, List<String> flags) {
-        this(firstKey, lastKey, keyStep, counted, "", flags);
+        this(firstKey, lastKey, keyStep, 0, counted, "", flags);
     }
 
     /** Keys after the first argument whose positions COMMAND INFO does not list. */

@@ -31,6 +31,7 @@ public abstract class SpecBuilder<B extends SpecBuilder<B>> {
     ChannelUse channelUse;
     CommandSpec.@Nullable Secrets secrets;
     CommandSpec.@Nullable OtherKeys otherKeys;
+    CommandSpec.@Nullable Declarations declarations;
     final List<String> categories = new ArrayList<>();
     final List<String> tips = new ArrayList<>();
     String group = "generic";
@@ -41,6 +42,8 @@ public abstract class SpecBuilder<B extends SpecBuilder<B>> {
     final EnumSet<CommandTrait> traits = EnumSet.noneOf(CommandTrait.class);
     /** 0 if the command does not wait for keys. */
     int timeoutArgument;
+    @Nullable
+    TimeoutFinder timeoutFinder;
     final List<SpecBuilder<?>> subcommands = new ArrayList<>();
 
     /** @param name in lower case */
@@ -121,7 +124,7 @@ public abstract class SpecBuilder<B extends SpecBuilder<B>> {
      * @param use how the key is used, see {@link #access}
      */
     public B keyBehind(String word, int from, String use) {
-        behindWords.add(new KeyUse(from, 0, 1, false, word, List.of(use.split(" "))));
+        behindWords.add(new KeyUse(from, 0, 1, 0, false, word, List.of(use.split(" "))));
         return self();
     }
 
@@ -132,7 +135,19 @@ public abstract class SpecBuilder<B extends SpecBuilder<B>> {
      * @param use how the keys are used, see {@link #access}
      */
     public B keysBehind(String word, int from, String use) {
-        behindWords.add(new KeyUse(from, -1, 1, false, word, List.of(use.split(" "))));
+        behindWords.add(new KeyUse(from, -1, 1, 0, false, word, List.of(use.split(" "))));
+        return self();
+    }
+
+    /**
+     * Declares the keys that follow a keyword and take half of the remaining arguments; a {@link #keyFinder} has to
+     * find them.
+     *
+     * @param from the first argument that may be the keyword
+     * @param use how the keys are used, see {@link #access}
+     */
+    public B halfBehind(String word, int from, String use) {
+        behindWords.add(new KeyUse(from, -1, 1, 2, false, word, List.of(use.split(" "))));
         return self();
     }
 
@@ -150,6 +165,12 @@ public abstract class SpecBuilder<B extends SpecBuilder<B>> {
     /** Declares that the command may read keys that it does not name. */
     public B usesOtherKeys(CommandSpec.OtherKeys value) {
         otherKeys = value;
+        return self();
+    }
+
+    /** Sets what finds the declarations of the scripts that the command runs. */
+    public B declarations(CommandSpec.Declarations value) {
+        declarations = value;
         return self();
     }
 
@@ -223,6 +244,16 @@ public abstract class SpecBuilder<B extends SpecBuilder<B>> {
      */
     public B waitsForKeys(int argument) {
         timeoutArgument = argument;
+        return flags(CommandFlag.BLOCKING);
+    }
+
+    /**
+     * Declares that the command may wait for its keys if it has a timeout, in milliseconds.
+     *
+     * @param value finds the argument with the timeout
+     */
+    public B waitsForKeys(TimeoutFinder value) {
+        timeoutFinder = value;
         return flags(CommandFlag.BLOCKING);
     }
 

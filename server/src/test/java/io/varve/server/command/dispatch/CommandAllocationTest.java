@@ -56,7 +56,12 @@ class CommandAllocationTest {
             "HEXPIRE h 100 NX FIELDS 2 f g;HPERSIST h FIELDS 2 f g", "HTTL h FIELDS 2 f none",
             "HEXPIRE wide 100 FIELDS 2 f1 f2;HEXPIRE wide 200 FIELDS 2 f1 f2",
             "HPEXPIRE wide 9 GT FIELDS 1 f5;HPERSIST wide FIELDS 1 f5", "HPTTL wide FIELDS 1 f1",
-            "HSET h n v;HEXPIRE h 0 FIELDS 1 n", "HSET wide n v;HEXPIRE wide 0 FIELDS 1 n", "HRANDFIELD wide"})
+            "HSET h n v;HEXPIRE h 0 FIELDS 1 n", "HSET wide n v;HEXPIRE wide 0 FIELDS 1 n", "HRANDFIELD wide",
+            "HSETEX h EX 100 FNX FIELDS 1 n v;HGETDEL h FIELDS 1 n",
+            "HGETEX h EX 9 FIELDS 1 f;HGETEX h PERSIST FIELDS 1 f",
+            "HSETEX wide KEEPTTL FIELDS 2 n v f1 w;HGETDEL wide FIELDS 1 n",
+            "XADD x * f v", "XADD x * f value g 12345", "XADD x MAXLEN ~ 1000 * f v", "XADD y MAXLEN 3 * f v", "XLEN x",
+            "XADD y * f v;XTRIM y MAXLEN 2", "XRANGE y - +", "XREVRANGE y + - COUNT 1"})
     void aWarmCommandAllocatesNothing(String commands) {
         assertAllocatesNothing(new CommandHarness(), commands);
     }

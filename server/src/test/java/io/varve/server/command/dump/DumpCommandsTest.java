@@ -69,6 +69,67 @@ class DumpCommandsTest {
         assertThat(line("TTL k")).isEqualTo(":-1");
     }
 
+    @Test
+    void streamsAreRestoredAndCopied() {
+        makeStreams();
+        for (String key : List.of("packed", "tree")) {
+            String info = line("XINFO STREAM " + key + " FULL");
+            String digest = line("DEBUG DIGEST-VALUE " + key);
+            assertThat(digest).matches("\\*1 \\+[0-9a-f]{40}");
+            String payload = dump(key);
+            assertThat(line("COPY", key, "copy")).isEqualTo(":1");
+            assertThat(line("XINFO STREAM copy FULL")).isEqualTo(info);
+            assertThat(line("DEBUG DIGEST-VALUE copy")).isEqualTo(digest);
+            assertThat(line("RESTORE", "restored", "0", payload)).isEqualTo("+OK");
+            assertThat(withoutActive(line("XINFO STREAM restored FULL"))).isEqualTo(withoutActive(info));
+            assertThat(line("DEBUG DIGEST-VALUE restored")).isEqualTo(digest);
+            assertThat(dump("restored")).isEqualTo(payload);
+            assertThat(line("XADD restored 10-0 a b")).isEqualTo("$4 10-0");
+            assertThat(line("XADD copy 10-0 a b")).isEqualTo("$4 10-0");
+            assertThat(withoutActive(line("XINFO STREAM restored FULL")))
+                    .isEqualTo(withoutActive(line("XINFO STREAM copy FULL")));
+            assertThat(line("XINFO STREAM " + key + " FULL")).isEqualTo(info);
+            assertThat(line("DEL copy restored")).isEqualTo(":2");
+        }
+    }
+
+    /** The active time is not part of type 19. */
+    private static String withoutActive(String info) {
+        return info.replaceAll("active-time :-?\\d+", "");
+    }
+
+    @Test
+    void emptyStreamsAreRestored() {
+        line("XADD k 5-5 f v");
+        line("XDEL k 5-5");
+        String info = line("XINFO STREAM k FULL");
+        String payload = dump("k");
+        assertThat(line("RESTORE", "k", "0", payload, "REPLACE")).isEqualTo("+OK");
+        assertThat(line("XINFO STREAM k FULL")).isEqualTo(info);
+        line("XGROUP CREATE k g $");
+        info = line("XINFO STREAM k FULL");
+        payload = dump("k");
+        assertThat(line("RESTORE", "k", "0", payload, "REPLACE")).isEqualTo("+OK");
+        assertThat(line("XINFO STREAM k FULL")).isEqualTo(info);
+    }
+
+    /** XSETID can go back behind a deleted entry, so that IDs in a block do not ascend. */
+    @Test
+    void streamsWithIdsBehindDeletedOnesAreRestored() {
+        line("XADD k 5 f v");
+        line("XADD k 10 f v");
+        line("XDEL k 10");
+        assertThat(line("XSETID k 7-0")).isEqualTo("+OK");
+        assertThat(line("XADD k 8 f v")).isEqualTo("$3 8-0");
+        assertThat(line("XRANGE k 9 +")).isEqualTo("*0");
+        assertThat(line("XRANGE k 8 9")).startsWith("*1 *2 $3 8-0");
+        assertThat(line("XREVRANGE k 9 -")).startsWith("*2 *2 $3 8-0");
+        assertThat(line("XREVRANGE k 7 -")).startsWith("*1 *2 $3 5-0");
+        String info = line("XINFO STREAM k FULL");
+        assertThat(line("RESTORE", "k", "0", dump("k"), "REPLACE")).isEqualTo("+OK");
+        assertThat(line("XINFO STREAM k FULL")).isEqualTo(info);
+    }
+
     /** Collections of thousands of elements, some of them long. */
     @ParameterizedTest
     @CsvSource({"RPUSH,LRANGE k 0 -1", "SADD,SMEMBERS k", "ZADD,ZRANGE k 0 -1 WITHSCORES", "HSET,HGETALL k"})
@@ -167,6 +228,13 @@ class DumpCommandsTest {
                 Payloads.payload(4, "\0"),
                 Payloads.payload(18, "\0"), Payloads.payload(15, Payloads.texts("stream")),
                 Payloads.payload(7, "module"),
+                // The consumer has none of the pending entries, or another one.
+                Payloads.payload(19, without(Payloads.stream(19), 17) + "\0"),
+                Payloads.payload(19, without(Payloads.stream(19), 1) + "\u0001"),
+                // The length says one more.
+                Payloads.payload(19, Payloads.stream(19).replace("\u00ff\u0001\u0007", "\u00ff\u0002\u0007")),
+                // The last ID is less than that of the entry.
+                Payloads.payload(19, Payloads.stream(19).replace("\u00ff\u0001\u0007", "\u00ff\u0001\u0005")),
                 Payloads.payload(2, Payloads.length(2) + Payloads.texts("a", "a")),
                 Payloads.payload(4, Payloads.length(2) + Payloads.texts("f", "1", "f", "2")),
                 Payloads.payload(17, Payloads.listpack("m", "1", "m", "2")),
@@ -185,6 +253,10 @@ class DumpCommandsTest {
                 .isEqualTo(BAD_FOOTER);
     }
 
+    private static String without(String value, int bytes) {
+        return value.substring(0, value.length() - bytes);
+    }
+
     /** Random changes of what was dumped, with a checksum that is right. */
     @Test
     void corruptPayloadsRestoreAllOrNothing() {
@@ -196,8 +268,11 @@ class DumpCommandsTest {
         line("HSET large f " + "v".repeat(70) + " g 1");
         line("ZADD zset 1 a 2.5 b -inf c 100000 d");
         line("ZADD skiplist 1 " + "m".repeat(70) + " 2.5 b");
-        List<String> payloads = new ArrayList<>();
-        for (String key : List.of("string", "list", "integers", "set", "hash", "large", "zset", "skiplist")) {
+        makeStreams();
+        List<String> payloads = new ArrayList<>(List.of(Payloads.payload(15, Payloads.stream(15)),
+                Payloads.payload(19, Payloads.stream(19)), Payloads.payload(21, Payloads.stream(21))));
+        for (String key : List.of("string", "list", "integers", "set", "hash", "large", "zset", "skiplist", "packed",
+                "tree")) {
             payloads.add(dump(key));
         }
         payloads.add(Payloads.payload(10, Payloads.ziplist("a", "12", "-1000", "x".repeat(300))));
@@ -215,7 +290,13 @@ class DumpCommandsTest {
             String reply = line("RESTORE", "k", "0", changed, "REPLACE");
             if (reply.equals("+OK")) {
                 restored++;
+                if (line("EXISTS k").equals(":0")) {
+                    // A hash whose fields have all expired.
+                    assertThat((int) changed.charAt(0)).isBetween(22, 25);
+                    continue;
+                }
                 String again = dump("k");
+                walk("k");
                 assertThat(line("RESTORE", "other", "0", again)).isEqualTo("+OK");
                 assertThat(dump("other")).isEqualTo(again);
                 assertThat(line("DEL k other")).isEqualTo(":2");
@@ -225,6 +306,31 @@ class DumpCommandsTest {
             }
         }
         assertThat(restored).isPositive();
+    }
+
+    private void makeStreams() {
+        for (int i = 1; i <= 6; i++) {
+            line("XADD packed " + i + "-1 f " + i + " g v" + i);
+        }
+        line("XADD packed 9-9 other 70000");
+        line("XDEL packed 2-1 3-1");
+        line("COPY packed tree");
+        for (String group : List.of("a", "b")) {
+            line("XGROUP CREATE tree " + group + " 1-0");
+            line("XREADGROUP GROUP " + group + " x COUNT 2 STREAMS tree >");
+            line("XREADGROUP GROUP " + group + " y COUNT 1 STREAMS tree >");
+            line("XGROUP CREATECONSUMER tree " + group + " z");
+        }
+    }
+
+    /** Reads a stream, if it is one, forwards and backwards. */
+    private void walk(String key) {
+        if (line("TYPE " + key).equals("+stream")) {
+            long length = Long.parseLong(line("XLEN " + key).substring(1));
+            assertThat(line("XRANGE " + key + " - +")).startsWith("*" + length);
+            assertThat(line("XREVRANGE " + key + " + -")).startsWith("*" + length);
+            assertThat(line("XINFO STREAM " + key + " FULL")).startsWith("*18");
+        }
     }
 
     private static String changed(String body, SplittableRandom random) {

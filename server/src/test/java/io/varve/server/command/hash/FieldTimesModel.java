@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * A model of hashes whose fields have expiry times, with the replies to one client according to the documentation of
  * Redis. Confined to its user. Expired fields are removed before each command.
  *
- * <p>{@link FieldTimesRules} has the replies of the commands on expiry times.
+ * <p>{@link FieldTimesRules} and {@link TimedFieldRules} have the replies of the commands on expiry times.
  */
 final class FieldTimesModel {
     static final long NEVER = -1;
@@ -34,7 +34,8 @@ final class FieldTimesModel {
             Map.entry("HGETALL", 2), Map.entry("HKEYS", 2), Map.entry("HVALS", 2), Map.entry("HRANDFIELD", -2),
             Map.entry("HEXPIRE", -6), Map.entry("HPEXPIRE", -6), Map.entry("HEXPIREAT", -6),
             Map.entry("HPEXPIREAT", -6), Map.entry("HTTL", -5), Map.entry("HPTTL", -5), Map.entry("HEXPIRETIME", -5),
-            Map.entry("HPEXPIRETIME", -5), Map.entry("HPERSIST", -5), Map.entry("DEL", -2), Map.entry("EXISTS", -2),
+            Map.entry("HPEXPIRETIME", -5), Map.entry("HPERSIST", -5), Map.entry("HSETEX", -6),
+            Map.entry("HGETEX", -5), Map.entry("HGETDEL", -5), Map.entry("DEL", -2), Map.entry("EXISTS", -2),
             Map.entry("TYPE", 2), Map.entry("PEXPIRE", -3), Map.entry("PERSIST", 2), Map.entry("PTTL", 2),
             Map.entry("RENAME", 3), Map.entry("COPY", -3), Map.entry("SET", -3), Map.entry("MULTI", 1),
             Map.entry("EXEC", 1), Map.entry("DISCARD", 1));
@@ -196,6 +197,7 @@ final class FieldTimesModel {
     /** Whether what is wrong with the words is said before what is wrong with the type. */
     private static boolean isSyntaxFirst(List<String> words) {
         return words.getFirst().equals("HSET") && words.size() % 2 == 1
+                || TimedFieldRules.isRuleFor(words.getFirst()) && TimedFieldRules.problem(words) != null
                 || words.getFirst().equals("HRANDFIELD") && words.size() > 2 && randomProblem(words) != null;
     }
 
@@ -309,6 +311,16 @@ final class FieldTimesModel {
             case "HKEYS" -> new AnyOrder(List.copyOf(contents(key).keySet()), 1);
             case "HVALS" -> new AnyOrder(List.copyOf(contents(key).values()), 1);
             case "HRANDFIELD" -> pick(key, words);
+            case "HSETEX", "HGETEX", "HGETDEL" -> {
+                ExpectedReply problem = TimedFieldRules.problem(words);
+                ExpectedReply reply = problem != null
+                        ? problem
+                        : TimedFieldRules.answer(words, fieldsToWrite(key), now);
+                if (problem == null) {
+                    forgetIfEmpty(key);
+                }
+                yield reply;
+            }
             default -> {
                 ExpectedReply reply = FieldTimesRules.answer(words, fields, now);
                 forgetIfEmpty(key);

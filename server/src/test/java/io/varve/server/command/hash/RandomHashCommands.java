@@ -91,7 +91,7 @@ public final class RandomHashCommands {
 
     private List<String> right() {
         String key = key();
-        return switch (random.nextInt(40)) {
+        return switch (random.nextInt(46)) {
             case 0, 1, 2, 3 -> set(key);
             case 4 -> with(List.of("HDEL", key), some(random.nextInt(2) == 0 ? 8 : 1));
             case 5 -> List.of("HSETNX", key, name(), "nx");
@@ -115,6 +115,9 @@ public final class RandomHashCommands {
             case 34 -> random.nextInt(20) == 0 ? List.of("DEL", key) : List.of("HLEN", key);
             case 35 -> List.of("MULTI");
             case 36, 37, 38 -> List.of(random.nextInt(8) == 0 ? "DISCARD" : "EXEC");
+            case 39, 40 -> withValues(key);
+            case 41, 42, 43 -> withTimes(key);
+            case 44 -> withFields(List.of("HGETDEL", key), some(random.nextInt(2) == 0 ? 4 : 1));
             default -> random.nextInt(8) == 0 ? List.of("SET", STRING, "text") : List.of("HGETALL", key);
         };
     }
@@ -196,13 +199,59 @@ public final class RandomHashCommands {
         return withFields(words, some(random.nextInt(2) == 0 ? 8 : 1));
     }
 
-    /** FIELDS, how many, and these: seldom not so. */
+    private List<String> withValues(String key) {
+        List<String> words = new ArrayList<>(List.of("HSETEX", key));
+        for (int i = random.nextInt(3); i > 0; i--) {
+            if (random.nextInt(2) == 0) {
+                words.addAll(time());
+            } else {
+                words.add(any("KEEPTTL", "KEEPTTL", "FXX", "FNX", "fxx", "XX", "NX",
+                        random.nextInt(9) == 0 ? "GT" : "XX"));
+            }
+        }
+        List<String> pairs = set(key).subList(2, 4);
+        List<String> more = set(key);
+        List<String> all = with(pairs, more.subList(2, more.size()));
+        return withFields(words, all, all.size() / 2);
+    }
+
+    private List<String> withTimes(String key) {
+        List<String> words = new ArrayList<>(List.of("HGETEX", key));
+        if (random.nextInt(4) > 0) {
+            words.addAll(time());
+        }
+        if (random.nextInt(5) == 0) {
+            words.add(any("PERSIST", "persist", "PERSIST", random.nextInt(9) == 0 ? "KEEPTTL" : "PERSIST"));
+        }
+        return withFields(words, some(random.nextInt(2) == 0 ? 4 : 1));
+    }
+
+    /** A unit and a time in it. */
+    private List<String> time() {
+        long in = random.nextInt(12) == 0 ? 0 : random.nextInt(400);
+        if (random.nextInt(25) == 0) {
+            return List.of(any("EX", "PX", "EXAT", "PXAT"),
+                    any("-1", "x", "", "1.5", "70368744177664", "9223372036854775807", "99999999999999999999"));
+        }
+        return switch (random.nextInt(8)) {
+            case 0 -> List.of("EX", Long.toString(in / 100));
+            case 1 -> List.of("EXAT", Long.toString((now + in) / 1000));
+            case 2, 3, 4 -> List.of("PXAT", Long.toString(random.nextInt(12) == 0 ? in : now + in));
+            default -> List.of(random.nextInt(9) == 0 ? "px" : "PX", Long.toString(in));
+        };
+    }
+
     private List<String> withFields(List<String> words, List<String> fields) {
+        return withFields(words, fields, fields.size());
+    }
+
+    /** FIELDS, how many, and these: seldom not so. */
+    private List<String> withFields(List<String> words, List<String> fields, int number) {
         String count = switch (random.nextInt(60)) {
-            case 0 -> Integer.toString(fields.size() + 1);
-            case 1 -> Integer.toString(fields.size() - 1);
+            case 0 -> Integer.toString(number + 1);
+            case 1 -> Integer.toString(number - 1);
             case 2 -> any("0", "-1", "x", "", "9223372036854775807", "99999999999999999999");
-            default -> Integer.toString(fields.size());
+            default -> Integer.toString(number);
         };
         String word = random.nextInt(60) == 0 ? any("FIELD", "1", "") : any("FIELDS", "FIELDS", "fields");
         return with(with(words, word, count), fields);

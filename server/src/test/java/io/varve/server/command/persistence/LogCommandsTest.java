@@ -10,6 +10,7 @@ import java.util.SplittableRandom;
 import io.varve.memory.Cache;
 import io.varve.memory.item.Ticker;
 import io.varve.server.VarveServer;
+import io.varve.server.command.hash.RandomHashCommands;
 import io.varve.server.config.ServerConfig;
 import io.varve.server.differential.random.RandomCommands;
 import io.varve.server.differential.random.ScriptStep;
@@ -210,6 +211,59 @@ class LogCommandsTest {
             client.command("SELECT", "5");
             assertThat(client.call("DBSIZE").integer()).isEqualTo(1);
             assertThat(client.call("PTTL", "left").integer()).isEqualTo(100_000);
+        }
+    }
+
+    @Test
+    void timesOfFields_areThereAfterARestart() throws IOException {
+        SettableTicker ticker = new SettableTicker();
+        SplittableRandom random = new SplittableRandom(TestBudget.seed("varve.log.seed"));
+        String digest;
+        try (VarveServer server = start(ticker); RawClient client = new RawClient(server.port())) {
+            client.command("CONFIG", "SET", "packed-max-entries", "20");
+            List<List<String>> commands = new RandomHashCommands(random.nextLong(), 40, ticker.wallMillis())
+                    .commands(3_000);
+            for (List<String> words : commands) {
+                client.call(words.toArray(String[]::new));
+                ticker.pass(random.nextInt(3));
+            }
+            client.command("DISCARD");
+            digest = digest(client);
+        }
+        try (VarveServer server = start(ticker); RawClient client = new RawClient(server.port())) {
+            assertThat(digest(client)).isEqualTo(digest);
+        }
+    }
+
+    @Test
+    void debugLoadaof_loadsTheLogAgain() throws IOException {
+        SettableTicker ticker = new SettableTicker();
+        SplittableRandom random = new SplittableRandom(TestBudget.seed("varve.log.seed"));
+        String digest;
+        try (VarveServer server = start(ticker); RawClient client = new RawClient(server.port())) {
+            for (int i = 0; i < 3; i++) {
+                run(client, random);
+                client.command("SELECT", "0");
+                client.command("SET", "times", Integer.toString(i), "PX", "100000");
+                client.command("DEBUG", "POPULATE", "10", "unlogged");
+                client.command("DEL", "unlogged:0", "unlogged:1");
+                digest = digest(client);
+                ticker.pass(1000);
+                assertThat(client.command("DEBUG", "LOADAOF")).isEqualTo("+OK\r\n");
+                assertThat(client.call("PTTL", "times").integer()).isEqualTo(99_000);
+                // The log does not have what DEBUG POPULATE has created.
+                assertThat(client.call("EXISTS", "unlogged:2").integer()).isZero();
+                client.command("DEBUG", "POPULATE", "10", "unlogged");
+                client.command("DEL", "unlogged:0", "unlogged:1");
+                assertThat(digest(client)).isEqualTo(digest);
+            }
+            client.command("DEL", "unlogged:2");
+            client.command("FLUSHALL");
+            client.command("SET", "last", "1");
+            digest = digest(client);
+        }
+        try (VarveServer server = start(ticker); RawClient client = new RawClient(server.port())) {
+            assertThat(digest(client)).isEqualTo(digest);
         }
     }
 

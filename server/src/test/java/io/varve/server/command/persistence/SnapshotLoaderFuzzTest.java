@@ -22,6 +22,7 @@ import io.varve.server.rdb.PayloadReader;
 import io.varve.server.rdb.RdbException;
 import io.varve.server.rdb.RdbFuzzTest;
 import io.varve.server.rdb.RdbReader;
+import io.varve.server.rdb.StreamSink;
 import io.varve.server.rdb.ValueSink;
 import io.varve.server.testing.SettableTicker;
 import org.junit.jupiter.api.AfterAll;
@@ -168,6 +169,13 @@ public class SnapshotLoaderFuzzTest {
             }
 
             @Override
+            public StreamSink stream() {
+                // A stream needs no elements.
+                has[0] = true;
+                return (ms, seq, address, length, entries) -> assertThat(entries).isPositive();
+            }
+
+            @Override
             public void field(long field, int fieldLength, long value, int valueLength, long time) {
                 has[0] = true;
             }
@@ -189,6 +197,11 @@ public class SnapshotLoaderFuzzTest {
                 @Override
                 public void sizes(int database, long keys, long expiring) {
                     // They are announced, and need not be right.
+                }
+
+                @Override
+                public void library(long offset, byte[] source) {
+                    // No key.
                 }
             });
             PayloadReader values = new PayloadReader(memory);

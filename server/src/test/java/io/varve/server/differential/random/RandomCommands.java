@@ -31,8 +31,11 @@ public final class RandomCommands {
     private final CommandGenerator sortedSets;
     private final CommandGenerator places;
     private final CommandGenerator lists;
+    private final CommandGenerator streams;
     private final CommandGenerator sorts;
     private final CommandGenerator questions;
+    private final CommandGenerator scripts;
+    private final CommandGenerator functions;
 
     /**
      * @param knows7 whether the reference has the commands and options that came with Redis 7
@@ -56,8 +59,11 @@ public final class RandomCommands {
         sortedSets = new RandomSortedSetCommands(source);
         places = new RandomGeoCommands(source);
         lists = new RandomListCommands(source);
+        streams = new RandomStreamCommands(source);
         sorts = new RandomSortCommands(source);
         questions = new RandomServerCommands(source);
+        scripts = new RandomScriptCommands(source);
+        functions = new RandomFunctionCommands(source);
     }
 
     public List<ScriptStep> script(int commands) {
@@ -68,6 +74,32 @@ public final class RandomCommands {
                 subscriptions();
             } else {
                 anyCommand();
+            }
+        }
+        return script;
+    }
+
+    /** As {@link #script}, mostly Lua scripts and functions. */
+    public List<ScriptStep> luaScripts(int commands) {
+        while (script.size() < commands) {
+            if (random.oneIn(4)) {
+                anyCommand();
+            } else if (random.oneIn(3)) {
+                functions.any();
+            } else {
+                scripts.any();
+            }
+        }
+        return script;
+    }
+
+    /** A script that is mostly of commands on streams. */
+    public List<ScriptStep> scriptOfStreams(int commands) {
+        while (script.size() < commands) {
+            if (random.oneIn(20)) {
+                anyCommand();
+            } else {
+                streams.any();
             }
         }
         return script;
@@ -86,6 +118,14 @@ public final class RandomCommands {
             }
             return;
         }
+        if (knows7 && random.oneIn(15)) {
+            if (random.oneIn(3)) {
+                functions.any();
+            } else {
+                scripts.any();
+            }
+            return;
+        }
         if (random.oneIn(4)) {
             sortedSets.any();
             return;
@@ -100,6 +140,11 @@ public final class RandomCommands {
         }
         if (random.oneIn(5)) {
             lists.any();
+            return;
+        }
+        // A tree is never demoted, and streams with groups are trees.
+        if (knows7 && !overFlash && random.oneIn(5)) {
+            streams.any();
             return;
         }
         int kind = random.below(100);
@@ -245,6 +290,10 @@ public final class RandomCommands {
         return switch (words.getFirst().toUpperCase(Locale.ROOT)) {
             case "SWAPDB", "DBSIZE", "FLUSHALL", "FLUSHDB", "MOVE" -> true;
             case "COPY" -> options.contains("DB");
+            // Scripts and functions whose calls may use a key that they do not declare.
+            case "EVAL", "EVAL_RO" -> words.size() > 2 && words.get(1).contains("redis.")
+                    && (words.get(1).contains("ARGV") || !words.get(2).equals("1"));
+            case "EVALSHA", "EVALSHA_RO", "FCALL", "FCALL_RO" -> words.size() > 2 && !words.get(2).equals("1");
             case "SORT", "SORT_RO" -> options.contains("BY") || options.contains("GET");
             default -> false;
         };

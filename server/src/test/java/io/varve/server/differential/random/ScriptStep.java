@@ -43,6 +43,8 @@ public record ScriptStep(Comparison comparison, List<String> arguments) {
         RANDOM_MEMBERS,
         /** Distances by one in their last digit. */
         DISTANCES,
+        /** What consumer groups show of times, and what Redis 7.0 does not show. */
+        GROUPS,
         /** Errors must be equal, and other replies of the same kind: for reports of a server about itself. */
         SHAPE
     }
@@ -57,7 +59,7 @@ public record ScriptStep(Comparison comparison, List<String> arguments) {
             case WHOLE_SCAN, RANDOM_KEY, RANDOM_FIELDS, RANDOM_SET_MEMBERS, RANDOM_POP, RANDOM_MEMBERS, HASH_ORDER,
                     PUSHES ->
                 true;
-            case EXACT, SECONDS, MILLIS, ANY_ORDER, DISTANCES, SHAPE -> false;
+            case EXACT, SECONDS, MILLIS, ANY_ORDER, DISTANCES, GROUPS, SHAPE -> false;
         };
     }
 

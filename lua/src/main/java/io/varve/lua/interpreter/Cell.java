@@ -1,0 +1,12 @@
+package io.varve.lua.interpreter;
+
+/** A variable that several functions share. Confined to the state's thread. */
+final class Cell {
+    /** What a register with a cell takes beside the value. */
+    static final int BYTES = 16;
+    Object value;
+
+    Cell(Object value) {
+        this.value = value;
+    }
+}

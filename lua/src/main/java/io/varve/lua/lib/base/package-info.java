@@ -1,0 +1,6 @@
+/**
+ * What the libraries of scripts have in common.
+ * A Java null is Lua's nil, so nearly every reference here may be null.
+ */
+@org.jspecify.annotations.NullUnmarked
+package io.varve.lua.lib.base;

@@ -1,0 +1,3 @@
+/** The libraries that scripts use. A Java null is Lua's nil, so nearly every reference here may be null. */
+@org.jspecify.annotations.NullUnmarked
+package io.varve.lua.lib;

@@ -1,0 +1,6 @@
+/**
+ * The library string: patterns and formats.
+ * A Java null is Lua's nil, so nearly every reference here may be null.
+ */
+@org.jspecify.annotations.NullUnmarked
+package io.varve.lua.lib.string;
