@@ -110,7 +110,7 @@ final class GeneratorTest {
         assertThat(MeasuredCommand.of("LRANGE-300", 3).command()).containsExactly("LRANGE", "mylist", "0", "299");
         assertThat(MeasuredCommand.of("MSET", 3).command()).hasSize(21).endsWith("key:__rand_int__", "xxx");
         assertThat(MeasuredCommand.of("XACK", 3).command()).containsExactly("XACK", "stream", "group",
-                "1-__rand_int__");
+                "1__rand_int__-0");
         assertThat(MeasuredCommand.of("EVALSHA-LOOP", 3).command()).startsWith("EVALSHA").endsWith("1",
                 "unused:__rand_int__");
         assertThatThrownBy(() -> MeasuredCommand.of("LPUSHX", 3)).hasMessageContaining("'LPUSHX'")
