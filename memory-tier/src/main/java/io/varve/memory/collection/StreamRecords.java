@@ -7,7 +7,7 @@ import io.varve.memory.collection.tree.NodeSpace;
 import io.varve.memory.collection.tree.TreePath;
 
 /**
- * The records of a stream's groups: an ordered map of bytes, and a position in it. Confined to its {@link StreamTree},
+ * Records of a stream's groups: an ordered map of bytes, and a position in it. Confined to its {@link StreamTree},
  * whose atomic groups of writes include it.
  *
  * <p>Keys and values are those of {@link io.varve.memory.collection.stream.GroupRecordLayout}. A write invalidates all
@@ -155,11 +155,11 @@ public final class StreamRecords {
         return true;
     }
 
-    /** Removes the record at the position, which moves to the next one. Refused only in an atomic group of writes. */
+    /** Removes the record at the position, which is then at none. Refused only in an atomic group of writes. */
     public void remove() {
         requireRecord();
         tree.remove(path, 1);
-        atRecord = tree.settle(path);
+        atRecord = false;
     }
 
     /**

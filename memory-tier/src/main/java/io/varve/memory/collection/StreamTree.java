@@ -19,9 +19,10 @@ import io.varve.memory.offheap.Memory;
  * {@link CollectionTree}.
  *
  * <p>Its elements are the blocks of entries ({@link io.varve.memory.collection.stream.StreamBlock}), each under the ID
- * of its first entry. A second tree has the records of its groups ({@link StreamRecords}). The metadata
- * ({@link StreamMetadataLayout}) is in the header behind the records of both trees. A stream may have neither blocks
- * nor groups.
+ * of its first entry. A second tree has its groups and their consumers, a third one the pending entries, both as
+ * {@link StreamRecords}: there are few groups, so they are found in one node. The metadata
+ * ({@link StreamMetadataLayout}) is in the header behind the records of the trees. A stream may have neither blocks nor
+ * groups.
  */
 public final class StreamTree extends CollectionTree {
     private static final int ID_BYTES = 2 * Long.BYTES;
@@ -30,34 +31,38 @@ public final class StreamTree extends CollectionTree {
     /** The most bytes that a new block gets in advance. */
     private static final int MAX_EXPECTED_BYTES = 4096;
 
-    private final StreamRecords records = new StreamRecords();
+    private final StreamRecords groups = new StreamRecords();
+    private final StreamRecords pending = new StreamRecords();
     private final Element element = new Element();
 
     public StreamTree() {
-        super(ItemType.STREAM, 2, StreamMetadataLayout.BYTES, new CountedTree(KeyedFormat.INSTANCE));
+        super(ItemType.STREAM, 3, StreamMetadataLayout.BYTES, new CountedTree(KeyedFormat.INSTANCE));
     }
 
     @Override
     void openTrees(NodeSpace space, long header) {
         super.openTrees(space, header);
-        records.open(space, TreeHeader.record(header, 1));
+        groups.open(space, TreeHeader.record(header, 1));
+        pending.open(space, TreeHeader.record(header, 2));
     }
 
     @Override
     void forget() {
         super.forget();
-        records.forget();
+        groups.forget();
+        pending.forget();
     }
 
     @Override
     public void expectManyWrites(boolean manyWrites) {
         super.expectManyWrites(manyWrites);
-        records.tree().expectManyWrites(manyWrites);
+        groups.tree().expectManyWrites(manyWrites);
+        pending.tree().expectManyWrites(manyWrites);
     }
 
     @Override
     long nodesFor(int writes) {
-        return super.nodesFor(writes) + records.tree().nodesFor(writes);
+        return super.nodesFor(writes) + groups.tree().nodesFor(writes) + pending.tree().nodesFor(writes);
     }
 
     @Override
@@ -70,9 +75,14 @@ public final class StreamTree extends CollectionTree {
         return more();
     }
 
-    /** The records of the groups. */
-    public StreamRecords records() {
-        return records;
+    /** The groups and their consumers. */
+    public StreamRecords groups() {
+        return groups;
+    }
+
+    /** The pending entries of all groups. */
+    public StreamRecords pending() {
+        return pending;
     }
 
     // --- the block at the position
@@ -198,6 +208,7 @@ public final class StreamTree extends CollectionTree {
     @Override
     public void checkIntegrity(IntConsumer nodes, Consumer<String> problems) {
         super.checkIntegrity(nodes, problems);
-        TreeIntegrity.check(records.tree(), nodes, problems);
+        TreeIntegrity.check(groups.tree(), nodes, problems);
+        TreeIntegrity.check(pending.tree(), nodes, problems);
     }
 }

@@ -177,11 +177,8 @@ class StreamTreeModelTest {
                 return true;
             });
             records.remove(key);
-            Map.Entry<String, String> behind = records.higherEntry(key);
-            assertThat(tree.isAtRecord()).isEqualTo(behind != null);
-            if (behind != null) {
-                assertAt(tree, behind);
-            }
+            assertThat(tree.isAtRecord()).isFalse();
+            assertNeighbours(tree, key, address);
         } else {
             assertThat(records).doesNotContainKey(key);
             assertNeighbours(tree, key, address);

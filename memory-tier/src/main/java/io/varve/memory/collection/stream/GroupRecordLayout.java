@@ -3,8 +3,9 @@ package io.varve.memory.collection.stream;
 import io.varve.memory.offheap.Memory;
 
 /**
- * The byte layout of the records of a stream's groups: keys of five kinds in one ordered key space, and their values.
- * Immutable: static methods only; writers hold the lock of the item's shard.
+ * The byte layout of the records of a stream's groups: ordered keys of five kinds, and their values. The first three
+ * kinds are in one tree, the pending entries in another. Immutable: static methods only; writers hold the lock of the
+ * item's shard.
  *
  * <pre>
  *  kind                 key, big-endian                                        value

@@ -469,7 +469,10 @@ public final class CountedTree {
         }
     }
 
-    /** Removes elements of one leaf, from the path on; the path is then at the next element, or at the end. */
+    /**
+     * Removes elements of one leaf, from the path on; the path is then at the next element, or behind the last one of
+     * its leaf: see {@link #settle}.
+     */
     public void remove(TreePath path, int elements) {
         path.forget();
         removal.remove(path, elements);

@@ -3,14 +3,14 @@ package io.varve.memory.collection.tree;
 import io.varve.memory.offheap.Memory;
 
 /**
- * The value of a root item: the records of its tree or trees. Immutable: static methods only; writers hold the lock of
+ * The value of a root item: the records of its one to three trees. Immutable: static methods only; writers hold the lock of
  * the item's shard.
  *
  * <pre>
  *  0       4                            32                           60
- *  +-------+----------------------------+----------------------------+
+ *  +-------+----------------------------+----------------------------+--- ...
  *  | flags | record of the first tree   | of the second, if it has   |
- *  +-------+----------------------------+----------------------------+
+ *  +-------+----------------------------+----------------------------+--- ...
  *
  *  record:
  *  +--------+-----------+--------+-------------+-------------+
@@ -32,8 +32,8 @@ public final class TreeHeader {
     private static final int COUNT = HEIGHT + Integer.BYTES;
     private static final int BYTES = COUNT + Long.BYTES;
     private static final int RECORD_BYTES = BYTES + Long.BYTES;
-    /** The most trees of a collection; what follows their records belongs to the type. */
-    private static final int MAX_TREES = 2;
+    /** The most trees of a collection. What follows their records belongs to the type. */
+    private static final int MAX_TREES = 3;
 
     private TreeHeader() {}
 
@@ -42,7 +42,10 @@ public final class TreeHeader {
         return RECORDS + trees * RECORD_BYTES;
     }
 
-    /** The number of trees in a header of this size. */
+    /**
+     * The number of trees in a header of this size. So what a type with fewer than the most trees has behind their
+     * records is shorter than a record.
+     */
     public static int trees(int headerBytes) {
         return Math.min(MAX_TREES, (headerBytes - RECORDS) / RECORD_BYTES);
     }

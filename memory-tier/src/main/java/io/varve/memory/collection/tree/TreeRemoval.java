@@ -26,7 +26,7 @@ final class TreeRemoval {
         this.format = format;
     }
 
-    /** Removes elements of one leaf from the path on; the path is then at the next element. */
+    /** Removes elements of one leaf from the path on: see {@link CountedTree#remove}. */
     void remove(TreePath path, int elements) {
         int leaf = path.leaf();
         long at = tree.space().forWriting(leaf);
@@ -54,7 +54,6 @@ final class TreeRemoval {
             tree.seek(rank, path);
         } else {
             shrunk(path, removed, elements);
-            tree.settle(path);
         }
     }
 

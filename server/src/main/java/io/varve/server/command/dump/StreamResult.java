@@ -252,12 +252,12 @@ final class StreamResult implements StreamSink {
         long key = nameKey(nameLength);
         GroupRecordLayout.groupValue(scratch + VALUE, id, Memory.getLong(at + B), Memory.getLong(at + C),
                 Memory.getLong(at + D));
-        tree.records().put(key, GroupRecordLayout.group(key, Memory.getLong(at + A), nameLength), scratch + VALUE,
+        tree.groups().put(key, GroupRecordLayout.group(key, Memory.getLong(at + A), nameLength), scratch + VALUE,
                 GroupRecordLayout.GROUP_BYTES);
     }
 
     private void putConsumer(long at, int groupId, int id) {
-        StreamRecords to = tree.records();
+        StreamRecords to = tree.groups();
         long name = Memory.getLong(at + A);
         int nameLength = Memory.getInt(at + EXTRA);
         long key = nameKey(nameLength);
@@ -268,7 +268,7 @@ final class StreamResult implements StreamSink {
     }
 
     private void putPending(long at, int groupId) {
-        StreamRecords to = tree.records();
+        StreamRecords to = tree.pending();
         int consumer = Memory.getInt(at + EXTRA);
         long ms = Memory.getLong(at + A);
         long seq = Memory.getLong(at + B);

@@ -45,7 +45,7 @@ final class StreamWriter {
             writeBlock(tree.blockMs(), tree.blockSeq(), tree.blockAddress(), writer);
         }
         writeFacts(tree.metadata(), writer);
-        writeGroups(tree.records(), writer);
+        writeGroups(writer);
     }
 
     private static void writePacked(Item item, PayloadWriter writer) {
@@ -78,21 +78,22 @@ final class StreamWriter {
 
     // --- groups
 
-    private void writeGroups(StreamRecords records, PayloadWriter writer) {
-        writer.number(records.rank(key, GroupRecordLayout.consumer(key, 0, key, 0)));
-        boolean more = records.seek(key, GroupRecordLayout.group(key, key, 0));
-        while (more && GroupRecordLayout.kind(records.keyAddress()) == GroupRecordLayout.GROUP) {
-            long name = records.keyAddress();
-            int length = records.keyLength();
-            int group = GroupRecordLayout.groupId(records.valueAddress());
-            writeName(records, writer);
-            writer.number(GroupRecordLayout.lastMs(records.valueAddress()));
-            writer.number(GroupRecordLayout.lastSeq(records.valueAddress()));
-            writer.number(GroupRecordLayout.entriesRead(records.valueAddress()));
-            writePending(records, group, writer);
-            writeConsumers(records, group, writer);
-            records.find(name, length);
-            more = records.next();
+    private void writeGroups(PayloadWriter writer) {
+        StreamRecords groups = tree.groups();
+        writer.number(groups.rank(key, GroupRecordLayout.consumer(key, 0, key, 0)));
+        boolean more = groups.seek(key, GroupRecordLayout.group(key, key, 0));
+        while (more && GroupRecordLayout.kind(groups.keyAddress()) == GroupRecordLayout.GROUP) {
+            long name = groups.keyAddress();
+            int length = groups.keyLength();
+            int group = GroupRecordLayout.groupId(groups.valueAddress());
+            writeName(groups, writer);
+            writer.number(GroupRecordLayout.lastMs(groups.valueAddress()));
+            writer.number(GroupRecordLayout.lastSeq(groups.valueAddress()));
+            writer.number(GroupRecordLayout.entriesRead(groups.valueAddress()));
+            writePending(group, writer);
+            writeConsumers(group, writer);
+            groups.find(name, length);
+            more = groups.next();
         }
     }
 
@@ -103,7 +104,8 @@ final class StreamWriter {
         writer.text(name + offset, records.keyLength() - offset);
     }
 
-    private void writePending(StreamRecords records, int group, PayloadWriter writer) {
+    private void writePending(int group, PayloadWriter writer) {
+        StreamRecords records = tree.pending();
         long after = records.rank(key, GroupRecordLayout.pending(key, group + 1, 0, 0));
         int first = GroupRecordLayout.pending(key, group, 0, 0);
         long count = after - records.rank(key, first);
@@ -123,24 +125,23 @@ final class StreamWriter {
         writer.id(GroupRecordLayout.ms(at, length), GroupRecordLayout.seq(at, length));
     }
 
-    private void writeConsumers(StreamRecords records, int group, PayloadWriter writer) {
+    private void writeConsumers(int group, PayloadWriter writer) {
+        StreamRecords records = tree.groups();
         long after = records.rank(key, GroupRecordLayout.consumer(key, group + 1, key, 0));
         int first = GroupRecordLayout.consumer(key, group, key, 0);
         long count = after - records.rank(key, first);
         writer.number(count);
         records.seek(key, first);
         for (long left = count; left > 0; left--) {
-            long name = records.keyAddress();
-            int length = records.keyLength();
             writeName(records, writer);
             writer.millis(GroupRecordLayout.seenMillis(records.valueAddress()));
-            writeOwned(records, group, GroupRecordLayout.consumerId(records.valueAddress()), writer);
-            records.find(name, length);
+            writeOwned(group, GroupRecordLayout.consumerId(records.valueAddress()), writer);
             records.next();
         }
     }
 
-    private void writeOwned(StreamRecords records, int group, int consumer, PayloadWriter writer) {
+    private void writeOwned(int group, int consumer, PayloadWriter writer) {
+        StreamRecords records = tree.pending();
         long after = records.rank(key, GroupRecordLayout.owned(key, group, consumer + 1, 0, 0));
         int first = GroupRecordLayout.owned(key, group, consumer, 0, 0);
         long count = after - records.rank(key, first);

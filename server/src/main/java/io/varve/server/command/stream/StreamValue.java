@@ -382,7 +382,7 @@ public final class StreamValue {
      *
      * @param writes the most records that are put
      * @param longest bytes of the longest record, key and value
-     * @param how does the writes, through {@link #records}
+     * @param how does the writes, through {@link #groups} and {@link #pending}
      */
     public void changeRecords(int writes, long longest, Runnable how) {
         if (!isTree) {
@@ -422,15 +422,21 @@ public final class StreamValue {
         java.util.Objects.requireNonNull(writer).run();
     }
 
-    /** Whether the stream may have groups: only then it has {@link #records}. */
-    public boolean hasRecords() {
-        return isTree && tree.records().size() > 0;
+    /** Whether the stream has groups. */
+    public boolean hasGroups() {
+        return isTree && tree.groups().size() > 0;
     }
 
-    /** The records of the groups; only if the stream is a tree. */
-    public StreamRecords records() {
+    /** The groups and their consumers; only if the stream is a tree. */
+    public StreamRecords groups() {
         assert isTree;
-        return tree.records();
+        return tree.groups();
+    }
+
+    /** The pending entries of the groups; only if the stream is a tree. */
+    public StreamRecords pending() {
+        assert isTree;
+        return tree.pending();
     }
 
     /** A number for a new group; called within {@link #changeRecords}. */

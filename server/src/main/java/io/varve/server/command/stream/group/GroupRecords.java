@@ -66,8 +66,12 @@ final class GroupRecords {
         return Objects.requireNonNull(stream);
     }
 
-    private StreamRecords records() {
-        return stream().records();
+    private StreamRecords groups() {
+        return stream().groups();
+    }
+
+    private StreamRecords pending() {
+        return stream().pending();
     }
 
     // --- groups
@@ -78,7 +82,7 @@ final class GroupRecords {
         consumer = NONE;
         groupName = name;
         groupNameLength = length;
-        if (!stream().hasRecords() || !findGroup()) {
+        if (!stream().hasGroups() || !findGroup()) {
             return false;
         }
         readGroup();
@@ -87,11 +91,11 @@ final class GroupRecords {
 
     private boolean findGroup() {
         long at = context.scratch(GroupRecordLayout.BEFORE_NAME_BYTES + groupNameLength);
-        return records().find(at, GroupRecordLayout.group(at, groupName, groupNameLength));
+        return groups().find(at, GroupRecordLayout.group(at, groupName, groupNameLength));
     }
 
     private void readGroup() {
-        long at = records().valueAddress();
+        long at = groups().valueAddress();
         group = GroupRecordLayout.groupId(at);
         lastMs = GroupRecordLayout.lastMs(at);
         lastSeq = GroupRecordLayout.lastSeq(at);
@@ -100,30 +104,30 @@ final class GroupRecords {
 
     /** Selects the first group by name; false if there is none. */
     boolean selectFirstGroup() {
-        return stream().hasRecords() && records().seek(key, GroupRecordLayout.group(key, key, 0))
+        return stream().hasGroups() && groups().seek(key, GroupRecordLayout.group(key, key, 0))
                 && selectListedGroup();
     }
 
     /** Selects the group behind the selected one; false if there is none. */
     boolean selectNextGroup() {
-        return findGroup() && records().next() && selectListedGroup();
+        return findGroup() && groups().next() && selectListedGroup();
     }
 
     private boolean selectListedGroup() {
-        long at = records().keyAddress();
+        long at = groups().keyAddress();
         if (GroupRecordLayout.kind(at) != GroupRecordLayout.GROUP) {
             return false;
         }
         consumer = NONE;
         groupName = at + GroupRecordLayout.nameOffset(at);
-        groupNameLength = records().keyLength() - GroupRecordLayout.nameOffset(at);
+        groupNameLength = groups().keyLength() - GroupRecordLayout.nameOffset(at);
         readGroup();
         return true;
     }
 
     /** The number of groups. */
     long groupCount() {
-        return stream().hasRecords() ? records().rank(key, GroupRecordLayout.consumer(key, 0, key, 0)) : 0;
+        return stream().hasGroups() ? groups().rank(key, GroupRecordLayout.consumer(key, 0, key, 0)) : 0;
     }
 
     long groupName() {
@@ -155,7 +159,7 @@ final class GroupRecords {
         groupNameLength = length;
         GroupRecordLayout.groupValue(value, id, ms, seq, read);
         long at = context.scratch(GroupRecordLayout.BEFORE_NAME_BYTES + length);
-        records().put(at, GroupRecordLayout.group(at, name, length), value, GroupRecordLayout.GROUP_BYTES);
+        groups().put(at, GroupRecordLayout.group(at, name, length), value, GroupRecordLayout.GROUP_BYTES);
         readGroup();
     }
 
@@ -166,37 +170,39 @@ final class GroupRecords {
         entriesRead = read;
         boolean found = findGroup();
         assert found;
-        long at = records().writeValue();
+        long at = groups().writeValue();
         GroupRecordLayout.lastId(at, ms, seq);
         GroupRecordLayout.entriesRead(at, read);
     }
 
     /** Removes the selected group with all its consumers and pending entries. */
     void removeGroup() {
-        StreamRecords records = records();
         int next = group + 1;
-        removeRange(rank(GroupRecordLayout.owned(key, group, 0, 0, 0)),
-                rank(GroupRecordLayout.owned(key, next, 0, 0, 0)));
-        removeRange(rank(GroupRecordLayout.pending(key, group, 0, 0)),
-                rank(GroupRecordLayout.pending(key, next, 0, 0)));
-        removeRange(rank(GroupRecordLayout.name(key, group, 0)), rank(GroupRecordLayout.name(key, next, 0)));
-        removeRange(rank(GroupRecordLayout.consumer(key, group, key, 0)),
-                rank(GroupRecordLayout.consumer(key, next, key, 0)));
+        StreamRecords pending = pending();
+        removeRange(pending, rank(pending, GroupRecordLayout.owned(key, group, 0, 0, 0)),
+                rank(pending, GroupRecordLayout.owned(key, next, 0, 0, 0)));
+        removeRange(pending, rank(pending, GroupRecordLayout.pending(key, group, 0, 0)),
+                rank(pending, GroupRecordLayout.pending(key, next, 0, 0)));
+        StreamRecords groups = groups();
+        removeRange(groups, rank(groups, GroupRecordLayout.name(key, group, 0)),
+                rank(groups, GroupRecordLayout.name(key, next, 0)));
+        removeRange(groups, rank(groups, GroupRecordLayout.consumer(key, group, key, 0)),
+                rank(groups, GroupRecordLayout.consumer(key, next, key, 0)));
         boolean found = findGroup();
         assert found;
-        records.remove();
+        groups.remove();
         group = NONE;
     }
 
-    private void removeRange(long from, long to) {
+    private static void removeRange(StreamRecords records, long from, long to) {
         if (to > from) {
-            records().removeRange(from, to);
+            records.removeRange(from, to);
         }
     }
 
     /** The number of records in front of the key in {@link #key}. */
-    private long rank(int length) {
-        return records().rank(key, length);
+    private long rank(StreamRecords records, int length) {
+        return records.rank(key, length);
     }
 
     // --- consumers of the selected group
@@ -215,11 +221,11 @@ final class GroupRecords {
 
     private boolean findConsumer() {
         long at = context.scratch(GroupRecordLayout.BEFORE_NAME_BYTES + consumerNameLength);
-        return records().find(at, GroupRecordLayout.consumer(at, group, consumerName, consumerNameLength));
+        return groups().find(at, GroupRecordLayout.consumer(at, group, consumerName, consumerNameLength));
     }
 
     private void readConsumer() {
-        long at = records().valueAddress();
+        long at = groups().valueAddress();
         consumer = GroupRecordLayout.consumerId(at);
         seenMillis = GroupRecordLayout.seenMillis(at);
         activeMillis = GroupRecordLayout.activeMillis(at);
@@ -227,17 +233,17 @@ final class GroupRecords {
 
     /** Selects the group's first consumer by name; false if there is none. */
     boolean selectFirstConsumer() {
-        return records().seek(key, GroupRecordLayout.consumer(key, group, key, 0)) && selectListedConsumer();
+        return groups().seek(key, GroupRecordLayout.consumer(key, group, key, 0)) && selectListedConsumer();
     }
 
     /** Selects the consumer behind the selected one; false if there is none. */
     boolean selectNextConsumer() {
-        return findConsumer() && records().next() && selectListedConsumer();
+        return findConsumer() && groups().next() && selectListedConsumer();
     }
 
     private boolean selectListedConsumer() {
-        long at = records().keyAddress();
-        int length = records().keyLength();
+        long at = groups().keyAddress();
+        int length = groups().keyLength();
         if (GroupRecordLayout.kind(at) != GroupRecordLayout.CONSUMER
                 || GroupRecordLayout.groupOf(at, length) != group) {
             return false;
@@ -250,8 +256,8 @@ final class GroupRecords {
 
     /** The number of consumers. */
     long consumerCount() {
-        long before = rank(GroupRecordLayout.consumer(key, group, key, 0));
-        return rank(GroupRecordLayout.consumer(key, group + 1, key, 0)) - before;
+        long before = rank(groups(), GroupRecordLayout.consumer(key, group, key, 0));
+        return rank(groups(), GroupRecordLayout.consumer(key, group + 1, key, 0)) - before;
     }
 
     /** Whether a consumer is selected. */
@@ -288,19 +294,19 @@ final class GroupRecords {
         activeMillis = -1;
         GroupRecordLayout.consumerValue(value, consumer, seenMillis, activeMillis);
         long at = context.scratch(GroupRecordLayout.BEFORE_NAME_BYTES + consumerNameLength);
-        records().put(at, GroupRecordLayout.consumer(at, group, consumerName, consumerNameLength), value,
+        groups().put(at, GroupRecordLayout.consumer(at, group, consumerName, consumerNameLength), value,
                 GroupRecordLayout.CONSUMER_BYTES);
-        records().put(key, GroupRecordLayout.name(key, group, consumer), consumerName, consumerNameLength);
+        groups().put(key, GroupRecordLayout.name(key, group, consumer), consumerName, consumerNameLength);
     }
 
     private int nextConsumer() {
-        StreamRecords records = records();
-        records.seek(key, GroupRecordLayout.name(key, group + 1, 0));
-        if (!records.previous()) {
+        StreamRecords groups = groups();
+        groups.seek(key, GroupRecordLayout.name(key, group + 1, 0));
+        if (!groups.previous()) {
             return 0;
         }
-        long last = records.keyAddress();
-        int length = records.keyLength();
+        long last = groups.keyAddress();
+        int length = groups.keyLength();
         return GroupRecordLayout.kind(last) == GroupRecordLayout.NAME
                 && GroupRecordLayout.groupOf(last, length) == group
                         ? GroupRecordLayout.consumerOf(last, length) + 1
@@ -313,37 +319,37 @@ final class GroupRecords {
         activeMillis = active;
         boolean found = findConsumer();
         assert found;
-        long at = records().writeValue();
+        long at = groups().writeValue();
         GroupRecordLayout.seenMillis(at, seen);
         GroupRecordLayout.activeMillis(at, active);
     }
 
     /** Removes the selected consumer with its pending entries. */
     void removeConsumer() {
-        StreamRecords records = records();
         while (seekOwned(0, 0)) {
             long ms = pendingMs();
             long seq = pendingSeq();
-            records.remove();
+            pending().remove();
             if (findPending(ms, seq)) {
-                records.remove();
+                pending().remove();
             }
         }
-        if (records.find(key, GroupRecordLayout.name(key, group, consumer))) {
-            records.remove();
+        StreamRecords groups = groups();
+        if (groups.find(key, GroupRecordLayout.name(key, group, consumer))) {
+            groups.remove();
         }
         if (findConsumer()) {
-            records.remove();
+            groups.remove();
         }
         consumer = NONE;
     }
 
     /** Finds the name of a consumer of the group: see {@link #foundName}. Moves the position. */
     void findName(int of) {
-        boolean found = records().find(key, GroupRecordLayout.name(key, group, of));
+        boolean found = groups().find(key, GroupRecordLayout.name(key, group, of));
         assert found;
-        foundName = records().valueAddress();
-        foundNameLength = records().valueLength();
+        foundName = groups().valueAddress();
+        foundNameLength = groups().valueLength();
     }
 
     /** The name that was found, valid until the next write. */
@@ -359,29 +365,29 @@ final class GroupRecords {
 
     /** The number of the group's pending entries. */
     long pendingCount() {
-        long before = rank(GroupRecordLayout.pending(key, group, 0, 0));
-        return rank(GroupRecordLayout.pending(key, group + 1, 0, 0)) - before;
+        long before = rank(pending(), GroupRecordLayout.pending(key, group, 0, 0));
+        return rank(pending(), GroupRecordLayout.pending(key, group + 1, 0, 0)) - before;
     }
 
     /** The number of the selected consumer's pending entries. */
     long ownedCount() {
-        long before = rank(GroupRecordLayout.owned(key, group, consumer, 0, 0));
-        return rank(GroupRecordLayout.owned(key, group, consumer + 1, 0, 0)) - before;
+        long before = rank(pending(), GroupRecordLayout.owned(key, group, consumer, 0, 0));
+        return rank(pending(), GroupRecordLayout.owned(key, group, consumer + 1, 0, 0)) - before;
     }
 
     /** Moves to a pending entry; false if it does not exist. */
     boolean findPending(long ms, long seq) {
-        return records().find(key, GroupRecordLayout.pending(key, group, ms, seq));
+        return pending().find(key, GroupRecordLayout.pending(key, group, ms, seq));
     }
 
     /** Moves to the group's first pending entry with at least this ID; false if there is none. */
     boolean seekPending(long ms, long seq) {
-        return records().seek(key, GroupRecordLayout.pending(key, group, ms, seq)) && isPending();
+        return pending().seek(key, GroupRecordLayout.pending(key, group, ms, seq)) && isPending();
     }
 
     /** Moves to the group's next pending entry; false if there is none. */
     boolean nextPending() {
-        return records().next() && isPending();
+        return pending().next() && isPending();
     }
 
     /** Moves to the group's first pending entry with a greater ID; false if there is none. */
@@ -390,21 +396,21 @@ final class GroupRecords {
     }
 
     private boolean isPending() {
-        long at = records().keyAddress();
+        long at = pending().keyAddress();
         return GroupRecordLayout.kind(at) == GroupRecordLayout.PENDING
-                && GroupRecordLayout.groupOf(at, records().keyLength()) == group;
+                && GroupRecordLayout.groupOf(at, pending().keyLength()) == group;
     }
 
     /** Moves to the group's last pending entry; there must be one. */
     void seekLastPending() {
-        records().seek(key, GroupRecordLayout.pending(key, group + 1, 0, 0));
-        boolean found = records().previous();
+        pending().seek(key, GroupRecordLayout.pending(key, group + 1, 0, 0));
+        boolean found = pending().previous();
         assert found && isPending();
     }
 
     /** Moves to the selected consumer's first pending entry with at least this ID; false if there is none. */
     boolean seekOwned(long ms, long seq) {
-        return records().seek(key, GroupRecordLayout.owned(key, group, consumer, ms, seq)) && isOwned();
+        return pending().seek(key, GroupRecordLayout.owned(key, group, consumer, ms, seq)) && isOwned();
     }
 
     /** Moves to the selected consumer's first pending entry with a greater ID; false if there is none. */
@@ -413,56 +419,56 @@ final class GroupRecords {
     }
 
     private boolean isOwned() {
-        long at = records().keyAddress();
-        int length = records().keyLength();
+        long at = pending().keyAddress();
+        int length = pending().keyLength();
         return GroupRecordLayout.kind(at) == GroupRecordLayout.OWNED && GroupRecordLayout.groupOf(at, length) == group
                 && GroupRecordLayout.consumerOf(at, length) == consumer;
     }
 
     /** Milliseconds of the ID of the pending entry at the position, of the group or of the consumer. */
     long pendingMs() {
-        return GroupRecordLayout.ms(records().keyAddress(), records().keyLength());
+        return GroupRecordLayout.ms(pending().keyAddress(), pending().keyLength());
     }
 
     long pendingSeq() {
-        return GroupRecordLayout.seq(records().keyAddress(), records().keyLength());
+        return GroupRecordLayout.seq(pending().keyAddress(), pending().keyLength());
     }
 
     /** The consumer of the group's pending entry at the position. */
     int pendingConsumer() {
-        return GroupRecordLayout.pendingConsumer(records().valueAddress());
+        return GroupRecordLayout.pendingConsumer(pending().valueAddress());
     }
 
     long deliveredMillis() {
-        return GroupRecordLayout.deliveredMillis(records().valueAddress());
+        return GroupRecordLayout.deliveredMillis(pending().valueAddress());
     }
 
     long deliveries() {
-        return GroupRecordLayout.deliveries(records().valueAddress());
+        return GroupRecordLayout.deliveries(pending().valueAddress());
     }
 
     /** Makes an entry pending for the selected consumer. */
     void assign(long ms, long seq, long delivered, long deliveries) {
         GroupRecordLayout.pendingValue(value, consumer, delivered, deliveries);
-        StreamRecords records = records();
+        StreamRecords pending = pending();
         int length = GroupRecordLayout.pending(key, group, ms, seq);
-        if (!records.add(key, length, value, GroupRecordLayout.PENDING_BYTES)) {
+        if (!pending.add(key, length, value, GroupRecordLayout.PENDING_BYTES)) {
             int before = pendingConsumer();
-            GroupRecordLayout.pendingValue(records.writeValue(), consumer, delivered, deliveries);
+            GroupRecordLayout.pendingValue(pending.writeValue(), consumer, delivered, deliveries);
             if (before == consumer) {
                 return;
             }
-            if (records.find(key, GroupRecordLayout.owned(key, group, before, ms, seq))) {
-                records.remove();
+            if (pending.find(key, GroupRecordLayout.owned(key, group, before, ms, seq))) {
+                pending.remove();
             }
         }
-        records.add(key, GroupRecordLayout.owned(key, group, consumer, ms, seq), value, 0);
+        pending.add(key, GroupRecordLayout.owned(key, group, consumer, ms, seq), value, 0);
     }
 
     /** Sets the delivery of the group's pending entry at the position. */
     void redeliver(long delivered, long deliveries) {
         int owner = pendingConsumer();
-        GroupRecordLayout.pendingValue(records().writeValue(), owner, delivered, deliveries);
+        GroupRecordLayout.pendingValue(pending().writeValue(), owner, delivered, deliveries);
     }
 
     /** Removes a pending entry; false if there is none. */
@@ -471,9 +477,9 @@ final class GroupRecords {
             return false;
         }
         int owner = pendingConsumer();
-        records().remove();
-        if (records().find(key, GroupRecordLayout.owned(key, group, owner, ms, seq))) {
-            records().remove();
+        pending().remove();
+        if (pending().find(key, GroupRecordLayout.owned(key, group, owner, ms, seq))) {
+            pending().remove();
         }
         return true;
     }
