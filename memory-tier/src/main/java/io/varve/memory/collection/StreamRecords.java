@@ -19,6 +19,8 @@ public final class StreamRecords {
     private final TreePath spare = new TreePath();
     private final Element element = new Element();
     private boolean atRecord;
+    /** The address of the record at the position. */
+    private long entry;
 
     StreamRecords() {}
 
@@ -45,22 +47,20 @@ public final class StreamRecords {
 
     /** Moves to a key; if it is missing, to the next greater one, and returns false. */
     public boolean find(long key, int length) {
-        return seek(key, length) && KeyedFormat.isKey(tree.entry(path), key, length);
+        return seek(key, length) && KeyedFormat.isKey(entry, key, length);
     }
 
     /** Moves to the first key that is not less; false, and at no record, if there is none. */
     public boolean seek(long key, int length) {
         path.forget();
         tree.seek(element.of(KeyedFormat.order(key, length), key, length), path);
-        atRecord = tree.settle(path);
-        return atRecord;
+        return at(tree.settle(path));
     }
 
     /** Moves to the next record; false, and at no record, if there is none. */
     public boolean next() {
         requireRecord();
-        atRecord = tree.next(path);
-        return atRecord;
+        return at(tree.next(path));
     }
 
     /** Moves to the previous record, from behind the last to the last; false, and at no record, if there is none. */
@@ -69,8 +69,15 @@ public final class StreamRecords {
             path.forget();
             tree.seek(tree.count(), path);
         }
-        atRecord = tree.previous(path);
-        return atRecord;
+        return at(tree.previous(path));
+    }
+
+    private boolean at(boolean found) {
+        atRecord = found;
+        if (found) {
+            entry = tree.entry(path);
+        }
+        return found;
     }
 
     /** Whether the position is at a record. */
@@ -87,22 +94,22 @@ public final class StreamRecords {
 
     public long keyAddress() {
         requireRecord();
-        return KeyedFormat.keyAddress(tree.entry(path));
+        return KeyedFormat.keyAddress(entry);
     }
 
     public int keyLength() {
         requireRecord();
-        return KeyedFormat.keyLength(tree.entry(path));
+        return KeyedFormat.keyLength(entry);
     }
 
     public long valueAddress() {
         requireRecord();
-        return KeyedFormat.valueAddress(tree.entry(path));
+        return KeyedFormat.valueAddress(entry);
     }
 
     public int valueLength() {
         requireRecord();
-        return KeyedFormat.valueLength(tree.entry(path));
+        return KeyedFormat.valueLength(entry);
     }
 
     /**
@@ -113,7 +120,8 @@ public final class StreamRecords {
     public long writeValue() {
         requireRecord();
         tree.space().forWriting(path.leaf());
-        return KeyedFormat.valueAddress(tree.entry(path));
+        at(true);
+        return KeyedFormat.valueAddress(entry);
     }
 
     /**
@@ -124,6 +132,7 @@ public final class StreamRecords {
     public void put(long key, int length, long value, int valueLength) {
         if (!add(key, length, value, valueLength)) {
             tree.replace(element.of(KeyedFormat.order(key, length), key, length, value, valueLength), path);
+            at(true);
         }
     }
 
@@ -139,9 +148,8 @@ public final class StreamRecords {
         // The position may be behind the last entry of a leaf: then the key may be the first of the next leaf, but
         // would be inserted here.
         boolean isBehindLeaf = tree.leftInLeaf(path) == 0;
-        if (tree.settle(path)) {
-            atRecord = true;
-            if (KeyedFormat.isKey(tree.entry(path), key, length)) {
+        if (at(tree.settle(path))) {
+            if (KeyedFormat.isKey(entry, key, length)) {
                 return false;
             }
             if (isBehindLeaf) {
@@ -151,8 +159,7 @@ public final class StreamRecords {
         }
         atRecord = false;
         tree.insert(element, path);
-        atRecord = true;
-        return true;
+        return at(true);
     }
 
     /** Removes the record at the position, which is then at none. Refused only in an atomic group of writes. */

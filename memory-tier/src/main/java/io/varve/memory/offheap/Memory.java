@@ -220,6 +220,10 @@ public final class Memory {
             }
             return true;
         }
+        if (length >= 4) {
+            int last = length - 4;
+            return ALL.get(INT, a) == ALL.get(INT, b) && ALL.get(INT, a + last) == ALL.get(INT, b + last);
+        }
         for (int i = 0; i < length; i++) {
             if (ALL.get(BYTE, a + i) != ALL.get(BYTE, b + i)) {
                 return false;

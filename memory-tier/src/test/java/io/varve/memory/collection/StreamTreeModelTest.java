@@ -2,6 +2,7 @@ package io.varve.memory.collection;
 
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.TreeMap;
 
@@ -24,7 +25,8 @@ class StreamTreeModelTest {
     private static final int SCRATCH = 2 * Long.BYTES;
 
     private TreeMap<Long, String> blocks = new TreeMap<>();
-    private TreeMap<String, String> records = new TreeMap<>();
+    private TreeMap<String, String> groups = new TreeMap<>();
+    private TreeMap<String, String> pending = new TreeMap<>();
     private long last;
 
     @ParameterizedTest
@@ -45,7 +47,9 @@ class StreamTreeModelTest {
             compare(fixture);
             assertThat(fixture.space.refusals()).isPositive();
             fixture.tree.removeRange(0, fixture.tree.size());
-            fixture.tree.records().removeRange(0, fixture.tree.records().size());
+            for (StreamRecords records : List.of(fixture.tree.groups(), fixture.tree.pending())) {
+                records.removeRange(0, records.size());
+            }
             fixture.check();
         }
     }
@@ -58,7 +62,8 @@ class StreamTreeModelTest {
             write(fixture, grows);
         } catch (CacheFullException full) {
             assertThat(fixture.tree.size()).as("after a refusal").isEqualTo(blocks.size());
-            assertThat(fixture.tree.records().size()).as("after a refusal").isEqualTo(records.size());
+            assertThat(fixture.tree.groups().size()).as("after a refusal").isEqualTo(groups.size());
+            assertThat(fixture.tree.pending().size()).as("after a refusal").isEqualTo(pending.size());
         }
         fixture.space.refuseNothing();
     }
@@ -66,8 +71,10 @@ class StreamTreeModelTest {
     private void write(TreeFixture<StreamTree> fixture, boolean grows) {
         if (fixture.random.nextBoolean()) {
             writeBlock(fixture, grows);
+        } else if (fixture.random.nextInt(4) == 0) {
+            writeRecord(fixture, fixture.tree.groups(), groups, grows);
         } else {
-            writeRecord(fixture, grows);
+            writeRecord(fixture, fixture.tree.pending(), pending, grows);
         }
     }
 
@@ -147,12 +154,13 @@ class StreamTreeModelTest {
         };
     }
 
-    private void writeRecord(TreeFixture<StreamTree> fixture, boolean grows) {
-        StreamRecords tree = fixture.tree.records();
+    private static void writeRecord(TreeFixture<StreamTree> fixture, StreamRecords tree,
+            NavigableMap<String, String> records,
+            boolean grows) {
         String key = key(fixture);
         long address = fixture.argument(0, key);
         if (fixture.random.nextInt(20) == 0 && !grows && !records.isEmpty()) {
-            removeRange(fixture);
+            removeRange(fixture, tree, records);
         } else if (fixture.random.nextInt(10) < (grows ? 8 : 3)) {
             String value = fixture.text();
             if (fixture.random.nextBoolean()) {
@@ -178,14 +186,15 @@ class StreamTreeModelTest {
             });
             records.remove(key);
             assertThat(tree.isAtRecord()).isFalse();
-            assertNeighbours(tree, key, address);
+            assertNeighbours(tree, records, key, address);
         } else {
             assertThat(records).doesNotContainKey(key);
-            assertNeighbours(tree, key, address);
+            assertNeighbours(tree, records, key, address);
         }
     }
 
-    private void assertNeighbours(StreamRecords tree, String key, long address) {
+    private static void assertNeighbours(StreamRecords tree, NavigableMap<String, String> records, String key,
+            long address) {
         Map.Entry<String, String> behind = records.ceilingEntry(key);
         assertThat(tree.seek(address, key.length())).isEqualTo(behind != null);
         if (behind != null) {
@@ -199,12 +208,13 @@ class StreamTreeModelTest {
         }
     }
 
-    private void removeRange(TreeFixture<StreamTree> fixture) {
+    private static void removeRange(TreeFixture<StreamTree> fixture, StreamRecords tree,
+            NavigableMap<String, String> records) {
         int from = fixture.random.nextInt(records.size());
         int to = Math.min(records.size(), from + fixture.random.nextInt(fixture.random.nextInt(5) == 0 ? 200 : 5));
         List<String> removed = List.copyOf(records.keySet()).subList(from, to);
         fixture.unrefused(() -> {
-            fixture.tree.records().removeRange(from, to);
+            tree.removeRange(from, to);
             return true;
         });
         removed.forEach(records::remove);
@@ -219,7 +229,8 @@ class StreamTreeModelTest {
 
     private void several(TreeFixture<StreamTree> fixture, boolean grows) {
         TreeMap<Long, String> blocksBefore = new TreeMap<>(blocks);
-        TreeMap<String, String> recordsBefore = new TreeMap<>(records);
+        TreeMap<String, String> groupsBefore = new TreeMap<>(groups);
+        TreeMap<String, String> pendingBefore = new TreeMap<>(pending);
         long lastBefore = last;
         byte[] metadata = Memory.toArray(fixture.tree.metadata(), StreamMetadataLayout.BYTES);
         fixture.tree.begin();
@@ -234,7 +245,8 @@ class StreamTreeModelTest {
         } catch (CacheFullException full) {
             assertThat(fixture.tree.rollback(full).bytes()).isGreaterThan(full.bytes());
             blocks = blocksBefore;
-            records = recordsBefore;
+            groups = groupsBefore;
+            pending = pendingBefore;
             last = lastBefore;
             assertThat(Memory.toArray(fixture.tree.metadata(), StreamMetadataLayout.BYTES)).isEqualTo(metadata);
         }
@@ -251,12 +263,16 @@ class StreamTreeModelTest {
             walked.put(tree.blockMs() * 5 + tree.blockSeq(), TreeFixture.read(tree.blockAddress(), tree.blockLength()));
         }
         assertThat(walked).isEqualTo(blocks);
-        StreamRecords map = tree.records();
+        assertThat(walk(fixture, tree.groups())).isEqualTo(groups);
+        assertThat(walk(fixture, tree.pending())).isEqualTo(pending);
+    }
+
+    private static NavigableMap<String, String> walk(TreeFixture<StreamTree> fixture, StreamRecords map) {
         TreeMap<String, String> read = new TreeMap<>();
         for (boolean more = map.seek(fixture.argument(0, ""), 0); more; more = map.next()) {
             read.put(TreeFixture.read(map.keyAddress(), map.keyLength()),
                     TreeFixture.read(map.valueAddress(), map.valueLength()));
         }
-        assertThat(read).isEqualTo(records);
+        return read;
     }
 }

@@ -1,11 +1,13 @@
 package io.varve.memory.collection;
 
 import java.lang.foreign.Arena;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
 import io.varve.memory.collection.tree.Element;
 import io.varve.memory.collection.tree.InnerLayout;
+import io.varve.memory.collection.tree.KeyedFormat;
 import io.varve.memory.collection.tree.ListFormat;
 import io.varve.memory.collection.tree.MemberIndexFormat;
 import io.varve.memory.collection.tree.NodeLayout;
@@ -181,12 +183,29 @@ class TreeLayoutTest {
         }
     }
 
+    /** A shorter key counts as if zeros followed it. */
+    @Test
+    void keysAreOrderedByTheirFirstEightBytes() {
+        long seed = TestBudget.seed("varve.test.seed");
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int round = 0; round < 2000; round++) {
+            byte[] key = new byte[random.nextInt(20)];
+            random.nextBytes(key);
+            Memory.copy(key, 0, memory, key.length);
+            long head = ByteBuffer.wrap(Arrays.copyOf(key, Long.BYTES)).getLong();
+            assertThat(KeyedFormat.order(memory, key.length)).as("seed %d, round %d", seed, round)
+                    .isEqualTo(head ^ Long.MIN_VALUE);
+        }
+    }
+
     @Test
     void headerRecordsDoNotOverlap() {
         assertThat(TreeHeader.bytes(1)).isEqualTo(32);
         assertThat(TreeHeader.bytes(2)).isEqualTo(60);
         assertThat(TreeHeader.trees(32)).isEqualTo(1);
         assertThat(TreeHeader.trees(60)).isEqualTo(2);
+        assertThat(TreeHeader.trees(TimedHashLayout.TREE_HEADER_BYTES)).isEqualTo(2);
+        assertThat(TreeHeader.trees(new StreamTree().headerBytes())).isEqualTo(3);
         Memory.fill(memory, BYTES, (byte) -1);
         TreeHeader.clear(memory, 2);
         assertThat(Memory.getByte(memory + 60)).isEqualTo((byte) -1);

@@ -29,16 +29,22 @@ public final class KeyedFormat extends LeafFormat {
 
     /** The order of a key: its first bytes, for signed comparison. */
     public static long order(long key, int length) {
-        long head;
-        if (length >= Long.BYTES) {
-            head = Long.reverseBytes(Memory.getLong(key));
-        } else {
-            head = 0;
-            for (int i = 0; i < length; i++) {
-                head |= (Memory.getByte(key + i) & 0xFFL) << Long.SIZE - Byte.SIZE * (i + 1);
-            }
+        return (length >= Long.BYTES ? Long.reverseBytes(Memory.getLong(key)) : shortHead(key, length))
+                ^ Long.MIN_VALUE;
+    }
+
+    private static long shortHead(long key, int length) {
+        if (length >= Integer.BYTES) {
+            // Both overlap, where they have the same bits.
+            long first = Integer.reverseBytes(Memory.getInt(key));
+            long last = Integer.reverseBytes(Memory.getInt(key + length - Integer.BYTES)) & 0xFFFF_FFFFL;
+            return first << Integer.SIZE | last << Byte.SIZE * (Long.BYTES - length);
         }
-        return head ^ Long.MIN_VALUE;
+        long head = 0;
+        for (int i = 0; i < length; i++) {
+            head |= (Memory.getByte(key + i) & 0xFFL) << Long.SIZE - Byte.SIZE * (i + 1);
+        }
+        return head;
     }
 
     @Override

@@ -5,16 +5,19 @@ import io.varve.memory.offheap.Memory;
 /**
  * Removes elements from a {@link CountedTree} and keeps its nodes from becoming underfull. Confined to its tree.
  *
- * <p>A node that falls below a third of its target is merged with a neighbour under the same parent, if both fit in one
- * node. If not, it stays: in a queue it is emptied soon. So of two neighbours one may be nearly empty while the other
- * is just above a third. A node also stays if there is no memory for the larger node: no operation here is refused.
+ * <p>A leaf that falls below three eighths of its target, or an inner node below a third, is merged with a neighbour
+ * under the same parent, if both fit in one node. If not, it stays: in a queue it is emptied soon. So of two neighbours
+ * one may be nearly empty while the other is just above that share. A node also stays if there is no memory for the
+ * larger node: no operation here is refused.
  *
- * <p>Neighbours and unused memory are looked at when a leaf has lost another sixth of its target, not at each removal:
+ * <p>Neighbours and unused memory are looked at when a leaf has lost another eighth of its target, not at each removal:
  * reading a neighbour is a cache miss.
  */
 final class TreeRemoval {
-    private static final int PARTS = 6;
-    private static final int THIN_PARTS = 2;
+    private static final int LOG_OF_PARTS = 3;
+    private static final int THIN_PARTS = 3;
+    private static final int THIN_SHARE_OF_CHILDREN = 3;
+    private static final int LOG_OF_PART_ENTRIES = Integer.numberOfTrailingZeros(LeafFormat.MAX_ENTRIES) - LOG_OF_PARTS;
     /** No neighbours can be joined. */
     private static final int NONE = -1;
 
@@ -81,13 +84,17 @@ final class TreeRemoval {
         }
     }
 
-    /** Sixths of a full leaf, by bytes or by entries. */
+    /**
+     * Eighths of a full leaf, by bytes or by entries; smaller parts if the target is no power of two. Without a
+     * division, because each removal computes it twice.
+     */
     private int parts(int used, int count) {
-        return Math.max(used / (tree.targetBytes() / PARTS), count / (LeafFormat.MAX_ENTRIES / PARTS));
+        int logOfTarget = Integer.SIZE - 1 - Integer.numberOfLeadingZeros(tree.targetBytes());
+        return Math.max(used >> logOfTarget - LOG_OF_PARTS, count >> LOG_OF_PART_ENTRIES);
     }
 
     private boolean isThin(int node) {
-        return NodeLayout.count(tree.space().address(node)) < tree.maxChildren() / (PARTS / THIN_PARTS);
+        return NodeLayout.count(tree.space().address(node)) < tree.maxChildren() / THIN_SHARE_OF_CHILDREN;
     }
 
     /** Frees the path's leaf, which is empty. */
