@@ -344,7 +344,7 @@ final class GroupRecords {
         consumer = NONE;
     }
 
-    /** Finds the name of a consumer of the group: see {@link #foundName}. Moves the position. */
+    /** Finds the name of a consumer of the group: see {@link #foundName}. */
     void findName(int of) {
         boolean found = groups().find(key, GroupRecordLayout.name(key, group, of));
         assert found;

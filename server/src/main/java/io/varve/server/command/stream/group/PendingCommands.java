@@ -189,7 +189,7 @@ final class PendingCommands {
                 reply(context, ms, seq, group.foundName(), group.foundNameLength(), delivered, deliveries);
                 replied++;
             }
-            more = group.seekPendingAfter(ms, seq);
+            more = group.nextPending();
         }
         context.reply().endArray(mark, replied);
     }

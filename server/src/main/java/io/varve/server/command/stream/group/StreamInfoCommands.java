@@ -201,7 +201,7 @@ final class StreamInfoCommands {
             reply.integer(delivered);
             reply.integer(deliveries);
             replied++;
-            more = group.seekPendingAfter(ms, seq);
+            more = group.nextPending();
         }
         reply.endArray(mark, replied);
     }
