@@ -19,8 +19,8 @@ import io.varve.memory.offheap.Memory;
  * {@link CollectionTree}.
  *
  * <p>Its elements are the blocks of entries ({@link io.varve.memory.collection.stream.StreamBlock}), each under the ID
- * of its first entry. A second tree has its groups and their consumers, a third one the pending entries, both as
- * {@link StreamRecords}: there are few groups, so they are found in one node. The metadata
+ * of its first entry. Three more trees have {@link StreamRecords}: the groups and their consumers, which are few, so that
+ * they are found in one node; the pending entries of groups; and those of consumers. The metadata
  * ({@link StreamMetadataLayout}) is in the header behind the records of the trees. A stream may have neither blocks nor
  * groups.
  */
@@ -33,10 +33,11 @@ public final class StreamTree extends CollectionTree {
 
     private final StreamRecords groups = new StreamRecords();
     private final StreamRecords pending = new StreamRecords();
+    private final StreamRecords owned = new StreamRecords();
     private final Element element = new Element();
 
     public StreamTree() {
-        super(ItemType.STREAM, 3, StreamMetadataLayout.BYTES, new CountedTree(KeyedFormat.INSTANCE));
+        super(ItemType.STREAM, 4, StreamMetadataLayout.BYTES, new CountedTree(KeyedFormat.INSTANCE));
     }
 
     @Override
@@ -44,6 +45,7 @@ public final class StreamTree extends CollectionTree {
         super.openTrees(space, header);
         groups.open(space, TreeHeader.record(header, 1));
         pending.open(space, TreeHeader.record(header, 2));
+        owned.open(space, TreeHeader.record(header, 3));
     }
 
     @Override
@@ -51,6 +53,7 @@ public final class StreamTree extends CollectionTree {
         super.forget();
         groups.forget();
         pending.forget();
+        owned.forget();
     }
 
     @Override
@@ -58,11 +61,13 @@ public final class StreamTree extends CollectionTree {
         super.expectManyWrites(manyWrites);
         groups.tree().expectManyWrites(manyWrites);
         pending.tree().expectManyWrites(manyWrites);
+        owned.tree().expectManyWrites(manyWrites);
     }
 
     @Override
     long nodesFor(int writes) {
-        return super.nodesFor(writes) + groups.tree().nodesFor(writes) + pending.tree().nodesFor(writes);
+        return super.nodesFor(writes) + groups.tree().nodesFor(writes) + pending.tree().nodesFor(writes)
+                + owned.tree().nodesFor(writes);
     }
 
     @Override
@@ -83,6 +88,11 @@ public final class StreamTree extends CollectionTree {
     /** The pending entries of all groups. */
     public StreamRecords pending() {
         return pending;
+    }
+
+    /** The pending entries of all consumers. */
+    public StreamRecords owned() {
+        return owned;
     }
 
     // --- the block at the position
@@ -210,5 +220,6 @@ public final class StreamTree extends CollectionTree {
         super.checkIntegrity(nodes, problems);
         TreeIntegrity.check(groups.tree(), nodes, problems);
         TreeIntegrity.check(pending.tree(), nodes, problems);
+        TreeIntegrity.check(owned.tree(), nodes, problems);
     }
 }

@@ -27,6 +27,7 @@ class StreamTreeModelTest {
     private TreeMap<Long, String> blocks = new TreeMap<>();
     private TreeMap<String, String> groups = new TreeMap<>();
     private TreeMap<String, String> pending = new TreeMap<>();
+    private TreeMap<String, String> owned = new TreeMap<>();
     private long last;
 
     @ParameterizedTest
@@ -47,7 +48,8 @@ class StreamTreeModelTest {
             compare(fixture);
             assertThat(fixture.space.refusals()).isPositive();
             fixture.tree.removeRange(0, fixture.tree.size());
-            for (StreamRecords records : List.of(fixture.tree.groups(), fixture.tree.pending())) {
+            for (StreamRecords records : List.of(fixture.tree.groups(), fixture.tree.pending(),
+                    fixture.tree.owned())) {
                 records.removeRange(0, records.size());
             }
             fixture.check();
@@ -64,6 +66,7 @@ class StreamTreeModelTest {
             assertThat(fixture.tree.size()).as("after a refusal").isEqualTo(blocks.size());
             assertThat(fixture.tree.groups().size()).as("after a refusal").isEqualTo(groups.size());
             assertThat(fixture.tree.pending().size()).as("after a refusal").isEqualTo(pending.size());
+            assertThat(fixture.tree.owned().size()).as("after a refusal").isEqualTo(owned.size());
         }
         fixture.space.refuseNothing();
     }
@@ -71,8 +74,10 @@ class StreamTreeModelTest {
     private void write(TreeFixture<StreamTree> fixture, boolean grows) {
         if (fixture.random.nextBoolean()) {
             writeBlock(fixture, grows);
-        } else if (fixture.random.nextInt(4) == 0) {
+        } else if (fixture.random.nextInt(8) == 0) {
             writeRecord(fixture, fixture.tree.groups(), groups, grows);
+        } else if (fixture.random.nextInt(8) == 0) {
+            writeRecord(fixture, fixture.tree.owned(), owned, grows);
         } else {
             writeRecord(fixture, fixture.tree.pending(), pending, grows);
         }
@@ -231,6 +236,7 @@ class StreamTreeModelTest {
         TreeMap<Long, String> blocksBefore = new TreeMap<>(blocks);
         TreeMap<String, String> groupsBefore = new TreeMap<>(groups);
         TreeMap<String, String> pendingBefore = new TreeMap<>(pending);
+        TreeMap<String, String> ownedBefore = new TreeMap<>(owned);
         long lastBefore = last;
         byte[] metadata = Memory.toArray(fixture.tree.metadata(), StreamMetadataLayout.BYTES);
         fixture.tree.begin();
@@ -247,6 +253,7 @@ class StreamTreeModelTest {
             blocks = blocksBefore;
             groups = groupsBefore;
             pending = pendingBefore;
+            owned = ownedBefore;
             last = lastBefore;
             assertThat(Memory.toArray(fixture.tree.metadata(), StreamMetadataLayout.BYTES)).isEqualTo(metadata);
         }
@@ -265,6 +272,7 @@ class StreamTreeModelTest {
         assertThat(walked).isEqualTo(blocks);
         assertThat(walk(fixture, tree.groups())).isEqualTo(groups);
         assertThat(walk(fixture, tree.pending())).isEqualTo(pending);
+        assertThat(walk(fixture, tree.owned())).isEqualTo(owned);
     }
 
     private static NavigableMap<String, String> walk(TreeFixture<StreamTree> fixture, StreamRecords map) {

@@ -205,7 +205,7 @@ class TreeLayoutTest {
         assertThat(TreeHeader.trees(32)).isEqualTo(1);
         assertThat(TreeHeader.trees(60)).isEqualTo(2);
         assertThat(TreeHeader.trees(TimedHashLayout.TREE_HEADER_BYTES)).isEqualTo(2);
-        assertThat(TreeHeader.trees(new StreamTree().headerBytes())).isEqualTo(3);
+        assertThat(TreeHeader.trees(new StreamTree().headerBytes())).isEqualTo(4);
         Memory.fill(memory, BYTES, (byte) -1);
         TreeHeader.clear(memory, 2);
         assertThat(Memory.getByte(memory + 60)).isEqualTo((byte) -1);

@@ -4,8 +4,8 @@ import io.varve.memory.offheap.Memory;
 
 /**
  * The byte layout of the records of a stream's groups: ordered keys of five kinds, and their values. The first three
- * kinds are in one tree, the pending entries in another. Immutable: static methods only; writers hold the lock of the
- * item's shard.
+ * kinds are in one tree, the other two in one each. Immutable: static methods only; writers hold the lock of the item's
+ * shard.
  *
  * <pre>
  *  kind                 key, big-endian                                        value

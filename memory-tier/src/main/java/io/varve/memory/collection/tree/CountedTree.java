@@ -54,6 +54,7 @@ public final class CountedTree {
     public final LeafFormat format;
     final Moves moves;
     private final boolean hasEvenOrder;
+    private final boolean isMostlyAscending;
     private final TreeInsertion insertion;
     private final TreeRemoval removal;
     private final TreePath spare = new TreePath();
@@ -74,6 +75,7 @@ public final class CountedTree {
         this.format = format;
         this.moves = moves;
         hasEvenOrder = format.hasEvenOrder();
+        isMostlyAscending = format.isMostlyAscending();
         insertion = new TreeInsertion(this, format);
         removal = new TreeRemoval(this, format);
     }
@@ -83,11 +85,14 @@ public final class CountedTree {
      *
      * @param newRecord the address in the {@link TreeHeader}
      */
+    @SuppressWarnings("ReferenceEquality") // the same shard, not an equal one
     public void open(NodeSpace newSpace, long newRecord) {
-        space = newSpace;
         record = newRecord;
-        targetBytes = newSpace.targetBytes();
-        maxChildren = InnerLayout.maxChildren(targetBytes);
+        if (newSpace != space) {
+            space = newSpace;
+            targetBytes = newSpace.targetBytes();
+            maxChildren = InnerLayout.maxChildren(targetBytes);
+        }
     }
 
     // --- facts
@@ -177,7 +182,10 @@ public final class CountedTree {
         path.rank = TreePath.UNKNOWN;
         for (int level = height; level > 0; level--) {
             long inner = space.address(node);
-            int slot = slotOf(inner, level, sought);
+            int former = path.slots[level];
+            int slot = isMostlyAscending && InnerLayout.isWithin(inner, former, sought.order)
+                    ? former
+                    : slotOf(inner, level, sought);
             path.nodes[level] = node;
             path.slots[level] = slot;
             node = InnerLayout.child(inner, slot);

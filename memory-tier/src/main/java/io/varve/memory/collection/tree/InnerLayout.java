@@ -104,6 +104,14 @@ public final class InnerLayout {
         count(inner, count - 1);
     }
 
+    /** Whether a slot exists, and an element of this order can only be under its child. */
+    static boolean isWithin(long inner, int slot, long order) {
+        int behind = slot + 1;
+        int count = NodeLayout.count(inner);
+        return slot < count && (slot == 0 || separator(inner, slot) < order)
+                && (behind == count || separator(inner, behind) > order);
+    }
+
     /** The last slot, from {@code from} on, whose separator is below a bound; {@code from} - 1 if none is. */
     public static int lastBelow(long inner, int from, long bound, boolean orEqual) {
         int low = from;

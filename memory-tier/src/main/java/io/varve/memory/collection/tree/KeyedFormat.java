@@ -48,7 +48,7 @@ public final class KeyedFormat extends LeafFormat {
     }
 
     @Override
-    boolean splitsAtNew() {
+    boolean isMostlyAscending() {
         return true;
     }
 

@@ -17,10 +17,11 @@ public abstract sealed class LeafFormat permits ListFormat, HashedFormat, Scored
     }
 
     /**
-     * Whether a full leaf is split at the new element, not in its middle. Where elements come in ascending order, at
-     * one or at several places of the tree, this leaves full leaves behind. Elements in random order fill leaves less.
+     * Whether elements mostly come and go in ascending order, at one or at several places of the tree. A full leaf is
+     * then split at the new element, not in its middle: this leaves full leaves behind. And a search first tries the
+     * children that the former one took.
      */
-    boolean splitsAtNew() {
+    boolean isMostlyAscending() {
         return false;
     }
 

@@ -3,7 +3,7 @@ package io.varve.memory.collection.tree;
 import io.varve.memory.offheap.Memory;
 
 /**
- * The value of a root item: the records of its one to three trees. Immutable: static methods only; writers hold the lock of
+ * The value of a root item: the records of its one to four trees. Immutable: static methods only; writers hold the lock of
  * the item's shard.
  *
  * <pre>
@@ -33,7 +33,7 @@ public final class TreeHeader {
     private static final int BYTES = COUNT + Long.BYTES;
     private static final int RECORD_BYTES = BYTES + Long.BYTES;
     /** The most trees of a collection. What follows their records belongs to the type. */
-    private static final int MAX_TREES = 3;
+    private static final int MAX_TREES = 4;
 
     private TreeHeader() {}
 

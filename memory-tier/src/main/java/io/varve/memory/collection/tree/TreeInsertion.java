@@ -13,7 +13,7 @@ import io.varve.memory.offheap.Memory;
  * so large that it needs a leaf of its own, the leaf is split in three. At either end of the tree the new element gets
  * a new leaf instead, so that appending leaves full leaves behind. An element before a leaf with one large element also
  * gets a new leaf, and the large one does not move. A leaf that is split keeps its id and the lower part. A format may
- * want the boundary at the new element instead ({@link LeafFormat#splitsAtNew}).
+ * want the boundary at the new element instead ({@link LeafFormat#isMostlyAscending}).
  */
 final class TreeInsertion {
     /** A leaf with one such entry is still an item whose size is an int, even after its memory is rounded up. */
@@ -115,7 +115,7 @@ final class TreeInsertion {
     private void reserveSplit(int bytes, TreePath path, long address) {
         int all = NodeLayout.used(address) - NodeLayout.HEADER_BYTES + bytes;
         int space = tree.targetBytes() - NodeLayout.HEADER_BYTES;
-        boolean isAtNew = format.splitsAtNew() && chooseBoundaryAtNew(bytes, all, path, address);
+        boolean isAtNew = format.isMostlyAscending() && chooseBoundaryAtNew(bytes, all, path, address);
         if (!isAtNew) {
             chooseBoundary(bytes, all, path.index, address);
         }

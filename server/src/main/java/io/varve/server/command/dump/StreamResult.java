@@ -268,13 +268,12 @@ final class StreamResult implements StreamSink {
     }
 
     private void putPending(long at, int groupId) {
-        StreamRecords to = tree.pending();
         int consumer = Memory.getInt(at + EXTRA);
         long ms = Memory.getLong(at + A);
         long seq = Memory.getLong(at + B);
         GroupRecordLayout.pendingValue(scratch + VALUE, consumer, Memory.getLong(at + C), Memory.getLong(at + D));
-        to.put(scratch, GroupRecordLayout.pending(scratch, groupId, ms, seq), scratch + VALUE,
+        tree.pending().put(scratch, GroupRecordLayout.pending(scratch, groupId, ms, seq), scratch + VALUE,
                 GroupRecordLayout.PENDING_BYTES);
-        to.put(scratch, GroupRecordLayout.owned(scratch, groupId, consumer, ms, seq), scratch + VALUE, 0);
+        tree.owned().put(scratch, GroupRecordLayout.owned(scratch, groupId, consumer, ms, seq), scratch + VALUE, 0);
     }
 }

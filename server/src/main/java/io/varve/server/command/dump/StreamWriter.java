@@ -141,7 +141,7 @@ final class StreamWriter {
     }
 
     private void writeOwned(int group, int consumer, PayloadWriter writer) {
-        StreamRecords records = tree.pending();
+        StreamRecords records = tree.owned();
         long after = records.rank(key, GroupRecordLayout.owned(key, group, consumer + 1, 0, 0));
         int first = GroupRecordLayout.owned(key, group, consumer, 0, 0);
         long count = after - records.rank(key, first);

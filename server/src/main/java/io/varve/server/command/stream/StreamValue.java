@@ -382,7 +382,7 @@ public final class StreamValue {
      *
      * @param writes the most records that are put
      * @param longest bytes of the longest record, key and value
-     * @param how does the writes, through {@link #groups} and {@link #pending}
+     * @param how does the writes, through {@link #groups}, {@link #pending} and {@link #owned}
      */
     public void changeRecords(int writes, long longest, Runnable how) {
         if (!isTree) {
@@ -437,6 +437,12 @@ public final class StreamValue {
     public StreamRecords pending() {
         assert isTree;
         return tree.pending();
+    }
+
+    /** The pending entries of the consumers; only if the stream is a tree. */
+    public StreamRecords owned() {
+        assert isTree;
+        return tree.owned();
     }
 
     /** A number for a new group; called within {@link #changeRecords}. */

@@ -183,8 +183,8 @@ final class GroupDelivery {
         long replied = 0;
         boolean more = group.hasConsumer() && group.seekOwnedAfter(after.ms(), after.seq());
         while (more && (most == 0 || replied < most)) {
-            long ms = group.pendingMs();
-            long seq = group.pendingSeq();
+            long ms = group.ownedMs();
+            long seq = group.ownedSeq();
             if (stream().find(ms, seq)) {
                 StreamReplies.entry(context, stream().entry());
             } else {
@@ -193,7 +193,7 @@ final class GroupDelivery {
                 reply.nilArray();
             }
             replied++;
-            more = group.seekOwnedAfter(ms, seq);
+            more = group.nextOwned();
         }
         reply.endArray(mark, replied);
         return replied;
@@ -204,12 +204,12 @@ final class GroupDelivery {
         deliver(key, 0, false);
         boolean more = entries > 0 && group.seekOwnedAfter(after.ms(), after.seq());
         for (long left = entries; more && left > 0; left--) {
-            long ms = group.pendingMs();
-            long seq = group.pendingSeq();
+            long ms = group.ownedMs();
+            long seq = group.ownedSeq();
             if (stream().find(ms, seq) && group.findPending(ms, seq)) {
                 group.redeliver(context.now(), group.deliveries() + 1);
             }
-            more = group.seekOwnedAfter(ms, seq);
+            more = group.nextOwned();
         }
         if (entries > 0) {
             stream().internalsChanged();

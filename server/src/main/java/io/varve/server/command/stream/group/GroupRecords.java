@@ -74,6 +74,10 @@ final class GroupRecords {
         return stream().pending();
     }
 
+    private StreamRecords owned() {
+        return stream().owned();
+    }
+
     // --- groups
 
     /** Selects a group; false if it does not exist. */
@@ -178,9 +182,10 @@ final class GroupRecords {
     /** Removes the selected group with all its consumers and pending entries. */
     void removeGroup() {
         int next = group + 1;
+        StreamRecords owned = owned();
+        removeRange(owned, rank(owned, GroupRecordLayout.owned(key, group, 0, 0, 0)),
+                rank(owned, GroupRecordLayout.owned(key, next, 0, 0, 0)));
         StreamRecords pending = pending();
-        removeRange(pending, rank(pending, GroupRecordLayout.owned(key, group, 0, 0, 0)),
-                rank(pending, GroupRecordLayout.owned(key, next, 0, 0, 0)));
         removeRange(pending, rank(pending, GroupRecordLayout.pending(key, group, 0, 0)),
                 rank(pending, GroupRecordLayout.pending(key, next, 0, 0)));
         StreamRecords groups = groups();
@@ -327,9 +332,9 @@ final class GroupRecords {
     /** Removes the selected consumer with its pending entries. */
     void removeConsumer() {
         while (seekOwned(0, 0)) {
-            long ms = pendingMs();
-            long seq = pendingSeq();
-            pending().remove();
+            long ms = ownedMs();
+            long seq = ownedSeq();
+            owned().remove();
             if (findPending(ms, seq)) {
                 pending().remove();
             }
@@ -371,8 +376,8 @@ final class GroupRecords {
 
     /** The number of the selected consumer's pending entries. */
     long ownedCount() {
-        long before = rank(pending(), GroupRecordLayout.owned(key, group, consumer, 0, 0));
-        return rank(pending(), GroupRecordLayout.owned(key, group, consumer + 1, 0, 0)) - before;
+        long before = rank(owned(), GroupRecordLayout.owned(key, group, consumer, 0, 0));
+        return rank(owned(), GroupRecordLayout.owned(key, group, consumer + 1, 0, 0)) - before;
     }
 
     /** Moves to a pending entry; false if it does not exist. */
@@ -410,7 +415,7 @@ final class GroupRecords {
 
     /** Moves to the selected consumer's first pending entry with at least this ID; false if there is none. */
     boolean seekOwned(long ms, long seq) {
-        return pending().seek(key, GroupRecordLayout.owned(key, group, consumer, ms, seq)) && isOwned();
+        return owned().seek(key, GroupRecordLayout.owned(key, group, consumer, ms, seq)) && isOwned();
     }
 
     /** Moves to the selected consumer's first pending entry with a greater ID; false if there is none. */
@@ -418,20 +423,34 @@ final class GroupRecords {
         return (ms & seq) != StreamId.MAX && seekOwned(seq == StreamId.MAX ? ms + 1 : ms, seq + 1);
     }
 
+    /** Moves to the selected consumer's next pending entry; false if there is none. */
+    boolean nextOwned() {
+        return owned().next() && isOwned();
+    }
+
     private boolean isOwned() {
-        long at = pending().keyAddress();
-        int length = pending().keyLength();
+        long at = owned().keyAddress();
+        int length = owned().keyLength();
         return GroupRecordLayout.kind(at) == GroupRecordLayout.OWNED && GroupRecordLayout.groupOf(at, length) == group
                 && GroupRecordLayout.consumerOf(at, length) == consumer;
     }
 
-    /** Milliseconds of the ID of the pending entry at the position, of the group or of the consumer. */
+    /** Milliseconds of the ID of the group's pending entry at the position. */
     long pendingMs() {
         return GroupRecordLayout.ms(pending().keyAddress(), pending().keyLength());
     }
 
     long pendingSeq() {
         return GroupRecordLayout.seq(pending().keyAddress(), pending().keyLength());
+    }
+
+    /** Milliseconds of the ID of the consumer's pending entry at the position. */
+    long ownedMs() {
+        return GroupRecordLayout.ms(owned().keyAddress(), owned().keyLength());
+    }
+
+    long ownedSeq() {
+        return GroupRecordLayout.seq(owned().keyAddress(), owned().keyLength());
     }
 
     /** The consumer of the group's pending entry at the position. */
@@ -458,11 +477,11 @@ final class GroupRecords {
             if (before == consumer) {
                 return;
             }
-            if (pending.find(key, GroupRecordLayout.owned(key, group, before, ms, seq))) {
-                pending.remove();
+            if (owned().find(key, GroupRecordLayout.owned(key, group, before, ms, seq))) {
+                owned().remove();
             }
         }
-        pending.add(key, GroupRecordLayout.owned(key, group, consumer, ms, seq), value, 0);
+        owned().add(key, GroupRecordLayout.owned(key, group, consumer, ms, seq), value, 0);
     }
 
     /** Sets the delivery of the group's pending entry at the position. */
@@ -478,8 +497,8 @@ final class GroupRecords {
         }
         int owner = pendingConsumer();
         pending().remove();
-        if (pending().find(key, GroupRecordLayout.owned(key, group, owner, ms, seq))) {
-            pending().remove();
+        if (owned().find(key, GroupRecordLayout.owned(key, group, owner, ms, seq))) {
+            owned().remove();
         }
         return true;
     }

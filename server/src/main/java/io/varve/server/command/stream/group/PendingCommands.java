@@ -201,8 +201,8 @@ final class PendingCommands {
         long replied = 0;
         boolean more = group.seekOwned(streams.id().ms(), streams.id().seq());
         while (more && replied < count) {
-            long ms = group.pendingMs();
-            long seq = group.pendingSeq();
+            long ms = group.ownedMs();
+            long seq = group.ownedSeq();
             if (StreamId.compare(ms, seq, last.ms(), last.seq()) > 0) {
                 break;
             }
@@ -213,7 +213,7 @@ final class PendingCommands {
                         group.deliveries());
                 replied++;
             }
-            more = group.seekOwnedAfter(ms, seq);
+            more = group.nextOwned();
         }
         context.reply().endArray(mark, replied);
     }

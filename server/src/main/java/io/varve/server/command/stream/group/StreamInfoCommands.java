@@ -213,15 +213,15 @@ final class StreamInfoCommands {
         long replied = 0;
         boolean more = group.seekOwned(0, 0);
         while (more && (count == 0 || replied < count)) {
-            long ms = group.pendingMs();
-            long seq = group.pendingSeq();
+            long ms = group.ownedMs();
+            long seq = group.ownedSeq();
             group.findPending(ms, seq);
             reply.array(3);
             StreamReplies.id(context, ms, seq);
             reply.integer(group.deliveredMillis());
             reply.integer(group.deliveries());
             replied++;
-            more = group.seekOwnedAfter(ms, seq);
+            more = group.nextOwned();
         }
         reply.endArray(mark, replied);
     }
