@@ -131,6 +131,7 @@ public final class StreamRecords {
      */
     public void put(long key, int length, long value, int valueLength) {
         if (!add(key, length, value, valueLength)) {
+            atRecord = false;
             tree.replace(element.of(KeyedFormat.order(key, length), key, length, value, valueLength), path);
             at(true);
         }

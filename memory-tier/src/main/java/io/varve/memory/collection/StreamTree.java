@@ -19,8 +19,8 @@ import io.varve.memory.offheap.Memory;
  * {@link CollectionTree}.
  *
  * <p>Its elements are the blocks of entries ({@link io.varve.memory.collection.stream.StreamBlock}), each under the ID
- * of its first entry. Three more trees have {@link StreamRecords}: the groups and their consumers, which are few, so that
- * they are found in one node; the pending entries of groups; and those of consumers. The metadata
+ * of its first entry. Three more trees have {@link StreamRecords}: the groups and their consumers, which are few, so
+ * that they are found in one node; the pending entries of groups; and those of consumers. The metadata
  * ({@link StreamMetadataLayout}) is in the header behind the records of the trees. A stream may have neither blocks nor
  * groups.
  */
@@ -66,8 +66,10 @@ public final class StreamTree extends CollectionTree {
 
     @Override
     long nodesFor(int writes) {
-        return super.nodesFor(writes) + groups.tree().nodesFor(writes) + pending.tree().nodesFor(writes)
-                + owned.tree().nodesFor(writes);
+        // Several writes are records, and each of them goes to one tree; a block is written alone.
+        long records = Math.max(groups.tree().nodesFor(writes),
+                Math.max(pending.tree().nodesFor(writes), owned.tree().nodesFor(writes)));
+        return Math.max(super.nodesFor(writes), records);
     }
 
     @Override

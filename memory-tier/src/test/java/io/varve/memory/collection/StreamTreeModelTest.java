@@ -10,6 +10,7 @@ import io.varve.memory.collection.stream.StreamMetadataLayout;
 import io.varve.memory.item.CacheFullException;
 import io.varve.memory.offheap.Memory;
 import io.varve.testing.TestBudget;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -54,6 +55,36 @@ class StreamTreeModelTest {
             }
             fixture.check();
         }
+    }
+
+    /** A search begins with what the former one found, perhaps in a stream of another size. */
+    @Test
+    void oneObjectSearchesSeveralStreams() {
+        try (TreeFixture<StreamTree> large = new TreeFixture<>(new StreamTree(), 200, 1L << 32);
+                TreeFixture<StreamTree> small = new TreeFixture<>(new StreamTree(), 200, 1L << 32)) {
+            NavigableMap<String, String> many = fill(large, 5000);
+            NavigableMap<String, String> few = fill(small, 60);
+            StreamTree tree = new StreamTree();
+            for (int i = 0; i < 20_000; i++) {
+                boolean isLarge = large.random.nextBoolean();
+                TreeFixture<StreamTree> fixture = isLarge ? large : small;
+                fixture.openAlso(tree);
+                String key = key(large);
+                assertNeighbours(tree.pending(), isLarge ? many : few, key, fixture.argument(0, key));
+            }
+        }
+    }
+
+    private static NavigableMap<String, String> fill(TreeFixture<StreamTree> fixture, int count) {
+        TreeMap<String, String> put = new TreeMap<>();
+        for (int i = 0; i < count; i++) {
+            String key = key(fixture);
+            String value = "v" + i;
+            fixture.tree.pending().put(fixture.argument(0, key), key.length(), fixture.argument(1, value),
+                    value.length());
+            put.put(key, value);
+        }
+        return put;
     }
 
     private void single(TreeFixture<StreamTree> fixture, boolean grows) {

@@ -1,5 +1,6 @@
 package io.varve.memory.collection;
 
+import java.util.List;
 import java.util.function.BiConsumer;
 
 import io.varve.testing.TestBudget;
@@ -43,6 +44,23 @@ class TreeReserveTest {
             writeTogether(new HashTree(), targetBytes, hash);
             writeTogether(new SetTree(), targetBytes, set);
             writeTogether(new SortedSetTree(), targetBytes, sorted);
+        }
+    }
+
+    @Test
+    void reservedMemoryIsSufficientForTheRecordsOfAStream() {
+        for (int targetBytes : new int[] {130, 400, 1024}) {
+            writeTogether(new StreamTree(), targetBytes, (fixture, text) -> {
+                StreamTree tree = fixture.tree;
+                StreamRecords records = List.of(tree.groups(), tree.pending(), tree.owned())
+                        .get(fixture.random.nextInt(3));
+                long key = fixture.argument(0, text);
+                // XCLAIM takes an entry from one consumer and gives it to another.
+                if (fixture.random.nextInt(3) == 0 && records.seek(key, text.length())) {
+                    records.remove();
+                }
+                records.put(key, text.length(), fixture.argument(1, "v"), 1);
+            });
         }
     }
 

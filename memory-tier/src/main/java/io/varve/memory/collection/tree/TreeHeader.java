@@ -3,8 +3,8 @@ package io.varve.memory.collection.tree;
 import io.varve.memory.offheap.Memory;
 
 /**
- * The value of a root item: the records of its one to four trees. Immutable: static methods only; writers hold the lock of
- * the item's shard.
+ * The value of a root item: the records of its one to four trees. Immutable: static methods only; writers hold the lock
+ * of the item's shard.
  *
  * <pre>
  *  0       4                            32                           60

@@ -15,7 +15,10 @@ public final class TreePath {
     static final int MAX_LEVELS = 24;
 
     final int[] nodes = new int[MAX_LEVELS];
-    /** The slot of the child that the path takes in each node. */
+    /**
+     * The slot of the child that the path takes in each node. A later search, perhaps of another tree, tries it first:
+     * see {@link LeafFormat#isMostlyAscending}.
+     */
     final int[] slots = new int[MAX_LEVELS];
     /** Levels above the leaf. */
     int height;
