@@ -131,10 +131,14 @@ public final class Follower implements ReplicaRole {
 
     private void follow(Target next) {
         List<Runnable> overtaken;
+        PrimaryConnection former;
         synchronized (this) {
             if (closing) {
                 return;
             }
+            // Read before the thread knows the next target: the connection to that one must not be closed. If the
+            // thread opens one to the former target now, it finds that it is not wanted any more.
+            former = connection;
             overtaken = takeDone();
             target = next;
             shown = next;
@@ -144,7 +148,9 @@ public final class Follower implements ReplicaRole {
         }
         overtaken.forEach(Runnable::run);
         server.endBlockedClients();
-        disconnect();
+        if (former != null) {
+            former.close();
+        }
     }
 
     private synchronized void start() {
@@ -292,7 +298,7 @@ public final class Follower implements ReplicaRole {
                 Target now = wanted();
                 while (now != null) {
                     attempt(now, runner);
-                    now = awaitNext();
+                    now = awaitNext(now);
                 }
             } while (!hasEnded(runner));
         }
@@ -356,9 +362,13 @@ public final class Follower implements ReplicaRole {
         return target;
     }
 
-    /** Waits before the next attempt. @return null if there is to be none */
-    private synchronized @Nullable Target awaitNext() {
-        Target last = target;
+    /**
+     * Waits before the next attempt, but not for a new target.
+     *
+     * @param last the target of the last attempt
+     * @return null if there is to be none
+     */
+    private synchronized @Nullable Target awaitNext(Target last) {
         long end = server.ticker().nanoTime() + TimeUnit.MILLISECONDS.toNanos(retryMillis);
         long left = retryMillis;
         try {

@@ -62,6 +62,19 @@ class PrimarysDataTest {
         }
     }
 
+    /** REPLICAOF ends the connection to the former primary, and not the one that its thread has opened since. */
+    @Test
+    void theConnectionToANewPrimaryStaysOpen() throws IOException {
+        for (int i = 0; i < 300; i++) {
+            try (Socket accepted = primary.accept()) {
+                byte[] ping = accepted.getInputStream().readNBytes(14);
+                assertThat(new String(ping, StandardCharsets.ISO_8859_1)).as("connection %d", i)
+                        .isEqualTo("*1\r\n$4\r\nPING\r\n");
+                follower.follow("127.0.0.1", primary.getLocalPort());
+            }
+        }
+    }
+
     @Test
     void snapshotOfTheSameHistory_whileItArrives() throws IOException {
         assertThat(follower.hasPrimarysData()).isFalse();
