@@ -94,7 +94,7 @@ public final class Follower implements ReplicaRole {
 
                     @Override
                     public void cancel() {
-                        disconnect();
+                        hangUp(connection);
                     }
                 }, server::awaitOlderCommands);
         // No client may write before it follows, and what it loads at the start is the primary's.
@@ -136,9 +136,7 @@ public final class Follower implements ReplicaRole {
             if (closing) {
                 return;
             }
-            // Read before the thread knows the next target: the connection to that one must not be closed. If the
-            // thread opens one to the former target now, it finds that it is not wanted any more.
-            former = connection;
+            former = connection; // Before the thread knows the next target, whose connection must stay open.
             overtaken = takeDone();
             target = next;
             shown = next;
@@ -148,9 +146,7 @@ public final class Follower implements ReplicaRole {
         }
         overtaken.forEach(Runnable::run);
         server.endBlockedClients();
-        if (former != null) {
-            former.close();
-        }
+        hangUp(former);
     }
 
     private synchronized void start() {
@@ -173,7 +169,7 @@ public final class Follower implements ReplicaRole {
             if (thread != null) {
                 onDone.add(done);
                 notifyAll();
-                disconnect();
+                hangUp(connection);
                 return;
             }
         }
@@ -225,8 +221,7 @@ public final class Follower implements ReplicaRole {
         return loading;
     }
 
-    private void disconnect() {
-        PrimaryConnection open = connection;
+    private static void hangUp(@Nullable PrimaryConnection open) {
         if (open != null) {
             open.close();
         }
@@ -276,7 +271,7 @@ public final class Follower implements ReplicaRole {
             running = thread;
             notifyAll();
         }
-        disconnect();
+        hangUp(connection);
         if (running != null) {
             running.interrupt();
             try {
@@ -362,12 +357,7 @@ public final class Follower implements ReplicaRole {
         return target;
     }
 
-    /**
-     * Waits before the next attempt, but not for a new target.
-     *
-     * @param last the target of the last attempt
-     * @return null if there is to be none
-     */
+    /** Waits before the next attempt at the last target; not for another one. @return null if there is none */
     private synchronized @Nullable Target awaitNext(Target last) {
         long end = server.ticker().nanoTime() + TimeUnit.MILLISECONDS.toNanos(retryMillis);
         long left = retryMillis;

@@ -5,10 +5,10 @@ import io.varve.memory.offheap.Memory;
 /**
  * Removes elements from a {@link CountedTree} and keeps its nodes from becoming underfull. Confined to its tree.
  *
- * <p>A leaf that falls below three eighths of its target (of the power of two below it, if it is none), or an inner node
- * below a third, is merged with a neighbour under the same parent, if both fit in one node. If not, it stays: in a queue
- * it is emptied soon. So of two neighbours one may be nearly empty while the other is just above that share. A node also
- * stays if there is no memory for the larger node: no operation here is refused.
+ * <p>A leaf that falls below three eighths of its target (of the power of two below it, if it is none), or an inner
+ * node below a third, is merged with a neighbour under the same parent, if both fit in one node. If not, it stays: in a
+ * queue it is emptied soon. So of two neighbours one may be nearly empty while the other is just above that share. A
+ * node also stays if there is no memory for the larger node: no operation here is refused.
  *
  * <p>Neighbours and unused memory are looked at when a leaf has lost another eighth of its target, not at each removal:
  * reading a neighbour is a cache miss.

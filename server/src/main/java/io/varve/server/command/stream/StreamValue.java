@@ -4,7 +4,6 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 import io.varve.memory.CacheSession;
-import io.varve.memory.collection.StreamRecords;
 import io.varve.memory.collection.StreamTree;
 import io.varve.memory.collection.stream.BlockCursor;
 import io.varve.memory.collection.stream.StreamBlock;
@@ -382,7 +381,7 @@ public final class StreamValue {
      *
      * @param writes the most records that are put
      * @param longest bytes of the longest record, key and value
-     * @param how does the writes, through {@link #groups}, {@link #pending} and {@link #owned}
+     * @param how does the writes, through the {@link #tree}
      */
     public void changeRecords(int writes, long longest, Runnable how) {
         if (!isTree) {
@@ -427,22 +426,10 @@ public final class StreamValue {
         return isTree && tree.groups().size() > 0;
     }
 
-    /** The groups and their consumers; only if the stream is a tree. */
-    public StreamRecords groups() {
+    /** The tree, which has the records of groups; only if the stream is one. */
+    public StreamTree tree() {
         assert isTree;
-        return tree.groups();
-    }
-
-    /** The pending entries of the groups; only if the stream is a tree. */
-    public StreamRecords pending() {
-        assert isTree;
-        return tree.pending();
-    }
-
-    /** The pending entries of the consumers; only if the stream is a tree. */
-    public StreamRecords owned() {
-        assert isTree;
-        return tree.owned();
+        return tree;
     }
 
     /** A number for a new group; called within {@link #changeRecords}. */

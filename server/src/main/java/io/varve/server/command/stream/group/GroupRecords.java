@@ -67,15 +67,15 @@ final class GroupRecords {
     }
 
     private StreamRecords groups() {
-        return stream().groups();
+        return stream().tree().groups();
     }
 
     private StreamRecords pending() {
-        return stream().pending();
+        return stream().tree().pending();
     }
 
     private StreamRecords owned() {
-        return stream().owned();
+        return stream().tree().owned();
     }
 
     // --- groups
