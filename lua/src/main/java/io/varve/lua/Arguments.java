@@ -10,7 +10,7 @@ public class Arguments {
     /** The index of the first argument in {@link #values}. */
     protected int offset;
     protected int count;
-    /** What called the caller: null at the bottom. */
+    /** The arguments of the call before; null at the bottom. */
     protected final Arguments parent;
 
     /** A call from Java. */

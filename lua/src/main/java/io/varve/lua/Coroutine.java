@@ -11,7 +11,7 @@ public final class Coroutine {
     private static final int STACK_BYTES = 512 << 10;
     private static final int STACK_MARGIN = 128 << 10;
 
-    /** What a coroutine does at the moment. */
+    /** The states of a coroutine. */
     public enum Status {
         SUSPENDED, RUNNING, NORMAL, DEAD
     }
@@ -56,7 +56,7 @@ public final class Coroutine {
         return new Coroutine(lua, body);
     }
 
-    /** What the coroutine does, as the running code sees it. */
+    /** The state of the coroutine, as the running code sees it. */
     public Status status() {
         return status;
     }

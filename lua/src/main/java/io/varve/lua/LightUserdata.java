@@ -7,7 +7,7 @@ public final class LightUserdata {
 
     private LightUserdata() {}
 
-    /** What {@code tostring} shows after the type. */
+    /** The text that {@code tostring} shows after the type. */
     @Override
     public String toString() {
         return "(nil)";

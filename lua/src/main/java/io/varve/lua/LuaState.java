@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What scripts of one thread share: globals, metatables of types, limits, and the call in progress. Confined to one
- * thread, and to that of the running coroutine.
+ * The state that the scripts of one thread share: globals, metatables of types, limits, and the call in progress.
+ * Confined to one thread, and to that of the running coroutine.
  */
 @SuppressWarnings("ReferenceEquality") // Equality of Lua values begins with identity.
 public final class LuaState {
@@ -293,7 +293,7 @@ public final class LuaState {
         return before;
     }
 
-    /** What a protected call restores when it catches an error. */
+    /** The part of the state that a protected call restores when it catches an error. */
     public long mark() {
         return (long) stackUsed << 32 | nativeDepth;
     }

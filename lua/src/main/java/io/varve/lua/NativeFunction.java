@@ -4,7 +4,7 @@ package io.varve.lua;
 public final class NativeFunction extends LuaFunction {
     private final Body body;
 
-    /** What the function does. */
+    /** Runs the function. */
     @FunctionalInterface
     public interface Body {
         Object call(LuaState lua, Arguments arguments);

@@ -10,7 +10,7 @@ import io.varve.lua.Metamethods.Arithmetic;
 final class ArithmeticNodes {
     private ArithmeticNodes() {}
 
-    /** What operators with two operands share. */
+    /** The part that operators with two operands share. */
     abstract static class Operation extends Node {
         final Node left;
         final Node right;

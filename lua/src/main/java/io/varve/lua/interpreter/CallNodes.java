@@ -11,7 +11,7 @@ import io.varve.lua.Results;
 final class CallNodes {
     private CallNodes() {}
 
-    /** What all calls share. */
+    /** The part that all calls share. */
     abstract static class AnyCall extends Node {
         /** The register of the function; the arguments follow. */
         final int base;

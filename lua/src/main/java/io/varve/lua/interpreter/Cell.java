@@ -2,7 +2,7 @@ package io.varve.lua.interpreter;
 
 /** A variable that several functions share. Confined to the state's thread. */
 final class Cell {
-    /** What a register with a cell takes beside the value. */
+    /** Heap bytes of a register with a cell, without the value. */
     static final int BYTES = 16;
     Object value;
 

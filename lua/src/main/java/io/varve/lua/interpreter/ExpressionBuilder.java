@@ -53,7 +53,7 @@ final class ExpressionBuilder {
         };
     }
 
-    /** What a node takes of the stack while its operands are evaluated, in the JVM's interpreter, which needs most. */
+    /** Stack bytes of a node while its operands are evaluated by the JVM's interpreter, which needs most. */
     private static int stackBytes(Expression expression) {
         return switch (expression) {
             case Expression.Call ignored -> CALL_BYTES;

@@ -19,7 +19,7 @@ final class Frame extends Arguments {
     final Object[] registers;
     /** The variable arguments. */
     Object[] varArgs = NO_VALUES;
-    /** What the function returns, once a return statement has run. */
+    /** The results of the function, once a return statement has run. */
     Object result;
     /** The function that a return statement calls in the place of this one; the arguments are the outgoing ones. */
     LuaClosure tailCallee;

@@ -43,12 +43,12 @@ abstract class Node {
         return false;
     }
 
-    /** What messages call the value: "local 'x'", or null. */
+    /** The name of the value in messages, such as "local 'x'", or null. */
     String description() {
         return null;
     }
 
-    /** What messages call an operand of this operation. */
+    /** The name of an operand of this operation in messages. */
     String operandDescription(int operand) {
         return null;
     }

@@ -59,7 +59,7 @@ final class CoroutineLibrary {
         return LuaString.known(check(arguments).status().name().toLowerCase(Locale.ROOT));
     }
 
-    /** What {@code coroutine.wrap} returns. Confined to the state's thread. */
+    /** The function that {@code coroutine.wrap} returns. Confined to the state's thread. */
     private static final class Wrapped extends LuaFunction {
         private final Coroutine coroutine;
 

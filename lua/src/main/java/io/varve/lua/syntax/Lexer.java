@@ -18,7 +18,7 @@ final class Lexer {
     private final Map<LuaString, LuaString> strings = new HashMap<>();
     private byte[] string = new byte[64];
     private int stringLength;
-    /** What messages show before and after the string. */
+    /** The marks that messages show before and after the string. */
     private String delimiter = "";
     private String closingDelimiter = "";
     private int at;

@@ -15,7 +15,7 @@ public final class FunctionLibraries {
     private final LibraryLoader loader;
     private volatile LibrarySet current = LibrarySet.EMPTY;
 
-    /** What happens to libraries that exist at a restore. */
+    /** The policies of a restore for libraries that exist. */
     public enum Collision {
         /** All libraries are removed first. */
         FLUSH,

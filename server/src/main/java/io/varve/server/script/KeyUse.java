@@ -37,7 +37,7 @@ final class KeyUse {
     private final Map<LocalVariable, Meaning> variables = new IdentityHashMap<>();
     private boolean isDeclared = true;
 
-    /** What a local variable holds for good. */
+    /** The constant content of a local variable. */
     private enum Meaning {
         KEY, CALL
     }

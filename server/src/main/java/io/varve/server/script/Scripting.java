@@ -7,7 +7,7 @@ import io.varve.lua.LuaPool;
 import io.varve.server.command.spec.CommandSpec;
 import org.jspecify.annotations.Nullable;
 
-/** What all event loops share of scripts: those that are cached, the libraries, and those that run. Thread-safe. */
+/** The scripts of all event loops: cached scripts, function libraries, and running scripts. Thread-safe. */
 public final class Scripting {
     /** Scripts may use this part of the heap, and functions as much. */
     private static final int HEAP_SHARE = 3;

@@ -7,7 +7,7 @@ import io.varve.lua.LuaString;
 import io.varve.lua.LuaTable;
 import io.varve.lua.NativeFunction;
 
-/** What the functions of libraries have in common. Stateless. */
+/** Checks and conversions that the functions of libraries share. Stateless. */
 public final class Library {
     /** C Lua's LUAI_MAXCSTACK: how many values a function may have on its stack. */
     public static final int MAX_STACK = 8000;

@@ -1,5 +1,5 @@
 /**
- * What the libraries of scripts have in common.
+ * The base of the libraries of scripts.
  * A Java null is Lua's nil, so nearly every reference here may be null.
  */
 @org.jspecify.annotations.NullUnmarked

@@ -5,7 +5,7 @@ import io.varve.lua.LuaNumber;
 import io.varve.lua.LuaState;
 import io.varve.lua.LuaString;
 
-/** What a script may set in a {@code cjson} library. Confined to the state's thread. */
+/** The settings that a script may change in a {@code cjson} library. Confined to the state's thread. */
 final class JsonSettings {
     /** Values of {@link #encodeInvalidNumbers}. */
     static final int REFUSE = 0;

@@ -14,7 +14,7 @@ import io.varve.lua.text.NumberParser;
 // Cases that return and cases that go on are mixed, as in the formats that they read.
 @SuppressWarnings("StatementSwitchToExpressionSwitch")
 final class JsonTokens {
-    /** What a token is; the names show in errors. */
+    /** The kinds of tokens; errors show their names. */
     enum Kind {
         T_OBJ_BEGIN, T_OBJ_END, T_ARR_BEGIN, T_ARR_END, T_STRING, T_NUMBER, T_BOOLEAN, T_NULL, T_COLON, T_COMMA, T_END, T_ERROR
     }
@@ -51,7 +51,7 @@ final class JsonTokens {
         return value;
     }
 
-    /** What is wrong with a token of kind T_ERROR. */
+    /** The problem of a token of kind T_ERROR. */
     String problem() {
         return problem;
     }

@@ -31,7 +31,7 @@ final class LuaPattern {
     private static final int ESCAPE = '%';
     private static final int FAILED = -1;
 
-    /** What a choice is: each has four numbers on the stack. */
+    /** The kinds of a choice; each choice has four numbers on the stack. */
     private static final int OPTIONAL = 0;
     private static final int LONGEST = 1;
     private static final int SHORTEST = 2;

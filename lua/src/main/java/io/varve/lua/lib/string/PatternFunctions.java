@@ -62,7 +62,7 @@ final class PatternFunctions {
         return lua.results(values, 0, values.length);
     }
 
-    /** What a match yields: its captures, or the whole match if there are none. */
+    /** The results of a match: its captures, or the whole match if there are none. */
     private static Object captures(LuaState lua, LuaPattern matcher, int from, int end) {
         if (matcher.captures() <= 1) {
             return matcher.capture(0, from, end);

@@ -124,7 +124,7 @@ final class StreamReadCommand {
         return waiter;
     }
 
-    /** What a client waits for: keys, and IDs after which it reads. Immutable once it is filled. */
+    /** The wait of a client: keys, and IDs after which it reads. Immutable once it is filled. */
     private static final class Waiter {
         private final HeapKey[] keys;
         private final long[] ms;

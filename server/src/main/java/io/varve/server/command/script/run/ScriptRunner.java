@@ -85,7 +85,7 @@ public final class ScriptRunner implements Scripts, NestedCommands.Permissions, 
     /** The hash slot of its keys; negative until it is known. */
     private int slot;
 
-    /** What runs: a script or a function. Immutable. */
+    /** A script or a function to run. Immutable. */
     private record Program(String name, boolean isFunction, boolean namesItsKeys,
             java.util.@Nullable Set<ScriptFlag> flags) {
         boolean has(ScriptFlag flag) {

@@ -293,7 +293,7 @@ final class GroupReadCommand {
         }
     }
 
-    /** What a blocked client waits for. Immutable. */
+    /** The wait of a blocked client. Immutable. */
     private static final class Waiter {
         private final byte[] group;
         private final byte[] consumer;
