@@ -30,6 +30,8 @@ final class OwnEventLoop implements EventLoopGroupProvider, AutoCloseable {
 
     /** Interval between two checks for an interrupt, which wakes no thread that waits for a socket. */
     private static final long SLICE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** A selector that may wait for less time may not wait at all. */
+    private static final long MIN_SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final String EPOLL_CHANNEL = "EpollSocketChannel";
 
     private final Loop loop;
@@ -109,7 +111,7 @@ final class OwnEventLoop implements EventLoopGroupProvider, AutoCloseable {
                 if (waited < pollNanos) {
                     poll(done);
                 } else {
-                    loop.run(Math.min(nanos - waited, SLICE_NANOS));
+                    loop.run(Math.max(MIN_SLEEP_NANOS, Math.min(nanos - waited, SLICE_NANOS)));
                 }
             }
             return true;

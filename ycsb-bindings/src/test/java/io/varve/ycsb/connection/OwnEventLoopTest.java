@@ -27,7 +27,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class OwnEventLoopTest {
 
     static final long LONG_NANOS = 600_000_000_000L;
+    private static final long SHORT_NANOS = 400_000;
     private static final int OFTEN = 200;
+    private static final int SELDOM = 10;
 
     private final long pollNanos;
     private OwnEventLoop loop;
@@ -92,6 +94,15 @@ class OwnEventLoopTest {
         boolean polls = pollNanos > 0;
         assertThat(loop.runUntil(() -> requested.incrementAndGet() >= OFTEN,
                 polls ? LONG_NANOS : TimeUnit.MILLISECONDS.toNanos(300))).isEqualTo(polls);
+    }
+
+    /** A selector does not sleep for less than half a millisecond: a loop would spin until the end of its time. */
+    @RepeatedTest(20)
+    void sleepingClientSleepsForItsLastMomentToo() {
+        try (OwnEventLoop sleeping = OwnEventLoop.open(0).orElseThrow()) {
+            AtomicInteger requested = new AtomicInteger();
+            assertThat(sleeping.runUntil(() -> requested.incrementAndGet() >= SELDOM, SHORT_NANOS)).isFalse();
+        }
     }
 
     /**
