@@ -126,6 +126,11 @@ public final class Fetch {
         return requestedKeys.get(index).outcome;
     }
 
+    /** Whether all outcomes are known, after {@link FlashTier#fetch}. Any thread may ask. */
+    boolean isComplete() {
+        return unknown.get() == 0;
+    }
+
     List<RequestedKey> begin() {
         unknown.set(requestedKeys.size());
         return requestedKeys;

@@ -71,6 +71,7 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
     private final StoreHealth health;
     private final FlashScan scan;
     private final ClassPreload preload;
+    private final ShardLoan loan = new ShardLoan();
     /** Bytes of items that workers preload, and that memory may not hold yet. */
     private final AtomicLong loadingBytes = new AtomicLong();
     private final long policyRamBytes;
@@ -271,6 +272,17 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
         for (Fetch.RequestedKey requestedKey : fetch.begin()) {
             queueOf(requestedKey.place()).request(fetch, requestedKey, now);
         }
+    }
+
+    /**
+     * Requests that keys return to memory, and waits for them. The caller holds the locks of all shards, and uses no
+     * item; it does the tier's work under these locks meanwhile. Memory may evict other items for the keys.
+     *
+     * @param meanwhile runs about once a millisecond; if it throws, the wait ends
+     * @return false if flash has failed: all of its content will be dropped once the caller has released the shards
+     */
+    public boolean fetchUnderLocks(Fetch fetch, Runnable meanwhile) {
+        return loan.lend(() -> fetch(fetch), fetch::isComplete, meanwhile);
     }
 
     // --- epochs
@@ -519,6 +531,10 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
         return counts;
     }
 
+    ShardLoan loan() {
+        return loan;
+    }
+
     AtomicLong loadingBytes() {
         return loadingBytes;
     }
@@ -548,12 +564,12 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSING_SECONDS);
         boolean all = true;
         for (Thread thread : threads) {
-            all &= awaitEnd(thread, deadline);
+            all &= ThreadEnds.awaitEnd(thread, deadline);
         }
         scanner.shutdown();
-        all &= awaitEnd(scanner, deadline);
+        all &= ThreadEnds.awaitEnd(scanner, deadline);
         keeper.shutdown();
-        all &= awaitEnd(keeper, deadline);
+        all &= ThreadEnds.awaitEnd(keeper, deadline);
         ended = all;
         try {
             files.end(cache.epochs(), all && !health.isFailing());
@@ -567,30 +583,5 @@ public final class FlashTier implements SecondaryTier, AutoCloseable {
     /** After {@link #close}: whether all its threads have stopped using the cache. */
     public boolean hasEnded() {
         return ended;
-    }
-
-    private static boolean awaitEnd(Thread thread, long deadline) {
-        boolean interrupted = false;
-        boolean stopped = false;
-        while (!stopped && deadline - System.nanoTime() > 0) {
-            try {
-                stopped = thread.join(java.time.Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
-            } catch (InterruptedException again) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-        return stopped;
-    }
-
-    private static boolean awaitEnd(ExecutorService executor, long deadline) {
-        try {
-            return executor.awaitTermination(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException again) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
     }
 }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 import io.varve.flash.record.ItemKey;
 import io.varve.flash.record.ItemRecord;
@@ -43,6 +44,7 @@ final class FlashWorker {
     private final CacheSession session;
     private final CaptureWalk walk;
     private final Counts counts;
+    private final ShardLoan loan;
     private final Key key = new Key();
     private boolean failureLogged;
     private MemorySegment keyBytes = Arena.ofAuto().allocate(MIN_KEY_BYTES);
@@ -58,6 +60,7 @@ final class FlashWorker {
         this.cache = cache;
         session = cache.newSession();
         counts = tier.counts();
+        loan = tier.loan();
     }
 
     /** Runs until the queue ends. It survives any failure, since requests would otherwise wait for ever. */
@@ -97,7 +100,12 @@ final class FlashWorker {
         } catch (RuntimeException | Error failed) {
             // The location of its items is unknown.
             work.queuedRemovals().forEach(key -> tier.removals().end(key.name()));
-            tier.invalidateAll(residency, failed);
+            loan.beginFailure();
+            try {
+                tier.invalidateAll(residency, failed);
+            } finally {
+                loan.endFailure();
+            }
         } finally {
             work.fetches().forEach(this::notifyRequesters);
         }
@@ -111,6 +119,7 @@ final class FlashWorker {
                     counts.read(tier.nanoTime() - request.sinceNanos());
                 }
                 request.fetch().outcomeKnown();
+                loan.completed();
             } catch (RuntimeException cancelled) {
                 LOG.log(System.Logger.Level.DEBUG, "No client waits for the fetched item any more", cancelled);
             } catch (Error failed) {
@@ -180,6 +189,12 @@ final class FlashWorker {
      */
     private void dropped(byte[] recordKey) {
         bind(recordKey, 0);
+        BooleanSupplier report = () -> isReported(recordKey);
+        boolean reported = loan.run(report, report);
+        assert reported;
+    }
+
+    private boolean isReported(byte[] recordKey) {
         session.lock(key);
         try {
             if (isBound(ItemKey.epochOf(recordKey), 0)) {
@@ -188,6 +203,7 @@ final class FlashWorker {
         } finally {
             session.unlock(key);
         }
+        return true;
     }
 
     private void completeRemoval(PendingRemoval key, StoreWriteBatch.Removal removal, ResidencyFilter residency) {
@@ -350,7 +366,7 @@ final class FlashWorker {
     /** The reason why an item stays on flash; null if memory has space for it, with others of its part. */
     private @Nullable Outcome reasonToStay(KeyFetch keyFetch, byte[] record, Part part, long bytes) {
         if (!keyFetch.isLoad()) {
-            return cache.admit(part.bytes + bytes) ? null : Outcome.NO_SPACE;
+            return admit(part.bytes + bytes) ? null : Outcome.NO_SPACE;
         }
         // An item from before a restart may be of a class beyond the current number of classes: it counts as the last
         // one. The configured number applies even without penalty tracking.
@@ -361,7 +377,13 @@ final class FlashWorker {
         // Includes the items of all workers: no item should be evicted because two of them saw one piece of free space.
         part.loadingBytes += bytes;
         long together = tier.loadingBytes().addAndGet(bytes);
-        return cache.admitLoaded(keyFetch.loadedClass(), together) ? null : Outcome.NO_SPACE;
+        return loan.run(() -> cache.admitLoaded(keyFetch.loadedClass(), together), () -> false)
+                ? null
+                : Outcome.NO_SPACE;
+    }
+
+    private boolean admit(long bytes) {
+        return loan.run(() -> cache.admit(bytes), () -> cache.admitUnderLocks(bytes));
     }
 
     /** Queues an item again that found no space in memory; it was counted all the time. */
@@ -377,13 +399,13 @@ final class FlashWorker {
     private void promote(Found found, ResidencyFilter residency) {
         for (int tries = 1; tries <= MAX_ATTEMPTS; tries++) {
             bind(found);
-            session.lock(key);
-            if (isBack(found, residency)) {
+            BooleanSupplier restore = () -> isRestored(found, residency);
+            if (loan.run(restore, restore)) {
                 // Without the shard's lock: another thread may hold the policy's lock while it searches the store.
                 tier.evictor().hit(found.keyFetch().requestedKey().place());
                 return;
             }
-            if (!cache.admit(found.item().bytes() + (long) ITEM_OVERHEAD_BYTES)) {
+            if (!admit(found.item().bytes() + (long) ITEM_OVERHEAD_BYTES)) {
                 break;
             }
         }
@@ -395,6 +417,11 @@ final class FlashWorker {
             dropped(found.item().recordKey());
             counts.shed.increment();
         }
+    }
+
+    private boolean isRestored(Found found, ResidencyFilter residency) {
+        session.lock(key);
+        return isBack(found, residency);
     }
 
     /**

@@ -28,6 +28,11 @@ public final class LockWait {
         CONDITIONS.set(condition);
     }
 
+    /** Ends {@link #giveUpIf} for the calling thread. */
+    public static void neverGiveUp() {
+        CONDITIONS.remove();
+    }
+
     /** Called at intervals by a thread that waits. */
     public static void check() {
         BooleanSupplier condition = CONDITIONS.get();

@@ -49,7 +49,7 @@ public abstract sealed class CallArguments implements Arguments permits CommandC
     }
 
     /** The batch that holds the command. */
-    final Batch batch() {
+    public final Batch batch() {
         return batch;
     }
 

@@ -60,6 +60,8 @@ public final class CommandContext extends CallArguments {
     private @Nullable Object[] scratchObjects = new Object[8];
     private final ShardSet allShards;
     private final ShardSet shardOfKey;
+    /** Remembers which keys are not on flash; null: the batch of the command does. */
+    private @Nullable Batch lookups;
     /** The locked shards; null: that of its only key. */
     private @Nullable ShardSet lockedShards;
 
@@ -420,7 +422,16 @@ public final class CommandContext extends CallArguments {
      * locked. Such a key counts as missing until the command calls {@link #requireAllFetched}.
      */
     public boolean deferIfOnFlash(Key key) {
-        return keyFetcher != null && keyFetcher.deferIfOnFlash(batch(), key);
+        return keyFetcher != null && keyFetcher.deferIfOnFlash(lookups(), key);
+    }
+
+    /** Sets the batch that remembers which keys are not on flash: that of the script, for a command within it. */
+    public void lookups(Batch batch) {
+        lookups = batch;
+    }
+
+    private Batch lookups() {
+        return lookups == null ? batch() : lookups;
     }
 
     /**
@@ -461,7 +472,9 @@ public final class CommandContext extends CallArguments {
      */
     public Key keyInDatabase(int argumentIndex, int database) {
         session.bind(spareKey, database, argumentAddress(argumentIndex), argumentLength(argumentIndex));
-        if (keyFetcher != null && keyFetcher.isMissing(batch(), spareKey)) {
+        if (keyFetcher != null && (isInScript
+                ? keyFetcher.deferIfOnFlash(lookups(), spareKey)
+                : keyFetcher.isMissing(batch(), spareKey))) {
             throw new KeyNotResidentException();
         }
         return spareKey;

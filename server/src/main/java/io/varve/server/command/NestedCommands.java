@@ -25,6 +25,13 @@ public interface NestedCommands {
 
         /** Whether a command of the script has changed something. */
         boolean hasChanged();
+
+        /**
+         * Called at intervals while a command of the script waits. Other connections may have a turn.
+         *
+         * @throws io.varve.lua.LuaKilled if the script must not go on
+         */
+        void check();
     }
 
     /**

@@ -4,7 +4,6 @@ import java.util.Objects;
 
 import io.varve.memory.CacheSession;
 import io.varve.memory.item.CacheFullException;
-import io.varve.memory.item.Key;
 import io.varve.memory.item.Ticker;
 import io.varve.server.acl.Denial;
 import io.varve.server.admin.LoopCounters;
@@ -43,15 +42,14 @@ final class NestedCommandRunner implements NestedCommands {
     private static final String WAITS_FOR_FLASH = NOT_FROM_SCRIPT + ": it waits for the flash tier";
     private static final String STALE = "ERR Can not execute the command on a stale replica";
     private static final String UNDECLARED = "ERR internal error: the script uses a key that it does not declare";
-    private static final String ON_FLASH = "ERR a key that the script does not declare is on flash, and the script has"
-            + " written before it used the key: declare the key";
     private static final String OTHER_SLOT = "ERR Script attempted to access keys that do not hash to the same slot";
 
     private final ServerState server;
     private final CommandTable table;
     private final CacheSession session;
     private final KeyPrefetcher prefetcher;
-    private final @Nullable FlashKeyFetcher keyFetcher;
+    /** Null if there is no flash tier. */
+    private final @Nullable ScriptKeysOnFlash onFlash;
     private final CommandTimes times;
     private final MonitorFeed monitors;
     private final CommandGate gate;
@@ -73,7 +71,7 @@ final class NestedCommandRunner implements NestedCommands {
         this.inner = inner;
         inner.isInScript(true);
         this.prefetcher = prefetcher;
-        this.keyFetcher = keyFetcher;
+        onFlash = keyFetcher == null ? null : new ScriptKeysOnFlash(server, keyFetcher, oomGuard);
         this.times = times;
         this.monitors = monitors;
         this.gate = gate;
@@ -139,7 +137,7 @@ final class NestedCommandRunner implements NestedCommands {
         if (spec.has(CommandFlag.NOSCRIPT) || spec.has(CommandTrait.DEBUG_ONLY) && !Refusal.mayDebug(server, client)) {
             return NOT_FROM_SCRIPT;
         }
-        if (keyFetcher != null && spec.has(CommandTrait.WAITS_FOR_FLASH)) {
+        if (onFlash != null && spec.has(CommandTrait.WAITS_FOR_FLASH)) {
             return WAITS_FOR_FLASH;
         }
         if (gate.isRefusedForAge(client) && !spec.has(CommandFlag.STALE)) {
@@ -188,8 +186,9 @@ final class NestedCommandRunner implements NestedCommands {
     public void run(CommandContext script, Batch batch, ReplyWriter reply, Permissions permissions) {
         Client client = script.client();
         CommandSpec spec = Objects.requireNonNull(batch.spec(0));
-        if (keyFetcher != null && !isResident(script, batch, permissions)) {
-            reply.error(ON_FLASH);
+        String missing = onFlash == null ? null : onFlash.bringNamed(script, batch, permissions);
+        if (missing != null) {
+            reply.error(missing);
             return;
         }
         String line = monitors.isAny() ? monitors.describe(batch, 0, spec) : null;
@@ -204,22 +203,6 @@ final class NestedCommandRunner implements NestedCommands {
         if (line != null) {
             monitors.publishInScript(line, client);
         }
-    }
-
-    /** Whether all keys are in memory, or nowhere. */
-    private boolean isResident(CommandContext script, Batch batch, Permissions permissions) {
-        boolean isMissing = false;
-        for (int i = 0; i < batch.keyCount(0); i++) {
-            Key key = batch.key(i);
-            isMissing |= script.deferIfOnFlash(key);
-        }
-        if (isMissing && !permissions.hasChanged()) {
-            throw new KeyNotResidentException();
-        }
-        if (isMissing) {
-            script.discardOtherKeys();
-        }
-        return !isMissing;
     }
 
     /**
@@ -237,7 +220,7 @@ final class NestedCommandRunner implements NestedCommands {
         for (int attempt = 1;; attempt++) {
             long changes = session.changes();
             try {
-                runOnce(script.client(), batch, spec, reply, permissions, mark);
+                runOnce(script, batch, spec, reply, permissions, mark);
                 return;
             } catch (CacheFullException full) {
                 reply.rollback(mark);
@@ -293,9 +276,23 @@ final class NestedCommandRunner implements NestedCommands {
                 () -> oomGuard.reserveInScript(script, batch, none, needed));
     }
 
-    private void runOnce(Client client, Batch batch, CommandSpec spec, ReplyWriter reply, Permissions permissions,
-            long mark) {
+    private void runOnce(CommandContext script, Batch batch, CommandSpec spec, ReplyWriter reply,
+            Permissions permissions, long mark) {
+        int waits = 0;
+        while (!isRun(script, batch, spec, reply, mark)) {
+            String missing = Objects.requireNonNull(onFlash).bringRecorded(script, batch, permissions, waits++);
+            if (missing != null) {
+                reply.error(missing);
+                return;
+            }
+        }
+    }
+
+    /** @return false if it needs keys of the flash tier, which are recorded for fetching */
+    private boolean isRun(CommandContext script, Batch batch, CommandSpec spec, ReplyWriter reply, long mark) {
+        Client client = script.client();
         inner.begin(client, reply, spec, batch, 0);
+        inner.lookups(script.batch());
         try {
             inner.run(table.handler(spec));
             if (inner.takeParkedCommand() != null) {
@@ -308,13 +305,10 @@ final class NestedCommandRunner implements NestedCommands {
         } catch (Arguments.TextTooLongException tooLong) {
             reply.rollback(mark);
             reply.error("ERR " + tooLong.getMessage());
-        } catch (KeyNotResidentException missing) {
-            if (!permissions.hasChanged()) {
-                throw missing;
-            }
+        } catch (KeyNotResidentException _) {
             reply.rollback(mark);
-            inner.discardOtherKeys();
-            reply.error(ON_FLASH);
+            return false;
         }
+        return true;
     }
 }

@@ -371,9 +371,6 @@ final class TransactionRunner implements Transactions {
     }
 
     private static String unfetchedKey(CommandSpec spec) {
-        if (spec.has(CommandTrait.RUNS_SCRIPT)) {
-            return "a key that the script does not declare may be on flash";
-        }
         return spec.otherKeys() == null
                 ? "the key may be on flash in the other database"
                 : "a key selected by BY or GET may be on flash";

@@ -154,6 +154,31 @@ public final class FlashKeyFetcher {
         return waitForOthers;
     }
 
+    /** The end of a wait for keys. */
+    public enum Arrival {
+        /** All keys that were on flash have been in memory; other keys may have displaced them since. */
+        ARRIVED,
+        /** Memory has no space for one of them. */
+        NO_SPACE,
+        /** Flash has failed, and will lose all of its content. */
+        FAILED
+    }
+
+    /**
+     * Fetches the recorded keys and waits for them. The caller holds all shards, and uses no item.
+     *
+     * @param batch remembers the keys that were not on flash
+     * @param meanwhile runs about once a millisecond; if it throws, the wait ends
+     */
+    public Arrival awaitRecordedKeys(Batch batch, Runnable meanwhile) {
+        PendingFetch noted = java.util.Objects.requireNonNull(others);
+        others = null;
+        if (!tier.fetchUnderLocks(noted.fetch(), meanwhile)) {
+            return Arrival.FAILED;
+        }
+        return noted.settle(batch, 0, 0) ? Arrival.ARRIVED : Arrival.NO_SPACE;
+    }
+
     private boolean mightContain(long epoch, Key key) {
         return tier.mightContain(epoch, key.hash()) && key.length() <= FlashTier.MAX_KEY_BYTES;
     }

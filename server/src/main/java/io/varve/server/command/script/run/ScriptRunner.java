@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The effects of a script go to the change stream as one transaction, those of a script in EXEC with the others of
  * the transaction. A script that runs out of memory, or needs a key of the flash tier, is run again from its beginning
- * if it has changed nothing; later its commands get errors.
+ * if it has changed nothing. Later its commands get errors for want of memory, and wait for keys.
  */
 public final class ScriptRunner implements Scripts, NestedCommands.Permissions, AutoCloseable {
     /** The argument with the number of keys, in each command that runs a script. */
@@ -444,7 +444,18 @@ public final class ScriptRunner implements Scripts, NestedCommands.Permissions, 
         return call;
     }
 
-    private void check() {
+    private void describe() {
+        CommandContext script = Objects.requireNonNull(call);
+        String name = Objects.requireNonNull(program).name();
+        List<String> command = java.util.stream.IntStream.range(0, script.argumentCount())
+                .mapToObj(i -> script.argumentLength(i) > 1024 ? "..." : script.argumentString(i)).toList();
+        run.slow(new ScriptRun.RunDescription(name, command));
+    }
+
+    // --- permissions
+
+    @Override
+    public void check() {
         if (run.isKilled() || running.haveEnded()) {
             throw new LuaKilled("killed");
         }
@@ -460,16 +471,6 @@ public final class ScriptRunner implements Scripts, NestedCommands.Permissions, 
             }
         }
     }
-
-    private void describe() {
-        CommandContext script = Objects.requireNonNull(call);
-        String name = Objects.requireNonNull(program).name();
-        List<String> command = java.util.stream.IntStream.range(0, script.argumentCount())
-                .mapToObj(i -> script.argumentLength(i) > 1024 ? "..." : script.argumentString(i)).toList();
-        run.slow(new ScriptRun.RunDescription(name, command));
-    }
-
-    // --- permissions
 
     @Override
     public @Nullable String refusalOfWrite() {

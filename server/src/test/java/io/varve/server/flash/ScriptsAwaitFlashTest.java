@@ -1,0 +1,203 @@
+package io.varve.server.flash;
+
+import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.varve.server.testing.FlashClients;
+import io.varve.server.testing.RawReply;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static io.varve.server.testing.HookedStore.awaitQuietly;
+import static io.varve.server.testing.ServerOverFlash.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests scripts that hold all shards and wait for a key on flash, while the workers of the flash tier need these shards
+ * for other clients. Confined to the test's thread.
+ */
+@Timeout(60)
+class ScriptsAwaitFlashTest extends FlashClients {
+    /** So many that each worker has some. */
+    private static final int KEYS = 20;
+
+    private final CountDownLatch slow = new CountDownLatch(1);
+    private final AtomicInteger held = new AtomicInteger();
+
+    private static String[] keys(String prefix) {
+        return IntStream.range(0, KEYS).mapToObj(i -> prefix + i).toArray(String[]::new);
+    }
+
+    private static String[] command(String name, String... keys) {
+        return Stream.concat(Stream.of(name), Stream.of(keys)).toArray(String[]::new);
+    }
+
+    private void demoted(String prefix, String... options) throws IOException {
+        for (String key : keys(prefix)) {
+            assertThat(client.call(Stream.concat(Stream.of("SET", key, "1"), Stream.of(options))
+                    .toArray(String[]::new)).text()).isEqualTo("OK");
+        }
+        server.drop(keys(prefix));
+        server.awaitWritten();
+    }
+
+    /** From now on, reads of the store wait for the test. */
+    private void slowReads() {
+        server.store().before(call -> {
+            if (call.equals("get")) {
+                held.incrementAndGet();
+                awaitQuietly(slow);
+            }
+        });
+    }
+
+    /** A script that writes first, and then uses keys on flash. */
+    private static String[] script(String atFirst) {
+        return new String[] {"EVAL", atFirst + " redis.call('set', 'written', 1) local sum = 0 for i = 0, " + (KEYS - 1)
+                + " do sum = sum + redis.call('incr', 'a' .. i) end return sum", "0"};
+    }
+
+    private void areIncremented() throws IOException {
+        server.store().before(_ -> {});
+        assertThat(other.call(command("MGET", keys("a"))).elements()).extracting(RawReply::text).containsOnly("2");
+        assertThat(other.call(command("DEL", keys("a"))).integer()).isEqualTo(KEYS);
+        assertThat(other.call(command("EXISTS", keys("a"))).integer()).isZero();
+    }
+
+    /** The workers read keys for another client first, and need their shards; some of them wait before the script does. */
+    @ParameterizedTest
+    @ValueSource(strings = {"",
+            "local s = redis.call('time')[2] repeat until math.abs(redis.call('time')[2] - s) > 1e5"})
+    void whileWorkersNeedShards(String atFirst) throws IOException {
+        demoted("x");
+        demoted("a");
+        try {
+            slowReads();
+            other.queue(command("MGET", keys("x")));
+            other.flush();
+            await(() -> held.get() > 0);
+            client.queue(script(atFirst));
+            client.flush();
+            if (atFirst.isEmpty()) {
+                await(() -> server.stats().fetchesWaiting() > 0);
+            }
+            slow.countDown();
+            assertThat(client.read().integer()).isEqualTo(2 * KEYS);
+            assertThat(other.read().elements()).extracting(RawReply::text).containsOnly("1");
+            areIncremented();
+        } finally {
+            slow.countDown();
+        }
+    }
+
+    /** The workers report expired keys under their shards. */
+    @Test
+    void whileWorkersDropKeys() throws IOException {
+        demoted("x", "PX", "1");
+        demoted("a");
+        try {
+            slowReads();
+            other.queue(command("MGET", keys("x")));
+            other.flush();
+            await(() -> held.get() > 0);
+            client.queue(script(""));
+            client.flush();
+            await(() -> server.stats().fetchesWaiting() > 0);
+            slow.countDown();
+            assertThat(client.read().integer()).isEqualTo(2 * KEYS);
+            assertThat(other.read().elements()).extracting(RawReply::isNull).containsOnly(true);
+            areIncremented();
+        } finally {
+            slow.countDown();
+        }
+    }
+
+    /** Items leave memory for those that return. */
+    @Test
+    void whileMemoryIsFull() throws IOException {
+        String value = "v".repeat(20_000);
+        int count = 500;
+        for (int i = 0; i < count; i++) {
+            assertThat(client.call("SET", "big" + i, value).text()).isEqualTo("OK");
+        }
+        assertThat(client.call("EVAL", "redis.call('set', 'written', 1) local sum = 0 for i = 0, " + (count - 1)
+                + " do sum = sum + redis.call('append', 'big' .. i, 'x') end return sum", "0").integer())
+                .isEqualTo(count * (value.length() + 1L));
+        for (int i = 0; i < count; i++) {
+            assertThat(other.call("STRLEN", "big" + i).integer()).isEqualTo(value.length() + 1);
+        }
+    }
+
+    /** Flash loses its content, for which it needs all shards. The script's writes stay. */
+    @Test
+    void whileFlashFails() throws IOException {
+        demoted("a");
+        server.store().before(call -> {
+            if (call.equals("get")) {
+                throw new IllegalStateException("the store fails, for the test");
+            }
+        });
+        assertThat(client.call(script("")).text())
+                .startsWith("ERR the flash tier failed while the script read a key from it");
+        server.store().before(_ -> {});
+        await(() -> server.stats().invalidations() == 1);
+        expect(other, "GET written", "1");
+        assertThat(other.call(command("EXISTS", keys("a"))).integer()).isZero();
+        // For a while after a failure flash accepts nothing.
+        await(() -> {
+            demoted("a");
+            return server.stats().items() == KEYS;
+        });
+        assertThat(client.call(script("")).integer()).isEqualTo(2 * KEYS);
+    }
+
+    /** Other clients of both event loops get errors, as with any slow script, and the script goes on. */
+    @Test
+    void isASlowScript() throws IOException {
+        demoted("a");
+        expect(client, "CONFIG SET busy-reply-threshold 1", "OK");
+        try (var third = connect(); var fourth = connect()) {
+            slowReads();
+            client.queue(script(""));
+            client.flush();
+            await(() -> held.get() > 0);
+            await(() -> other.call("GET", "written").text().startsWith("BUSY"));
+            await(() -> third.call("GET", "written").text().startsWith("BUSY"));
+            await(() -> fourth.call("GET", "written").text().startsWith("BUSY"));
+            assertThat(other.call("SCRIPT", "KILL").text()).startsWith("UNKILLABLE");
+            assertThat(client.isAnswered()).isFalse();
+            slow.countDown();
+            assertThat(client.read().integer()).isEqualTo(2 * KEYS);
+            expect(other, "GET written", "1");
+            areIncremented();
+        } finally {
+            slow.countDown();
+        }
+    }
+
+    /** FLUSHALL needs all shards, and comes after the script. */
+    @Test
+    void whileAnotherClientFlushes() throws IOException {
+        demoted("a");
+        try {
+            slowReads();
+            client.queue(script(""));
+            client.flush();
+            await(() -> held.get() > 0);
+            other.queue("FLUSHALL");
+            other.flush();
+            slow.countDown();
+            assertThat(client.read().integer()).isEqualTo(2 * KEYS);
+            assertThat(other.read().text()).isEqualTo("OK");
+            assertThat(other.call(command("EXISTS", keys("a"))).integer()).isZero();
+            expect(other, "DBSIZE", "0");
+        } finally {
+            slow.countDown();
+        }
+    }
+}
