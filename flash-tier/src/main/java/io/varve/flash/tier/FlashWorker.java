@@ -377,9 +377,16 @@ final class FlashWorker {
         // Includes the items of all workers: no item should be evicted because two of them saw one piece of free space.
         part.loadingBytes += bytes;
         long together = tier.loadingBytes().addAndGet(bytes);
-        return loan.run(() -> cache.admitLoaded(keyFetch.loadedClass(), together), () -> false)
-                ? null
-                : Outcome.NO_SPACE;
+        boolean[] isLent = new boolean[1];
+        boolean admitted = loan.run(() -> cache.admitLoaded(keyFetch.loadedClass(), together), () -> {
+            // A script waits for another key, and does not wait for this one.
+            isLent[0] = true;
+            return false;
+        });
+        if (admitted) {
+            return null;
+        }
+        return isLent[0] ? Outcome.CONTENDED : Outcome.NO_SPACE;
     }
 
     private boolean admit(long bytes) {

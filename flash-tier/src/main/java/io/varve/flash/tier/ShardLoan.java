@@ -46,11 +46,15 @@ final class ShardLoan {
             if (result != null) {
                 return result;
             }
-            LockWait.giveUpIf(this::isOpen);
+            boolean[] isInVain = new boolean[1];
+            LockWait.giveUpAllIf(() -> {
+                isInVain[0] |= isOpen;
+                return isOpen;
+            });
             try {
                 boolean done = own.getAsBoolean();
-                // It may have failed for want of shards that are lent now.
-                if (done || !isOpen) {
+                // Otherwise it may have failed for want of shards that were lent.
+                if (done || !isInVain[0]) {
                     return done;
                 }
             } catch (LockWait.GivenUpException _) {
@@ -59,10 +63,6 @@ final class ShardLoan {
                 LockWait.neverGiveUp();
             }
         }
-    }
-
-    private boolean isOpen() {
-        return isOpen;
     }
 
     /** @return null if no thread lends its shards, or it has ended its wait */

@@ -123,6 +123,7 @@ final class Sweep {
         boolean completing = !current.isComplete();
         List<byte[]> fresh = new ArrayList<>();
         List<byte[]> dead = new ArrayList<>();
+        List<Runnable> callbacks = List.of();
         boolean more;
         if (completing) {
             current.lockWalk();
@@ -130,13 +131,15 @@ final class Sweep {
         try {
             more = slice(current, completing, fresh, dead);
             if (completing && !more) {
-                complete(current);
+                callbacks = complete(current);
             }
         } finally {
             if (completing) {
                 current.unlockWalk();
             }
         }
+        // Without the lock, as they may wait for shards, whose holder may wait for a worker.
+        callbacks.forEach(Runnable::run);
         for (byte[] recordKey : fresh) {
             evictor.inserted(ItemKey.placeOf(recordKey));
         }
@@ -182,24 +185,27 @@ final class Sweep {
         return !living.contains(epoch) && epoch < firstUnused;
     }
 
-    private void complete(ResidencyFilter current) {
-        List<Runnable> callbacks;
+    /** @return the callbacks that have waited for it */
+    private List<Runnable> complete(ResidencyFilter current) {
         synchronized (waiting) {
             current.markComplete();
-            callbacks = new ArrayList<>(waiting);
-            waiting.clear();
+            return takeWaiting();
         }
-        callbacks.forEach(Runnable::run);
     }
 
     /** Completes the waiting callbacks, because a complete filter has replaced the old one. */
     void nothingIsUnknown() {
         List<Runnable> callbacks;
         synchronized (waiting) {
-            callbacks = new ArrayList<>(waiting);
-            waiting.clear();
+            callbacks = takeWaiting();
         }
         callbacks.forEach(Runnable::run);
+    }
+
+    private List<Runnable> takeWaiting() {
+        List<Runnable> callbacks = new ArrayList<>(waiting);
+        waiting.clear();
+        return callbacks;
     }
 
     /** Runs a callback once the filter knows all keys. */

@@ -5,12 +5,16 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
 
 import io.varve.flash.store.CrashingStore;
 import io.varve.flash.store.FlashStore;
+import io.varve.flash.store.KeyCursor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -72,6 +76,65 @@ class TierThreadsTest {
             fixture.demoteOthers(1, "one ");
             await(() -> fixture.tier.stats().deviceBytes() > 0);
         }
+    }
+
+    /** Such an action may lock shards, whose holder may wait for a worker, which takes the lock of the walk. */
+    @Test
+    void actionsAfterTheSweepRunWithoutItsLock() throws Exception {
+        try (TierFixture fixture = new TierFixture(directory, _ -> device, AMPLE)) {
+            fixture.set(0, "key", "value");
+            fixture.demoteOthers(1, "one ");
+            fixture.settle();
+        }
+        CountDownLatch begins = new CountDownLatch(1);
+        FlashStore store = delegating("walk", cursor -> delayed((KeyCursor) cursor, begins));
+        try (TierFixture fixture = new TierFixture(directory, _ -> store, AMPLE)) {
+            CompletableFuture<Boolean> isFree = new CompletableFuture<>();
+            fixture.tier.whenComplete(() -> isFree.complete(TierFixture.join(CompletableFuture.supplyAsync(() -> {
+                fixture.tier.residency().lockWalk();
+                fixture.tier.residency().unlockWalk();
+                return true;
+            }))));
+            assertThat(isFree).isNotDone();
+            begins.countDown();
+            assertThat(TierFixture.join(isFree)).isTrue();
+        }
+    }
+
+    private FlashStore delegating(String name, UnaryOperator<Object> replaced) {
+        return (FlashStore) Proxy.newProxyInstance(FlashStore.class.getClassLoader(), new Class<?>[] {FlashStore.class},
+                (_, method, arguments) -> {
+                    try {
+                        Object result = method.invoke(device, arguments);
+                        return method.getName().equals(name) ? replaced.apply(result) : result;
+                    } catch (InvocationTargetException failed) {
+                        throw failed.getCause();
+                    }
+                });
+    }
+
+    private static KeyCursor delayed(KeyCursor cursor, CountDownLatch begins) {
+        return new KeyCursor() {
+            @Override
+            public boolean next() {
+                try {
+                    assertThat(begins.await(1, TimeUnit.MINUTES)).isTrue();
+                } catch (InterruptedException ended) {
+                    throw new IllegalStateException(ended);
+                }
+                return cursor.next();
+            }
+
+            @Override
+            public byte[] key() {
+                return cursor.key();
+            }
+
+            @Override
+            public void seek(byte[] from) {
+                cursor.seek(from);
+            }
+        };
     }
 
     /** With no space, the state file could only be deleted: it is written as soon as that is possible. */

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockWait {
     private static final ThreadLocal<@Nullable BooleanSupplier> CONDITIONS = new ThreadLocal<>();
+    private static final ThreadLocal<@Nullable BooleanSupplier> CONDITIONS_FOR_ALL = new ThreadLocal<>();
 
     private LockWait() {}
 
@@ -28,9 +29,22 @@ public final class LockWait {
         CONDITIONS.set(condition);
     }
 
-    /** Ends {@link #giveUpIf} for the calling thread. */
+    /** As {@link #giveUpIf}, if one thread then holds all shards: the wait for any other one would be in vain too. */
+    public static void giveUpAllIf(BooleanSupplier condition) {
+        CONDITIONS.set(condition);
+        CONDITIONS_FOR_ALL.set(condition);
+    }
+
+    /** Ends {@link #giveUpIf} and {@link #giveUpAllIf} for the calling thread. */
     public static void neverGiveUp() {
         CONDITIONS.remove();
+        CONDITIONS_FOR_ALL.remove();
+    }
+
+    /** Whether one thread holds all shards, and the calling thread does not wait for them. */
+    public static boolean isInVain() {
+        BooleanSupplier condition = CONDITIONS_FOR_ALL.get();
+        return condition != null && condition.getAsBoolean();
     }
 
     /** Called at intervals by a thread that waits. */

@@ -2,6 +2,7 @@ package io.varve.memory.maintenance;
 
 import java.util.function.BooleanSupplier;
 
+import io.varve.memory.item.LockWait;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,12 +13,17 @@ public final class MaintenanceTasks {
     private boolean more;
     private @Nullable Throwable failure;
 
-    /** @param task the task; it returns whether it has more to do at once */
+    /**
+     * @param task the task; it returns whether it has more to do at once
+     * @throws LockWait.GivenUpException if the thread does not wait for a shard: it would not for the next one either
+     */
     // One error object may occur twice (the JVM preallocates some), and an error cannot suppress itself.
     @SuppressWarnings("ReferenceEquality")
     public void attempt(BooleanSupplier task) {
         try {
             more |= task.getAsBoolean();
+        } catch (LockWait.GivenUpException givenUp) {
+            throw givenUp;
         } catch (RuntimeException | Error failed) {
             if (failure == null) {
                 failure = failed;

@@ -377,7 +377,7 @@ public final class MemoryReclaimer {
      * @return null if others hold all of them
      */
     private @Nullable Shard lockNext(ShardRound mine) {
-        for (int i = 0; i < shards.length; i++) {
+        for (int i = 0; i < shards.length && !LockWait.isInVain(); i++) {
             if (mine.isOver) {
                 mine.shard = shards[Math.floorMod(turn.getAndIncrement(), shards.length)];
             }
@@ -438,14 +438,14 @@ public final class MemoryReclaimer {
      */
     private boolean gainAnywhere(long nowMillis, long needed) {
         ShardSet held = new ShardSet(shards.length);
-        for (int i = 0; i < shards.length; i++) {
+        for (int i = 0; i < shards.length && !LockWait.isInVain(); i++) {
             if (!shards[i].lockWithin(Shard.DEFAULT_NAPS, false)) {
                 held.add(i);
             } else if (gainLocked(shards[i], nowMillis)) {
                 return true;
             }
         }
-        for (int i = held.next(0); i >= 0 && availableBytes() < needed; i = held.next(i + 1)) {
+        for (int i = held.next(0); i >= 0 && availableBytes() < needed && !LockWait.isInVain(); i = held.next(i + 1)) {
             if (hasWaited(shards[i]) && gainLocked(shards[i], nowMillis)) {
                 return true;
             }

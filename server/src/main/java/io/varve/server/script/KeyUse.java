@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 final class KeyUse {
     private static final Set<String> TABLES = Set.of("redis", "server");
     private static final Set<String> CALLS = Set.of("call", "pcall");
+    private static final Set<String> USE_OTHER_DATABASES = Set.of("select", "move", "copy");
     private static final Set<String> READERS_OF_KEYS = Set.of("ipairs", "unpack", "pairs", "next", "type");
     /** They reach globals, or compile programs, that the analysis does not see. */
     private static final Set<String> UNSEEN = Set.of("_G", "load", "loadstring", "getfenv", "setfenv");
@@ -300,7 +301,9 @@ final class KeyUse {
             return false;
         }
         CommandSpec spec = commands.apply(text.toString().toLowerCase(Locale.ROOT));
-        if (spec == null || spec.hasSubcommands() || spec.otherKeys() != null || spec.keyFinder() != null) {
+        // A key of another database has not been fetched from flash before.
+        if (spec == null || USE_OTHER_DATABASES.contains(spec.fullName()) || spec.hasSubcommands()
+                || spec.otherKeys() != null || spec.keyFinder() != null) {
             return false;
         }
         if (!spec.namesKeys()) {

@@ -3,6 +3,7 @@ package io.varve.server.flash;
 import java.io.IOException;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.varve.server.testing.FlashClients;
 import io.varve.server.testing.RawReply;
@@ -105,7 +106,24 @@ class FlashScriptsTest extends FlashClients {
         server.drop(1, "a");
         assertThat(eval(before + " redis.call('select', 1) return redis.call('get', 'a')", "0")).isEqualTo("one");
         assertThat(eval(before + " return redis.call('move', 'none', 1)", "0")).isEqualTo("0");
+        server.drop(1, "a");
+        assertThat(eval("redis.call('append', KEYS[1], '') return redis.call('move', KEYS[1], 1)", "1", "a"))
+                .isEqualTo("0");
         expect(client, "GET a", "zero");
+    }
+
+    @Test
+    void declaredKeysOfAnotherDatabase_areFound() throws IOException {
+        int count = 10;
+        String[] names = IntStream.range(0, count).mapToObj(i -> "key:" + i).toArray(String[]::new);
+        expect(client, "SELECT 1", "OK");
+        client.setKeys("key:", count, "1");
+        server.drop(1, names);
+        expect(client, "SELECT 0", "OK");
+        assertThat(eval("redis.call('select', 1) local sum = 0"
+                + " for _, key in ipairs(KEYS) do sum = sum + #redis.call('get', key) end return sum",
+                Stream.concat(Stream.of(Integer.toString(count)), Stream.of(names)).toArray(String[]::new)))
+                .isEqualTo(Integer.toString(2 * count));
     }
 
     @ParameterizedTest

@@ -52,7 +52,8 @@ class KeyUseTest {
             "return redis[ARGV[1]]('get', 'x')", "for i, k in ipairs(ARGV) do redis.call('del', k) end",
             "for k in pairs({x = 1}) do redis.call('del', k) end", "return redis.call('get', (KEYS[1] or 'x'))",
             "for i, key in ipairs(KEYS) do key = 'x' redis.call('del', key) end",
-            "return redis.call('nosuch', KEYS[1])",
+            "return redis.call('nosuch', KEYS[1])", "redis.call('select', 1) return redis.call('get', KEYS[1])",
+            "return redis.call('move', KEYS[1], 1)", "return redis.call('copy', KEYS[1], KEYS[2], 'DB', 1)",
             "return redis.call('rename', KEYS[1], ...)", "return redis.call('set', ...)",
             "local call = redis.call local other = call return other('get', 'x')"})
     void otherKeys(String script) throws ScriptException {

@@ -144,7 +144,12 @@ public final class BlockedClientServer implements PopRunner, AutoCloseable {
 
     @Override
     public boolean open(HeapKey key) {
-        return bind(SOURCE, key);
+        // It may have moved to flash since, for another key that a script waited for: the clients fetch it.
+        return bind(SOURCE, key) && isInMemoryOrNowhere(SOURCE);
+    }
+
+    private boolean isInMemoryOrNowhere(int index) {
+        return keyFetcher == null || !keyFetcher.isMissing(batch, batch.key(index));
     }
 
     private boolean bind(int index, HeapKey name) {
@@ -204,7 +209,7 @@ public final class BlockedClientServer implements PopRunner, AutoCloseable {
     private boolean openTarget(BlockedCommand command) {
         HeapKey name = command.target();
         return name == null || bind(TARGET, name) && session.isLockedByMe(batch.key(TARGET))
-                && (keyFetcher == null || !keyFetcher.isMissing(batch, batch.key(TARGET)));
+                && isInMemoryOrNowhere(TARGET);
     }
 
     /** @return null if the pop has found no memory and changed nothing */

@@ -69,7 +69,7 @@ final class ScriptKeysOnFlash {
     @Nullable
     String bringRecorded(CommandContext script, Batch nested, NestedCommands.Permissions permissions, int waits) {
         if (!permissions.hasChanged() && !script.isInTransaction()
-                && script.batch().flashLookups().count() < MAX_RUNS) {
+                && (script.batch().flashLookups().count() < MAX_RUNS || !permissions.hasAllShards())) {
             throw new KeyNotResidentException();
         }
         if (!permissions.hasAllShards() || waits == MAX_WAITS) {
