@@ -26,6 +26,8 @@ class ScriptsAwaitFlashTest extends FlashClients {
     /** So many that each worker has some. */
     private static final int KEYS = 20;
 
+    /** So many that half of them are on flash. */
+    private static final int MANY_KEYS = 5000;
     /** Long enough to be demoted alive. */
     private static final long LIFE_MILLIS = 1500;
 
@@ -130,21 +132,25 @@ class ScriptsAwaitFlashTest extends FlashClients {
     /** Items leave memory for those that return. */
     @Test
     void whileMemoryIsFull() throws IOException {
-        String value = "v".repeat(20_000);
-        int count = 500;
-        for (int i = 0; i < count; i++) {
-            assertThat(client.call("SET", "big" + i, value).text()).isEqualTo("OK");
-        }
+        String value = "v".repeat(2_000);
+        client.setKeys("key:", MANY_KEYS, value);
         other.queue("BLPOP", "list", "0");
         other.flush();
         await(() -> client.infoLong("blocked_clients") == 1);
-        assertThat(client.call("EVAL", "redis.call('rpush', 'list', 'x') local sum = 0 for i = 0, " + (count - 1)
-                + " do sum = sum + redis.call('append', 'big' .. i, 'x') end return sum", "0").integer())
-                .isEqualTo(count * (value.length() + 1L));
-        // The list may have left memory since.
+        long demoted = server.stats().written();
+        assertThat(client.call("EVAL", "redis.call('rpush', 'list', 'x') local sum = 0 for i = 0, " + (MANY_KEYS - 1)
+                + " do sum = sum + redis.call('append', 'key:' .. i, 'x') end return sum", "0").integer())
+                .isEqualTo(IntStream.range(0, MANY_KEYS).map(i -> value.length() + 1 + Integer.toString(i).length())
+                        .sum());
+        assertThat(server.stats().written()).isGreaterThan(demoted);
+        // The list has probably left memory since.
         assertThat(other.read().elements()).extracting(RawReply::text).containsExactly("list", "x");
-        for (int i = 0; i < count; i++) {
-            assertThat(other.call("STRLEN", "big" + i).integer()).isEqualTo(value.length() + 1);
+        for (int i = 0; i < MANY_KEYS; i++) {
+            other.queue("GET", "key:" + i);
+        }
+        other.flush();
+        for (int i = 0; i < MANY_KEYS; i++) {
+            assertThat(other.read().text()).isEqualTo(value + i + "x");
         }
     }
 
