@@ -62,7 +62,8 @@ final class ArchitectureTest {
     void everyPackageStatesItsContents() {
         classes().should()
                 .resideInAnyPackage(ROOT, ROOT + ".bloom", ROOT + ".membership", ROOT + ".policy", ROOT + ".simulation",
-                        ROOT + ".store", ROOT + ".record", ROOT + ".je", ROOT + ".mvstore", ROOT + ".tier")
+                        ROOT + ".store", ROOT + ".record", ROOT + ".je", ROOT + ".mvstore", ROOT + ".tier",
+                        ROOT + ".wait")
                 .check(CLASSES);
     }
 }

@@ -25,6 +25,8 @@ import io.varve.flash.record.ItemRecord;
 import io.varve.flash.store.DurabilityLevel;
 import io.varve.flash.store.FlashStore;
 import io.varve.flash.store.StoreException;
+import io.varve.flash.wait.ShardLoan;
+import io.varve.flash.wait.ThreadEnds;
 import io.varve.memory.Cache;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemCapture;

@@ -17,6 +17,7 @@ import io.varve.flash.tier.Fetch.Outcome;
 import io.varve.flash.tier.Fetch.RequestedKey;
 import io.varve.flash.tier.FlashPartitionQueue.KeyFetch;
 import io.varve.flash.tier.PendingRemovals.PendingRemoval;
+import io.varve.flash.wait.ShardLoan;
 import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
 import io.varve.memory.item.CacheFullException;

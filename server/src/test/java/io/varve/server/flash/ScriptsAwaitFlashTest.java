@@ -79,7 +79,7 @@ class ScriptsAwaitFlashTest extends FlashClients {
         assertThat(other.call(command("EXISTS", keys("a"))).integer()).isZero();
     }
 
-    /** The workers read keys for another client first, and need their shards; some of them wait before the script does. */
+    /** A worker reads a key for another client first, and needs its shard, perhaps before the script waits. */
     @ParameterizedTest
     @ValueSource(strings = {"",
             "local s = redis.call('time')[2] repeat until math.abs(redis.call('time')[2] - s) > 1e5"})

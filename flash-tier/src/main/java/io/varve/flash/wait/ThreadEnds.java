@@ -1,15 +1,15 @@
-package io.varve.flash.tier;
+package io.varve.flash.wait;
 
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /** Waits for the end of threads, until a time of {@link System#nanoTime}. Static. */
-final class ThreadEnds {
+public final class ThreadEnds {
     private ThreadEnds() {}
 
     /** @return whether it has ended */
-    static boolean awaitEnd(Thread thread, long deadline) {
+    public static boolean awaitEnd(Thread thread, long deadline) {
         boolean interrupted = false;
         boolean stopped = false;
         while (!stopped && deadline - System.nanoTime() > 0) {
@@ -26,7 +26,7 @@ final class ThreadEnds {
     }
 
     /** @return whether all its threads have ended */
-    static boolean awaitEnd(ExecutorService executor, long deadline) {
+    public static boolean awaitEnd(ExecutorService executor, long deadline) {
         try {
             return executor.awaitTermination(Math.max(1, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
         } catch (InterruptedException again) {

@@ -1,4 +1,4 @@
-package io.varve.flash.tier;
+package io.varve.flash.wait;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;

@@ -1,4 +1,4 @@
-package io.varve.flash.tier;
+package io.varve.flash.wait;
 
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * would wait for the thread that waits for it. So while that thread waits, it runs this work for the workers, under its
  * own locks, which nest. The work is short: files are read and written by the workers.
  */
-final class ShardLoan {
+public final class ShardLoan {
     /** How long the thread that lends waits at a time. */
     private static final long WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -40,7 +40,7 @@ final class ShardLoan {
      * @param lent the same work, for a thread that holds all shards
      * @return the result of the work; if that is false, the work has changed nothing
      */
-    boolean run(BooleanSupplier own, BooleanSupplier lent) {
+    public boolean run(BooleanSupplier own, BooleanSupplier lent) {
         while (true) {
             Boolean result = offer(lent);
             if (result != null) {
@@ -106,19 +106,19 @@ final class ShardLoan {
     }
 
     /** Reports that a fetch has been completed. */
-    void completed() {
+    public void completed() {
         if (isOpen) {
             call(0);
         }
     }
 
     /** Reports that a worker begins to drop the content of flash: it waits for all shards, so nobody waits for it. */
-    void beginFailure() {
+    public void beginFailure() {
         call(1);
     }
 
     /** Ends {@link #beginFailure}. */
-    void endFailure() {
+    public void endFailure() {
         call(-1);
     }
 
@@ -142,7 +142,7 @@ final class ShardLoan {
      * @param meanwhile runs about once a millisecond; if it throws, the wait ends
      * @return false if a worker has failed: it is not done, and will not be while the caller holds its shards
      */
-    boolean lend(Runnable begin, BooleanSupplier isDone, Runnable meanwhile) {
+    public boolean lend(Runnable begin, BooleanSupplier isDone, Runnable meanwhile) {
         boolean interrupted = false;
         open();
         try {
