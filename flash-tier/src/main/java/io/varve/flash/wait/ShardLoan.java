@@ -67,6 +67,9 @@ public final class ShardLoan {
 
     /** @return null if no thread lends its shards, or it has ended its wait */
     private @Nullable Boolean offer(BooleanSupplier work) {
+        if (!isOpen) {
+            return null;
+        }
         FutureTask<Boolean> offered = new FutureTask<>(work::getAsBoolean);
         lock.lock();
         try {
