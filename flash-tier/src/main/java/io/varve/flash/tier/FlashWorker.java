@@ -27,7 +27,10 @@ import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
 import org.jspecify.annotations.Nullable;
 
-/** Moves the items of one partition queue between memory and flash. Confined to the queue's thread. */
+/**
+ * Moves the items of one partition queue between memory and flash. Confined to the queue's thread, and to a thread that
+ * runs its work under shards while it waits ({@link ShardLoan}).
+ */
 final class FlashWorker {
     private static final System.Logger LOG = System.getLogger(FlashWorker.class.getName());
     /** Maximum memory of an item beside its key and its value. */

@@ -59,7 +59,7 @@ class ShardLoanTest {
         assertThat(worker.join()).isTrue();
     }
 
-    /** What the worker has not done for want of shards, it does after the loan. */
+    /** A worker does its work itself if the loan ends before. */
     @Test
     void workIsReturnedAtTheEnd() throws Exception {
         CompletableFuture<Boolean> result = new CompletableFuture<>();
