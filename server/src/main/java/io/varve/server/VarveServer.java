@@ -271,6 +271,11 @@ public final class VarveServer implements AutoCloseable {
         shutdown.await();
     }
 
+    /** Bytes of direct memory that the pools of connection buffers hold, used or not. */
+    public long pooledBytes() {
+        return network.pooledBytes();
+    }
+
     /** Whether {@link #close} is saving a snapshot, which may take long. */
     public boolean isSaving() {
         return saving;

@@ -137,9 +137,10 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
 
     private @Nullable ByteBuf charged(int bytes) {
         ValueRun run = cache.newBuffer(Math.max(bytes, 1));
-        if (run == null) {
-            return null;
-        }
+        return run == null ? null : of(run, bytes);
+    }
+
+    private ByteBuf of(ValueRun run, int bytes) {
         return toLeakAwareBuffer(RunBuffer.empty(this, run, bytes, heap));
     }
 
@@ -154,13 +155,14 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
             return directBuffer(bytes);
         }
         ByteBuf buffer = charged(bytes);
-        if (buffer == null && cache.admit(bytes)) {
-            buffer = charged(bytes);
+        if (buffer != null) {
+            return buffer;
         }
-        if (buffer == null) {
+        ValueRun run = cache.newRun(0, Math.max(bytes, 1));
+        if (run == null) {
             throw NoBufferException.of(bytes);
         }
-        return buffer;
+        return of(run, bytes);
     }
 
     /**
@@ -201,8 +203,14 @@ final class ConnectionBuffers extends AbstractByteBufAllocator {
         return isShort() && buffer.capacity() >= SMALL_BYTES && buffer.alloc() != this;
     }
 
+    /** The limit up to which no other than the pools' is checked. */
     long pooledBytes() {
         return pooledBytes;
+    }
+
+    /** Bytes that the pools hold, used or not. Called by any thread. */
+    long bytesInPools() {
+        return pooled.usedDirectMemory();
     }
 
     private boolean isShort() {

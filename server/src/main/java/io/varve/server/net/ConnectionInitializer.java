@@ -57,9 +57,9 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
         }
         // io_uring holds a buffer for each connection that waits for input, so none can be shared. Encrypted input is
         // kept until its record is complete.
-        channel.config().setRecvByteBufAllocator(transport == Transport.IO_URING || tls != null
-                ? sizes
-                : new ReusingReceive(sizes, workers.of(channel.eventLoop()).received()));
+        boolean isShared = transport != Transport.IO_URING && tls == null;
+        channel.config().setRecvByteBufAllocator(
+                new ReusingReceive(sizes, isShared ? workers.of(channel.eventLoop()).received() : null));
         channel.pipeline().addLast(new ConnectionHandler(server, workers, largeBulks, buffers, channel, writeThrottle));
     }
 

@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 import io.netty.bootstrap.ServerBootstrap;
-import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.AdaptiveByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
@@ -76,7 +76,8 @@ public final class NetworkServer implements AutoCloseable {
         this.tlsHeapBudget = tlsHeapBudget;
         this.transport = transport;
         this.loops = loops;
-        allocator = new ConnectionBuffers(ByteBufAllocator.DEFAULT, server.cache(), server.argumentMemory());
+        // Pools of its own: what an application around it keeps in Netty's shared pools does not count here.
+        allocator = new ConnectionBuffers(new AdaptiveByteBufAllocator(true), server.cache(), server.argumentMemory());
         workers = new Workers(server, table, allocator, new SlowScriptTurns(connections));
         plainListeners = new TcpListeners(tcpBootstrap(server.config(), null), listening);
     }
@@ -252,6 +253,11 @@ public final class NetworkServer implements AutoCloseable {
                 channel.eventLoop().execute(() -> handler.check(now));
             }
         }
+    }
+
+    /** Bytes of direct memory that the pools of connection buffers hold, used or not. */
+    public long pooledBytes() {
+        return allocator.bytesInPools();
     }
 
     /** Stops listening, flushes replies, closes all connections. */

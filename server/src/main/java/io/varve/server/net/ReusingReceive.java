@@ -4,24 +4,52 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.util.UncheckedBooleanSupplier;
+import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.ReusedBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses a connection's receive buffer: the event loop's reused buffer for small reads, a buffer of the read's size
- * for large ones. Confined to the event loop.
+ * for large ones. While there is no memory for those, the connection reads in smaller pieces; it is not closed.
+ * Confined to the event loop.
  *
  * @param sizes predicts the size of a read from earlier ones
+ * @param buffer the reused buffer; null: each read has its own
  */
-record ReusingReceive(RecvByteBufAllocator sizes, ReusedBuffer buffer) implements RecvByteBufAllocator {
+record ReusingReceive(RecvByteBufAllocator sizes, @Nullable ReusedBuffer buffer) implements RecvByteBufAllocator {
+    /** Buffers up to this size need no memory beside the pools. */
+    private static final int SMALL_BYTES = 512;
+    /** A refused buffer is requested again with this fraction of its size. */
+    private static final int SHRINK = 4;
+
     @Override
     public ExtendedHandle newHandle() {
         return new ReusingHandle((ExtendedHandle) sizes.newHandle(), buffer);
     }
 
-    private record ReusingHandle(ExtendedHandle sizes, ReusedBuffer buffer) implements ExtendedHandle {
+    private record ReusingHandle(ExtendedHandle sizes, @Nullable ReusedBuffer buffer) implements ExtendedHandle {
         @Override
         public ByteBuf allocate(ByteBufAllocator allocator) {
-            return sizes.guess() <= buffer.capacity() ? buffer.take() : sizes.allocate(allocator);
+            ReusedBuffer reused = buffer;
+            int bytes = sizes.guess();
+            try {
+                return reused != null && bytes <= reused.capacity() ? reused.take() : sizes.allocate(allocator);
+            } catch (NoBufferException none) {
+                return smaller(allocator, bytes);
+            }
+        }
+
+        /** @throws NoBufferException if there is no memory even for a small buffer */
+        private static ByteBuf smaller(ByteBufAllocator allocator, int refusedBytes) {
+            int bytes = refusedBytes / SHRINK;
+            while (bytes > SMALL_BYTES) {
+                try {
+                    return allocator.ioBuffer(bytes);
+                } catch (NoBufferException none) {
+                    bytes /= SHRINK;
+                }
+            }
+            return allocator.ioBuffer(SMALL_BYTES);
         }
 
         @Override

@@ -1,16 +1,21 @@
 package io.varve.server.net;
 
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.FixedRecvByteBufAllocator;
+import io.netty.channel.RecvByteBufAllocator;
 import io.varve.memory.Cache;
 import io.varve.memory.config.CacheConfig;
 import io.varve.memory.eviction.EvictionPolicy;
 import io.varve.memory.item.ValueRun;
 import io.varve.server.resp.NoBufferException;
 import io.varve.server.resp.RequestHeapBudget;
+import io.varve.server.resp.ReusedBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -177,9 +182,50 @@ class ConnectionBuffersTest {
     }
 
     private void fillMaxmemory() {
-        for (ValueRun run = cache.newBuffer(50_000); run != null; run = cache.newBuffer(50_000)) {
+        fillWith(50_000);
+    }
+
+    /** A connection is not closed for want of a large receive buffer. */
+    @Test
+    void withoutMemoryReadsAreSmaller() {
+        RecvByteBufAllocator large = new FixedRecvByteBufAllocator(64 << 10);
+        ReusedBuffer reused = new ReusedBuffer(buffers, 4 << 10);
+        hold(pools.directBuffer(60 << 20));
+        assertThat(hold(new ReusingReceive(large, reused).newHandle().allocate(buffers)).capacity())
+                .isEqualTo(64 << 10);
+        fillMaxmemory();
+        fillWith(4 << 10);
+        assertThatThrownBy(() -> buffers.directBuffer(64 << 10)).isInstanceOf(NoBufferException.class);
+        assertThat(hold(new ReusingReceive(large, reused).newHandle().allocate(buffers)).capacity()).isEqualTo(512);
+        assertThat(hold(new ReusingReceive(large, null).newHandle().allocate(buffers)).capacity()).isEqualTo(512);
+        RecvByteBufAllocator small = new FixedRecvByteBufAllocator(4 << 10);
+        assertThat(hold(new ReusingReceive(small, reused).newHandle().allocate(buffers)).capacity()).isEqualTo(512);
+        runs.removeFirst().release();
+        assertThat(hold(new ReusingReceive(large, null).newHandle().allocate(buffers)).capacity())
+                .isEqualTo(16 << 10);
+    }
+
+    private void fillWith(int bytes) {
+        for (ValueRun run = cache.newBuffer(bytes); run != null; run = cache.newBuffer(bytes)) {
             runs.add(run);
         }
+    }
+
+    /** Another thread may take the memory that was freed for a buffer: then more is freed. */
+    @Test
+    void keptBuffersAreRequestedAgain() {
+        hold(pools.directBuffer((int) buffers.pooledBytes()));
+        AtomicInteger refused = new AtomicInteger();
+        Cache busy = (Cache) Proxy.newProxyInstance(Cache.class.getClassLoader(), new Class<?>[] {Cache.class},
+                (_, method, arguments) -> {
+                    if (method.getName().equals("newBuffer")) {
+                        refused.incrementAndGet();
+                        return null;
+                    }
+                    return method.invoke(cache, arguments);
+                });
+        assertThat(hold(new ConnectionBuffers(pools, busy, heap).forKeeping(100_000)).capacity()).isEqualTo(100_000);
+        assertThat(refused.get()).isPositive();
     }
 
     @Test

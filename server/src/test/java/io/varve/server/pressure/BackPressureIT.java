@@ -6,8 +6,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
-import io.netty.buffer.AdaptiveByteBufAllocator;
-import io.netty.buffer.ByteBufAllocator;
 import io.varve.server.testing.RawClient;
 import io.varve.server.testing.ServerExtension;
 import org.junit.jupiter.api.BeforeEach;
@@ -37,10 +35,6 @@ class BackPressureIT {
     @BeforeEach
     void start() throws IOException {
         admin = server.connect();
-    }
-
-    private static long directBytes() {
-        return ((AdaptiveByteBufAllocator) ByteBufAllocator.DEFAULT).metric().usedDirectMemory();
     }
 
     private static byte[] value(int bytes) {
@@ -81,7 +75,7 @@ class BackPressureIT {
             for (int i = 0; i < 200; i++) {
                 assertThat(admin.command("PING")).isEqualTo("+PONG\r\n");
             }
-            assertThat(directBytes()).isLessThan(BOUND_BYTES);
+            assertThat(server.server().pooledBytes()).isLessThan(BOUND_BYTES);
             assertThat(admin.infoLong("used_memory")).isLessThan(100L << 20);
             byte[] head = ("$" + bytes + "\r\n").getBytes(StandardCharsets.US_ASCII);
             for (int i = 0; i < requests; i++) {

@@ -6,8 +6,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.netty.buffer.AdaptiveByteBufAllocator;
-import io.netty.buffer.ByteBufAllocator;
 import io.varve.memory.Cache;
 import io.varve.memory.report.CacheStats;
 import io.varve.server.VarveServer;
@@ -54,7 +52,8 @@ final class SoakServer {
         var config = ConfigReader.read(List.of(arguments));
         SoakServer soak = new SoakServer(Cache.open(config.cacheConfig()));
         try (LeakWatch watch = new LeakWatch()) {
-            try (VarveServer server = VarveServer.start(config, soak.cache)) {
+            VarveServer server = VarveServer.start(config, soak.cache);
+            try (server) {
                 System.out.println("port " + server.port() + "\nReady to accept connections");
                 System.out.flush();
                 while (System.in.read() >= 0) {
@@ -62,7 +61,7 @@ final class SoakServer {
                 }
                 soak.checkState(server);
             }
-            soak.lookAtWhatIsLeft();
+            soak.lookAtWhatIsLeft(server.pooledBytes());
             soak.findings.addAll(watch.errors());
         }
         soak.findings.forEach(System.err::println);
@@ -70,10 +69,9 @@ final class SoakServer {
     }
 
     /** All is closed: what was charged was released, and Netty's pools have their chunks back. */
-    private void lookAtWhatIsLeft() {
+    private void lookAtWhatIsLeft(long direct) {
         long charged = cache.stats().chargedBytes();
         expect(charged == 0, "still charged when all is closed, bytes: " + charged);
-        long direct = ((AdaptiveByteBufAllocator) ByteBufAllocator.DEFAULT).metric().usedDirectMemory();
         System.err.println("direct buffers in the end: " + direct + " bytes");
         expect(direct <= POOLS_KEEP_BYTES, "direct buffers when all is closed, bytes: " + direct);
     }
