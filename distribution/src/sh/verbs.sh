@@ -18,6 +18,7 @@ Usage: $program VERB [ARGUMENTS]
   cluster create|add|remove|status   operate a cluster through its controllers (cluster --help)
   run [EXPERIMENT] [OPTIONS]         run an experiment; without a name the default one, about a minute (run --help)
   experiments                        list the experiments, what each asks and how long each takes
+  reproduce [NAME...] [OPTIONS]      regenerate the tables and figures of the papers (reproduce --list, --help)
   simulate [TRACE] [OPTIONS]         replacement policies on a trace, or on YCSB's requests (simulate --help)
   mrc [TRACE] [OPTIONS]              the miss-ratio curve of a trace, or of YCSB's requests (mrc --help)
   ycsb load|run [YCSB OPTIONS]       YCSB's client with Varve's binding on its class path
@@ -132,7 +133,7 @@ control_plane() { # controller|cluster ARGUMENTS...
     java_exec experiments "$main" "$@"
 }
 
-known_verbs="serve, proxy, check-rdb, check-log, run, experiments, simulate, mrc, ycsb, jmh, controller, cluster, help, version"
+known_verbs="serve, proxy, check-rdb, check-log, run, experiments, reproduce, simulate, mrc, ycsb, jmh, controller, cluster, help, version"
 
 # Runs a verb other than serve and version.
 run_verb() { # VERB ARGUMENTS...
@@ -143,7 +144,7 @@ run_verb() { # VERB ARGUMENTS...
             ;;
         check-rdb | check-log) check_files "$@" ;;
         controller | cluster) control_plane "$@" ;;
-        run | experiments | simulate | mrc) experiments "$@" ;;
+        run | experiments | reproduce | simulate | mrc) experiments "$@" ;;
         ycsb | jmh) "$@" ;;
     esac
 }

@@ -9,10 +9,11 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
 /**
- * The command line: {@code run}, {@code experiments}, {@code simulate} and {@code mrc}. Confined to the main thread.
+ * The command line: {@code run}, {@code experiments}, {@code reproduce}, {@code simulate} and
+ * {@code mrc}. Confined to the main thread.
  */
 @Command(name = "varve", subcommands = {RunCommand.class, ListCommand.class,
-        SimulateCommand.class, MrcCommand.class}, mixinStandardHelpOptions = true)
+        ReproduceCommand.class, SimulateCommand.class, MrcCommand.class}, mixinStandardHelpOptions = true)
 public final class Experiments {
     /** The status for bad input: nothing was started. */
     static final int STATUS_BAD_INPUT = 2;

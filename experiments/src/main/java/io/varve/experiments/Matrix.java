@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
 
 import io.varve.experiments.definition.Experiment.Kind;
 import io.varve.experiments.plan.Plan;
@@ -45,12 +46,20 @@ final class Matrix {
     private static final long REPORT_SECONDS = 60;
 
     private final Plan plan;
+    private final Predicate<RunSpec> wanted;
     private final RunFiles files;
     private final Path home;
     private final PrintStream out = System.out;
+    private boolean hasFailedRuns;
 
     Matrix(Plan plan, RunFiles files, Path home) {
+        this(plan, _ -> true, files, home);
+    }
+
+    /** @param wanted the runs to execute; the report shows the others too, as far as they exist */
+    Matrix(Plan plan, Predicate<RunSpec> wanted, RunFiles files, Path home) {
         this.plan = plan;
+        this.wanted = wanted;
         this.files = files;
         this.home = home;
     }
@@ -59,8 +68,7 @@ final class Matrix {
     int run() throws IOException {
         List<RunSpec> remaining = new ArrayList<>();
         for (RunSpec run : plan.runs()) {
-            Optional<RunRecord> before = files.read(run);
-            if (before.isEmpty() || before.get().outcome() != Outcome.OK) {
+            if (wanted.test(run) && !isComplete(run)) {
                 remaining.add(run);
             }
         }
@@ -84,6 +92,16 @@ final class Matrix {
                 Runtime.getRuntime().removeShutdownHook(hook);
             }
         }
+    }
+
+    /** Whether a run failed or was interrupted, checks aside. */
+    boolean hasFailedRuns() {
+        return hasFailedRuns;
+    }
+
+    private boolean isComplete(RunSpec run) throws IOException {
+        Optional<RunRecord> before = files.read(run);
+        return before.isPresent() && before.get().outcome() == Outcome.OK;
     }
 
     private static boolean oneCoreEach(Kind kind) {
@@ -181,7 +199,7 @@ final class Matrix {
         List<String> failedChecks = summary.failedChecks();
         failedChecks.forEach(line -> out.println("varve: " + line));
         BusyMachine.warning(records).ifPresent(line -> out.println("varve: " + line));
-        boolean whole = records.stream().allMatch(record -> record.outcome() == Outcome.OK);
-        return whole && failedChecks.isEmpty() ? 0 : STATUS_FAILED;
+        hasFailedRuns = records.stream().anyMatch(record -> record.outcome() != Outcome.OK);
+        return hasFailedRuns || !failedChecks.isEmpty() ? STATUS_FAILED : 0;
     }
 }

@@ -103,7 +103,8 @@ final class RunCommand implements Callable<Integer> {
         return new Matrix(plan, files, home).run();
     }
 
-    private static Path runs(Path home) {
+    /** The folder of all results. */
+    static Path runs(Path home) {
         String configured = System.getProperty("varve.runs");
         return configured == null ? home.resolve("runs") : Path.of(configured);
     }

@@ -114,6 +114,11 @@ public record Experiment(String name, String title, @JsonAlias("asks") String qu
          */
         PLACEMENT,
         /**
+         * Miss-ratio curves of request streams are learnt from a sample of the accesses, in this process and without a
+         * server; their error against exact curves is recorded.
+         */
+        CURVES,
+        /**
          * Clients use the members of a small cluster directly and through a proxy, in turn; throughput, CPU time and
          * latency are compared.
          */

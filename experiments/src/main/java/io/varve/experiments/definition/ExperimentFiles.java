@@ -1,7 +1,6 @@
 package io.varve.experiments.definition;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
@@ -15,12 +14,6 @@ import java.util.Properties;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.DeserializationFeature;
-import com.fasterxml.jackson.databind.MapperFeature;
-import com.fasterxml.jackson.databind.PropertyNamingStrategies;
-import com.fasterxml.jackson.databind.json.JsonMapper;
-import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import io.varve.server.config.ByteOrderMark;
 
 /**
@@ -29,12 +22,6 @@ import io.varve.server.config.ByteOrderMark;
  * <p>A name that the file uses and does not define, or an unknown property, is an error that names both.
  */
 public final class ExperimentFiles {
-    private static final JsonMapper YAML = JsonMapper.builder(new YAMLFactory())
-            .propertyNamingStrategy(PropertyNamingStrategies.KEBAB_CASE)
-            .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
-            .enable(MapperFeature.ACCEPT_CASE_INSENSITIVE_ENUMS)
-            .build();
-
     private static final String PROPERTIES = ".properties";
 
     private final Path directory;
@@ -61,17 +48,12 @@ public final class ExperimentFiles {
             throw new InvalidExperimentException(
                     "experiment '" + name + "': expected " + String.join(", ", names()));
         }
-        try (InputStream in = ByteOrderMark.skip(Files.newInputStream(file))) {
-            Experiment experiment = included(filled(YAML.readValue(in, Experiment.class)));
-            List<String> faults = faults(experiment);
-            if (!faults.isEmpty()) {
-                throw new InvalidExperimentException(file + ": " + String.join("; ", faults));
-            }
-            return experiment;
-        } catch (JsonProcessingException e) {
-            throw new InvalidExperimentException(file + ": " + e.getOriginalMessage() + " (line "
-                    + (e.getLocation() == null ? "?" : e.getLocation().getLineNr()) + ")", e);
+        Experiment experiment = included(filled(YamlFile.read(file, Experiment.class)));
+        List<String> faults = faults(experiment);
+        if (!faults.isEmpty()) {
+            throw new InvalidExperimentException(file + ": " + String.join("; ", faults));
         }
+        return experiment;
     }
 
     /** Adds the properties of the files that its workloads name; a workload's own properties take precedence. */

@@ -61,6 +61,9 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     private static final int ASSUMED_DRAW_RATE = 1_000_000_000;
     /** Identifiers, or hashes of a slot and a member, a second; all are computed for three clusters. */
     private static final int ASSUMED_PLACEMENT_RATE = 3_000_000;
+    /** Request streams whose curves are learnt, and requests a second of one of them. */
+    private static final int CURVE_STREAMS = 16;
+    private static final int ASSUMED_CURVE_RATE = 300_000;
     /** Keys a second that a client reads from a primary and from its replica, to compare them. */
     private static final int ASSUMED_COMPARED_RATE = 300_000;
 
@@ -363,7 +366,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     /** Whether a run of the kind needs one server for its whole duration. */
     public static boolean hasServer(Kind kind) {
         return kind != Kind.CLEANER && kind != Kind.SIMULATED && kind != Kind.OBSERVED && kind != Kind.WARM_UP
-                && kind != Kind.PLACEMENT && !comparesAll(kind);
+                && kind != Kind.PLACEMENT && kind != Kind.CURVES && !comparesAll(kind);
     }
 
     /** Whether one run of the kind starts all configurations and compares them; it has the first one's name. */
@@ -485,6 +488,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 long turn = synchronization + catchUp + 2 * OVERHEAD_SECONDS;
                 yield size.repetitions() * (available().size() * writes + load.pairs(available()).size() * turn);
             }
+            case CURVES -> CURVE_STREAMS * size.operations() / ASSUMED_CURVE_RATE + 1;
             case PLACEMENT -> {
                 PlacementLoad load = placement(run);
                 long slots = (2L + load.members()) * HashSlot.COUNT;

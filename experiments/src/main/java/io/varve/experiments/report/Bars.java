@@ -3,6 +3,7 @@ package io.varve.experiments.report;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 
 import io.varve.experiments.definition.Experiment;
@@ -14,6 +15,7 @@ import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.result.Comparison;
 import io.varve.experiments.result.Spread;
+import io.varve.experiments.result.table.PaperTable;
 import io.varve.experiments.result.table.Summary;
 import org.jspecify.annotations.Nullable;
 
@@ -103,6 +105,29 @@ record Bars(Figure figure, List<String> columns, List<Panel> panels) {
             }
         }
         return new Bars(figure, List.copyOf(columns), List.copyOf(panels));
+    }
+
+    /** The figure as a table: a row per metric, column and baseline. */
+    PaperTable table() {
+        List<List<String>> rows = new ArrayList<>();
+        for (Panel panel : panels) {
+            for (Bar bar : panel.bars()) {
+                Published published = bar.published();
+                rows.add(List.of(panel.title(), bar.column(), bar.baseline(), number(bar.spread().min()),
+                        number(bar.spread().mean()), number(bar.spread().max()),
+                        Integer.toString(bar.spread().count()),
+                        number(published == null ? null : published.min()),
+                        number(published == null ? null : published.mean()),
+                        number(published == null ? null : published.max())));
+            }
+        }
+        return new PaperTable(figure.id(), figure.title(), List.of("metric", "buckets", "compared with", "least",
+                "mean", "greatest", "settings", "published least", "published mean", "published greatest"), rows,
+                figure.says() == null ? "" : figure.says(), List.of());
+    }
+
+    private static String number(@Nullable Double value) {
+        return value == null ? "not printed" : String.format(Locale.ROOT, "%.1f", value);
     }
 
     private static String title(String metric) {

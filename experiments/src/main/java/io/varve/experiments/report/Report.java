@@ -8,6 +8,8 @@ import java.util.List;
 
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.result.RunFiles;
+import io.varve.experiments.result.table.PaperTable;
+import io.varve.experiments.result.table.PaperTables;
 import io.varve.experiments.result.table.Summary;
 
 /** Writes PNG plots and {@code report.html} from the measurements. Confined to the thread that writes it. */
@@ -22,6 +24,13 @@ public final class Report {
         this.summary = summary;
     }
 
+    /** All tables of published and measured values: those of the definition, and those of the figures of ranges. */
+    public static List<PaperTable> tables(Plan plan, Summary summary) {
+        List<PaperTable> tables = new ArrayList<>(PaperTables.of(plan, summary));
+        Bars.of(plan, summary).forEach(bars -> tables.add(bars.table()));
+        return tables;
+    }
+
     /** @return the page's path */
     public Path write() throws IOException {
         List<Curves> curves = Curves.of(plan, files);
@@ -30,6 +39,7 @@ public final class Report {
         List<Graph> graphs = new ArrayList<>(PenaltyGraphs.of(plan, files));
         graphs.addAll(WarmUpGraphs.of(summary));
         graphs.addAll(PlacementGraphs.of(plan, summary));
+        graphs.addAll(CurveGraphs.of(plan, files));
         Path page = files.directory().resolve("report.html");
         Files.writeString(page, Page.html(plan, summary, curves, bars, columns, graphs));
         Plots plots = new Plots(files.directory());

@@ -42,6 +42,8 @@ public final class RunFiles {
     public static final String RECORDS_CSV = "records.csv";
     /** Throughput of each round of each store, in process, and of each server. */
     public static final String LOCKS_CSV = "locks.csv";
+    /** Points of the exact and the learnt miss-ratio curve of each stream. */
+    public static final String CURVES_CSV = "curves.csv";
     /** The measurements of each placement under each seed. */
     public static final String PLACEMENT_CSV = "placement.csv";
     /** The measurements of each round of each way to the members of a cluster. */

@@ -32,6 +32,7 @@ import io.varve.experiments.run.context.Monitor;
 import io.varve.experiments.run.context.Progress;
 import io.varve.experiments.run.context.RunContext;
 import io.varve.experiments.run.context.ServerStarter;
+import io.varve.experiments.run.curves.CurvesRun;
 import io.varve.experiments.run.expiry.ExpiredEventsRun;
 import io.varve.experiments.run.expiry.ExpiryRun;
 import io.varve.experiments.run.flash.ObservedRun;
@@ -218,6 +219,7 @@ public final class Runner {
             case WRITE_AHEAD_LOG ->
                 new WriteAheadLogRun(context, starter(context), generator(context)).measure();
             case LOCKS -> new LocksRun(context, starter(context)).measure();
+            case CURVES -> new CurvesRun(context).measure();
             case PLACEMENT -> new PlacementRun(context).measure();
             case PROXY -> new ProxyRun(context, starter(context), targets).measure();
             case REPLICATION -> new ReplicationRun(context, starter(context),

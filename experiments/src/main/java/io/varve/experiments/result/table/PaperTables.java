@@ -32,25 +32,33 @@ public final class PaperTables {
     private final Plan plan;
     private final List<RunRecord> runs;
 
-    private PaperTables(Plan plan, Summary summary) {
+    private PaperTables(Plan plan, List<RunRecord> runs) {
         this.plan = plan;
-        this.runs = summary.runs();
+        this.runs = runs;
     }
 
     /** The definition's figures that are tables and have measured values. */
     public static List<PaperTable> of(Plan plan, Summary summary) {
         List<Figure> figures = plan.experiment().figures();
         List<PaperTable> tables = new ArrayList<>();
-        PaperTables paper = new PaperTables(plan, summary);
+        PaperTables paper = new PaperTables(plan, summary.runs());
         for (Figure figure : figures == null ? List.<Figure>of() : figures) {
             if (figure.shows() != null) {
-                PaperTable table = paper.table(figure, figure.shows());
+                PaperTable table = paper.of(figure).table(figure, figure.shows());
                 if (!table.rows().isEmpty() || !table.notes().isEmpty()) {
                     tables.add(table);
                 }
             }
         }
         return tables;
+    }
+
+    /** The tables over the figure's workloads only. */
+    private PaperTables of(Figure figure) {
+        List<String> workloads = figure.workloads();
+        return workloads == null
+                ? this
+                : new PaperTables(plan, runs.stream().filter(run -> workloads.contains(run.run().workload())).toList());
     }
 
     /** All tables for a terminal. */
@@ -82,6 +90,8 @@ public final class PaperTables {
             case "simulated-delays" -> PenaltyTables.delays(figure, runs(Kind.PENALTY));
             case "write-ahead-log" -> DurableStoreTables.log(plan, figure, runs(Kind.WRITE_AHEAD_LOG));
             case "write-ahead-log-loads" -> DurableStoreTables.logLoads(figure, runs(Kind.WRITE_AHEAD_LOG));
+            case "recorded-throughput" -> RecordingTable.of(figure, runs(Kind.PAPER_REQUESTS));
+            case "curve-errors" -> CurvesText.table(figure, runs(Kind.CURVES));
             case "locks" -> DurableStoreTables.locks(figure, runs(Kind.LOCKS));
             case "served-locks" -> DurableStoreTables.servedLocks(figure, runs(Kind.LOCKS));
             case "keys-per-member" -> PlacementTables.keys(figure, runs(Kind.PLACEMENT));
@@ -94,7 +104,7 @@ public final class PaperTables {
                     + "allocators, utilization, reclaim-cost, delay, throughput, cache-misses, policy-memory, hit-rates, "
                     + "miss-rates, traversal, false-negatives, observed-hit-rates, operations, response-times, "
                     + "penalty-throughput, penalty-overhead, simulated-delays, write-ahead-log, "
-                    + "write-ahead-log-loads, locks, served-locks, keys-per-member, keys-deviation, placement-scale, "
+                    + "write-ahead-log-loads, recorded-throughput, curve-errors, locks, served-locks, keys-per-member, keys-deviation, placement-scale, "
                     + "replicated-writes, synchronizations, catch-ups");
         };
     }

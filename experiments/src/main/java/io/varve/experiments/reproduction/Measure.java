@@ -1,0 +1,91 @@
+package io.varve.experiments.reproduction;
+
+import java.util.List;
+import java.util.function.DoubleBinaryOperator;
+import java.util.stream.Stream;
+
+import io.varve.experiments.definition.InvalidExperimentException;
+import io.varve.experiments.plan.RunSpec;
+import io.varve.experiments.result.Comparison;
+import io.varve.experiments.result.RunRecord;
+import io.varve.experiments.result.RunRecord.Outcome;
+import io.varve.experiments.result.table.Summary;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A number from the records of an experiment's complete runs. Immutable.
+ *
+ * @param metric the name of the measured number; with {@code against}, that of a comparison, such as mean-memory
+ * @param workload only runs of this workload; null for all, as with the next ones
+ * @param configuration only runs of this configuration
+ * @param group only runs of this group of configurations
+ * @param threads only runs with this number of client threads
+ * @param ttls only runs with this number of TTLs
+ * @param against the baseline with which the runs are compared; null for the runs' own numbers
+ * @param of the mean, the least or the greatest of the runs' numbers; the mean if absent
+ * @param over the number by which it is divided; null for none
+ */
+public record Measure(String metric, @Nullable String workload, @Nullable String configuration,
+        @Nullable String group, @Nullable Integer threads, @Nullable Integer ttls, @Nullable String against,
+        @Nullable Of of, @Nullable Measure over) {
+
+    /** How the numbers of several runs become one. */
+    public enum Of {
+        MEAN, MIN, MAX
+    }
+
+    /** The number; NaN if no run has it. */
+    double of(Summary summary, Selection selection) {
+        double own = combined(numbers(summary, selection));
+        return over == null ? own : own / over.of(summary, selection);
+    }
+
+    private List<Double> numbers(Summary summary, Selection selection) {
+        Stream<Double> numbers = against == null
+                ? summary.runs().stream().filter(run -> run.outcome() == Outcome.OK && isOf(run.run(), run.group(),
+                        selection)).map(this::number)
+                : summary.comparisons().stream().filter(each -> each.baseline().equals(against)
+                        && isOf(each.run(), each.group(), selection)).map(this::number);
+        return numbers.filter(Double::isFinite).toList();
+    }
+
+    private double number(RunRecord run) {
+        return run.number(metric);
+    }
+
+    private double number(Comparison comparison) {
+        try {
+            return comparison.metric(metric);
+        } catch (IllegalArgumentException unknown) {
+            throw new InvalidExperimentException("reproduction.yaml: " + unknown.getMessage(), unknown);
+        }
+    }
+
+    private boolean isOf(RunSpec run, String itsGroup, Selection selection) {
+        return selection.has(run) && is(workload, withoutScale(run.workload()))
+                && is(configuration, run.configuration())
+                && is(group, itsGroup) && is(threads, run.threads()) && is(ttls, run.ttls().size());
+    }
+
+    /** A workload's name without the scale for which it is made smaller: {@code a} for {@code a-small}. */
+    static String withoutScale(String workload) {
+        return workload.replaceAll("-(quick|small)$", "");
+    }
+
+    private static <T> boolean is(@Nullable T wanted, T actual) {
+        return wanted == null || wanted.equals(actual);
+    }
+
+    private double combined(List<Double> numbers) {
+        Of how = of == null ? Of.MEAN : of;
+        return switch (how) {
+            case MEAN -> numbers.stream().mapToDouble(Double::doubleValue).average().orElse(Double.NaN);
+            case MIN -> reduced(numbers, Math::min);
+            case MAX -> reduced(numbers, Math::max);
+        };
+    }
+
+    private static double reduced(List<Double> numbers, DoubleBinaryOperator how) {
+        return numbers.stream().mapToDouble(Double::doubleValue).reduce(how).orElse(Double.NaN);
+    }
+}

@@ -1,0 +1,48 @@
+package io.varve.experiments.reproduction;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+import io.varve.experiments.plan.Plan;
+import io.varve.experiments.plan.RunSpec;
+import io.varve.experiments.result.RunFiles;
+import io.varve.experiments.result.RunRecord;
+import io.varve.experiments.result.table.Summary;
+
+/** The results of artefacts from the runs on disk. Stateless. */
+public final class Results {
+    private Results() {}
+
+    /** The result of an artefact: without runs if its experiment has no folder yet. */
+    public static ArtefactResult of(Artefact artefact, String scale, Plan plan, ReproductionFiles files)
+            throws IOException {
+        Path directory = files.of(artefact.experiment());
+        List<RunRecord> records = new ArrayList<>();
+        if (Files.isDirectory(directory)) {
+            RunFiles folder = new RunFiles(directory);
+            for (RunSpec run : plan.runs()) {
+                folder.read(run).ifPresent(records::add);
+            }
+        }
+        return ArtefactResult.of(artefact, scale, plan, Summary.of(plan, records), directory);
+    }
+
+    /** A line per artefact, for a terminal. */
+    public static String table(List<ArtefactResult> results) {
+        int width = results.stream().mapToInt(each -> each.artefact().id().length()).max().orElse(0);
+        StringBuilder text = new StringBuilder();
+        for (ArtefactResult result : results) {
+            text.append(String.format(Locale.ROOT, "%-" + Math.max(1, width) + "s  %-20s %8s statements hold   %s%n",
+                    result.artefact().id(), result.verdict().words(), result.held(), result.state()));
+        }
+        for (Verdict verdict : Verdict.values()) {
+            text.append(results.stream().filter(each -> each.verdict() == verdict).count()).append(' ')
+                    .append(verdict.words()).append(verdict == Verdict.NOT_RUN ? "" : ", ");
+        }
+        return text.toString();
+    }
+}
