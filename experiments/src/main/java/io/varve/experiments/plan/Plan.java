@@ -428,7 +428,8 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                     + LATENCY_PAUSES_SECONDS + OVERHEAD_SECONDS;
             case PAPER_REQUESTS -> {
                 long contestants = rival().isPresent() ? 2 : 1;
-                long mixes = words(run, "reads") * words(run, "distributions");
+                long mixes = words(run, "reads") * words(run, "distributions")
+                        * requests(run).pipelines().size();
                 yield contestants * (size.warmupSeconds() + 2 * size.operations() / ASSUMED_SINGLE_RATE
                         + (long) size.repetitions() * size.seconds() * mixes + keys(run) / ASSUMED_LOADER_RATE + 1)
                         + OVERHEAD_SECONDS;

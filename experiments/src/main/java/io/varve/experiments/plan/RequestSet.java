@@ -17,9 +17,13 @@ import java.util.Map;
  * @param readPercents read percentages of the loads with many clients
  * @param distributions key distributions of those loads
  * @param connections number of connections of those loads
+ * @param pipelines numbers of requests that a connection of those loads sends at once: 1, and others for loads of their
+ *     own
+ * @param inProcess whether the same requests are also measured on the cache in process
  */
 public record RequestSet(int keyBytes, ValueSizes values, ValueSizes largeValues, double largeShare,
-        List<Integer> readPercents, List<KeyDistribution.Kind> distributions, int connections) {
+        List<Integer> readPercents, List<KeyDistribution.Kind> distributions, int connections,
+        List<Integer> pipelines, boolean inProcess) {
     private static final byte[] ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
             .getBytes(java.nio.charset.StandardCharsets.US_ASCII);
     private static final int BITS_PER_CHARACTER = 6;
@@ -38,6 +42,7 @@ public record RequestSet(int keyBytes, ValueSizes values, ValueSizes largeValues
         }
         readPercents = List.copyOf(readPercents);
         distributions = List.copyOf(distributions);
+        pipelines = List.copyOf(pipelines);
     }
 
     /** @throws IllegalArgumentException if a property is missing or invalid */
@@ -48,7 +53,9 @@ public record RequestSet(int keyBytes, ValueSizes values, ValueSizes largeValues
                 Arrays.stream(property(workload, "reads").split(" ", -1)).map(Integer::valueOf).toList(),
                 Arrays.stream(property(workload, "distributions").split(" ", -1)).map(KeyDistribution.Kind::of)
                         .toList(),
-                Integer.parseInt(property(workload, "connections")));
+                Integer.parseInt(property(workload, "connections")),
+                Arrays.stream(workload.getOrDefault("pipelines", "1").split(" ", -1)).map(Integer::valueOf).toList(),
+                "yes".equals(workload.get("in-process")));
     }
 
     private static String property(Map<String, String> workload, String name) {

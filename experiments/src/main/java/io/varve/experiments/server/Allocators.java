@@ -70,6 +70,16 @@ public final class Allocators {
         return isReplaceable(printed(List.of(redis, "--version")), printed(List.of("ldd", redis)));
     }
 
+    /** Whether a redis-server has a jemalloc of its own, which active defragmentation needs. */
+    static boolean isLinkedIn(Path redis) throws IOException {
+        return isLinkedIn(printed(List.of(redis.toString(), "--version")), printed(List.of("ldd", redis.toString())));
+    }
+
+    /** As {@link #isReplaceable(String, String)}. */
+    static boolean isLinkedIn(String version, String libraries) {
+        return version.contains("malloc=jemalloc") && !libraries.contains("libjemalloc");
+    }
+
     /**
      * @param version output of {@code redis-server --version}
      * @param libraries output of {@code ldd} for it

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 import redis.embedded.core.ExecutableProvider;
 
@@ -31,6 +32,19 @@ final class RedisBinary {
         }
     }
 
+    /**
+     * The first redis-server on PATH that can move items to defragment its memory: one with its own jemalloc, and not
+     * with the system's.
+     */
+    static Optional<Path> findDefragmenting() throws IOException {
+        for (Path redis : allOnPath("redis-server").toList()) {
+            if (Allocators.isLinkedIn(redis)) {
+                return Optional.of(redis);
+            }
+        }
+        return Optional.empty();
+    }
+
     /** A valkey-server on PATH. */
     static Path findValkey() throws IOException {
         return onPath("valkey-server").orElseThrow(() -> new IOException(
@@ -42,8 +56,12 @@ final class RedisBinary {
     }
 
     private static Optional<Path> onPath(String name) {
+        return allOnPath(name).findFirst();
+    }
+
+    private static Stream<Path> allOnPath(String name) {
         return Arrays.stream(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1))
                 .map(directory -> Path.of(directory.isEmpty() ? "." : directory, name))
-                .filter(Files::isExecutable).findFirst();
+                .filter(Files::isExecutable);
     }
 }

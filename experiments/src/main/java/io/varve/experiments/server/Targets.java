@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 import io.varve.experiments.definition.Experiment.Configuration;
@@ -30,15 +31,25 @@ public final class Targets {
      * Configurations whose server this machine does not have, and why. A missing baseline is no reason to leave it out:
      * nothing can be compared without it.
      */
-    public static Map<String, String> missing(Map<String, Configuration> configurations, List<String> baselines) {
+    public static Map<String, String> missing(Map<String, Configuration> configurations, List<String> baselines)
+            throws IOException {
         Map<String, String> missing = new LinkedHashMap<>();
-        configurations.forEach((name, configuration) -> {
-            if (configuration.server() == Server.VALKEY && !baselines.contains(name)
+        for (Map.Entry<String, Configuration> each : configurations.entrySet()) {
+            Configuration configuration = each.getValue();
+            if (configuration.server() == Server.VALKEY && !baselines.contains(each.getKey())
                     && !RedisBinary.hasValkey()) {
-                missing.put(name, "no valkey-server is on PATH");
+                missing.put(each.getKey(), "no valkey-server is on PATH");
+            } else if (configuration.server() == Server.REDIS && defragments(configuration)
+                    && RedisBinary.findDefragmenting().isEmpty()) {
+                missing.put(each.getKey(), "no redis-server on PATH has its own jemalloc, which active defragmentation"
+                        + " needs; one built from Redis's sources has");
             }
-        });
+        }
         return missing;
+    }
+
+    private static boolean defragments(Configuration configuration) {
+        return "yes".equals(configuration.settings().get("activedefrag"));
     }
 
     /** @param home the repository's root, with the launcher */
@@ -130,14 +141,22 @@ public final class Targets {
             command.add("LD_PRELOAD=" + Allocators.find(configuration.allocator()).orElseThrow(
                     () -> new IOException("this machine has no " + configuration.allocator())));
         }
-        command.addAll(List.of((configuration.server() == Server.VALKEY
-                ? RedisBinary.findValkey()
-                : RedisBinary.find(scratch)).toString(), "--bind", "127.0.0.1",
+        command.addAll(List.of(executable(configuration, scratch).toString(), "--bind", "127.0.0.1",
                 "--port", String.valueOf(port), "--maxmemory", maxmemory, "--maxmemory-policy", "noeviction",
                 "--save", "", "--appendonly", "no", "--daemonize", "no", "--dir", scratch.toString()));
         addSettings(command, settings(configuration, directory));
         return ProcessTarget.start(Pinning.command(cores, command), Map.of(), port, directory.resolve("server.log"),
                 null);
+    }
+
+    private static Path executable(Configuration configuration, Path scratch) throws IOException {
+        if (configuration.server() == Server.VALKEY) {
+            return RedisBinary.findValkey();
+        }
+        Optional<Path> defragmenting = defragments(configuration)
+                ? RedisBinary.findDefragmenting()
+                : Optional.empty();
+        return defragmenting.isPresent() ? defragmenting.get() : RedisBinary.find(scratch);
     }
 
     /** The configuration's settings, with the run's folder inserted. */

@@ -37,6 +37,15 @@ final class AllocatorsTest {
     }
 
     @Test
+    void onlyAJemallocOfItsOwnDefragments() {
+        String jemalloc = "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.2.1 bits=64";
+        assertThat(Allocators.isLinkedIn(jemalloc, "\tlibc.so.6 => /lib/libc.so.6 (0x00007f)\n")).isTrue();
+        assertThat(Allocators.isLinkedIn(jemalloc, "\tlibjemalloc.so.2 => /lib/libjemalloc.so.2 (0x00007f)\n"))
+                .isFalse();
+        assertThat(Allocators.isLinkedIn(jemalloc.replace("jemalloc-5.2.1", "libc"), "")).isFalse();
+    }
+
+    @Test
     void ourCoresAreReadAsTheKernelWritesThem() {
         assertThat(OwnCores.allowed("Cpus_allowed:\t3\nCpus_allowed_list:\t0-1\nMems_allowed_list:\t0\n"))
                 .isEqualTo("0-1");

@@ -286,6 +286,7 @@ public final class PaperTables {
         servers.forEach(server -> head.add(server + ", CPU µs/request"));
         head.add("Varve / Redis");
         servers.forEach(server -> head.add(server + ", CPU %"));
+        head.add("Varve in process, µs/request");
         addPublished(head, "requests/s");
         List<List<String>> rows = new ArrayList<>();
         for (RunRecord run : all) {
@@ -299,6 +300,7 @@ public final class PaperTables {
                 addAll(row, run, test, RequestsText.CPU, servers, "%.2f");
                 row.add(number("%.2f", RequestsText.number(run, RequestsText.CPU, test, RequestsText.OVER_RIVAL)));
                 addAll(row, run, test, RequestsText.BUSY, servers, "%.0f");
+                row.add(number("%.3f", run.number(RequestsText.IN_PROCESS + " " + test)));
                 addPublished(row, figure, run.run().workload() + " " + test, "%,.0f");
                 rows.add(row);
             }

@@ -23,6 +23,8 @@ public final class RequestsText {
     public static final String MISSES_PER_OP = "cache_misses_per_op";
     /** A server's misses by function; the function's name replaces the test's. */
     public static final String MISSES_PERCENT = "cache_misses_percent";
+    /** Time of a request in process, µs; followed by the test. */
+    public static final String IN_PROCESS = "in_process_us";
     /** Replaces the server's name for a metric of ours over the rival's: a median of the repetitions. */
     public static final String OVER_RIVAL = "over_rival";
     /** In the run's load: the reason why cache misses were not counted. */
@@ -58,6 +60,11 @@ public final class RequestsText {
         return tests;
     }
 
+    /** The end of a test's name, by the number of requests that a client sends at once. */
+    public static String ofPipeline(int requests) {
+        return requests == 1 ? "" : ", pipeline " + requests;
+    }
+
     /** Whether a test has one client. */
     public static boolean isSingle(String test) {
         return test.equals(READ) || test.equals(WRITE);
@@ -65,7 +72,7 @@ public final class RequestsText {
 
     static String table(List<RunRecord> runs, List<String> rivals) {
         StringBuilder text = new StringBuilder(
-                String.format(Locale.ROOT, "%n%-8s %-22s %-8s %10s %9s %9s %9s %12s %10s%n",
+                String.format(Locale.ROOT, "%n%-8s %-28s %-8s %10s %9s %9s %9s %12s %10s%n",
                         "set", "test", "server", "ops/s", "mean us", "p50 us", "p99 us", "CPU us/op", "busy %"));
         for (RunRecord run : runs) {
             List<String> servers = new ArrayList<>(List.of(run.run().configuration()));
@@ -74,7 +81,7 @@ public final class RequestsText {
                 for (String server : servers) {
                     if (Double.isFinite(number(run, OPS, test, server))) {
                         text.append(
-                                String.format(Locale.ROOT, "%-8s %-22s %-8s %,10.0f %9.2f %9.2f %9.2f %12.3f %10.1f%n",
+                                String.format(Locale.ROOT, "%-8s %-28s %-8s %,10.0f %9.2f %9.2f %9.2f %12.3f %10.1f%n",
                                         run.run().workload(), test, server, number(run, OPS, test, server),
                                         number(run, MEAN, test, server), number(run, P50, test, server),
                                         number(run, P99, test, server), number(run, CPU, test, server),

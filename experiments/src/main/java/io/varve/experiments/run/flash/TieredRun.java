@@ -71,7 +71,7 @@ public final class TieredRun {
     }
 
     private ClosedLoop.Result run(ClosedLoop clients, long from, int seconds) throws IOException {
-        return clients.run(new ClosedLoop.Mix(ALL_READS, keys, from, true), NO_LIMIT,
+        return clients.run(new ClosedLoop.Mix(ALL_READS, keys, from, true, 1), NO_LIMIT,
                 TimeUnit.SECONDS.toNanos(seconds));
     }
 

@@ -53,11 +53,18 @@ public final class ClosedLoop implements Closeable {
      * @param readPercent reads, in percent of the requests
      * @param keys distribution of keys
      * @param seed determines the requests
-     * @param fillsMisses whether a client writes a missed key next, as one does that has a database behind the cache
+     * @param fillsMisses whether a client writes a missed key next, as one does that has a database behind the cache;
+     *     only without pipelines
+     * @param pipeline the number of requests that a client sends at once
      */
-    public record Mix(int readPercent, KeyDistribution keys, long seed, boolean fillsMisses) {
+    public record Mix(int readPercent, KeyDistribution keys, long seed, boolean fillsMisses, int pipeline) {
         public Mix(int readPercent, KeyDistribution keys, long seed) {
-            this(readPercent, keys, seed, false);
+            this(readPercent, keys, seed, false, 1);
+        }
+
+        /** The same requests, as many at once. */
+        public Mix inPipelines(int requestsAtOnce) {
+            return new Mix(readPercent, keys, seed, fillsMisses, requestsAtOnce);
         }
     }
 
@@ -74,12 +81,18 @@ public final class ClosedLoop implements Closeable {
 
     public ClosedLoop(Target target, int connections, RequestSet set, long seed, Cancellation cancellation)
             throws IOException {
+        this(target, connections, 1, set, seed, cancellation);
+    }
+
+    /** @param maxPipeline the longest pipeline */
+    public ClosedLoop(Target target, int connections, int maxPipeline, RequestSet set, long seed,
+            Cancellation cancellation) throws IOException {
         this.encoder = new RequestEncoder(set, seed);
         this.cancellation = cancellation;
         try {
             selector = connections > 1 ? Selector.open() : null;
             for (int i = 0; i < connections; i++) {
-                WaitingClient client = new WaitingClient(target, encoder.maxBytes());
+                WaitingClient client = new WaitingClient(target, maxPipeline * encoder.maxBytes());
                 clients.add(client);
                 if (selector != null) {
                     client.channel().configureBlocking(false);
@@ -113,12 +126,12 @@ public final class ClosedLoop implements Closeable {
         while (requests < max
                 && (requests % CHECK_INTERVAL != 0 || !cancellation.isCancelled() && System.nanoTime() < end)) {
             put(mix, client);
-            client.send();
+            client.send(mix.pipeline());
             boolean whole = client.receive();
             while (!whole) {
                 whole = client.receive();
             }
-            answered(client);
+            answered(mix, client);
         }
     }
 
@@ -126,8 +139,8 @@ public final class ClosedLoop implements Closeable {
         long sent = 0;
         for (WaitingClient client : clients) {
             put(mix, client);
-            client.send();
-            sent++;
+            client.send(mix.pipeline());
+            sent += mix.pipeline();
         }
         while (requests < sent) {
             if (selector.select(SILENCE_MILLIS) == 0) {
@@ -137,11 +150,11 @@ public final class ClosedLoop implements Closeable {
             for (SelectionKey key : selector.selectedKeys()) {
                 WaitingClient client = (WaitingClient) key.attachment();
                 if (client.receive()) {
-                    answered(client);
+                    answered(mix, client);
                     if (going && sent < max) {
                         put(mix, client);
-                        client.send();
-                        sent++;
+                        client.send(mix.pipeline());
+                        sent += mix.pipeline();
                     }
                 }
             }
@@ -156,20 +169,22 @@ public final class ClosedLoop implements Closeable {
             encoder.set(into, client.key, random.nextLong());
             return;
         }
-        client.key = mix.keys().next(random);
-        client.reading = random.nextInt(100) < mix.readPercent();
-        if (client.reading) {
-            encoder.get(into, client.key);
-        } else {
-            encoder.set(into, client.key, random.nextLong());
+        for (int i = 0; i < mix.pipeline(); i++) {
+            client.key = mix.keys().next(random);
+            client.reading = random.nextInt(100) < mix.readPercent();
+            if (client.reading) {
+                reads++;
+                encoder.get(into, client.key);
+            } else {
+                encoder.set(into, client.key, random.nextLong());
+            }
         }
     }
 
-    private void answered(WaitingClient client) {
-        delays.recordValue(Math.min(MAX_NANOS, System.nanoTime() - client.sentNanos));
-        requests++;
-        reads += client.reading ? 1 : 0;
-        missed += client.missed() ? 1 : 0;
+    private void answered(Mix mix, WaitingClient client) {
+        delays.recordValueWithCount(Math.min(MAX_NANOS, System.nanoTime() - client.sentNanos), mix.pipeline());
+        requests += mix.pipeline();
+        missed += client.misses();
     }
 
     @Override

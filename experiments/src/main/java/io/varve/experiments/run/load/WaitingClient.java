@@ -13,7 +13,8 @@ import io.varve.experiments.server.Target;
 import io.varve.experiments.wire.RespErrorException;
 
 /**
- * A client that sends a request and waits for its reply before the next, as the paper's do. Confined to one thread.
+ * A client that sends a request, or a pipeline of some, and waits for all replies before the next, as the paper's do
+ * with one. Confined to one thread.
  *
  * <p>It reads only as much of a reply as it needs to find its end and to distinguish an error, a miss and a value.
  */
@@ -24,15 +25,20 @@ final class WaitingClient implements Closeable {
     private final SocketChannel channel;
     private final ByteBuffer out;
     private final ByteBuffer in;
-    /** Length of the whole reply; unknown until its first line has arrived. */
+    /** Start of the first reply that is not whole, in the input. */
+    private int replyStart;
+    /** Length of that reply; unknown until its first line has arrived. */
     private int replyBytes = UNKNOWN;
+    /** Replies that are not whole. */
+    private int awaited;
     private boolean missed;
+    private int misses;
     long sentNanos;
     /** The number of the key of its last request, and whether that was a read: set by the caller. */
     long key;
     boolean reading;
 
-    /** @param maxBytes maximum size of a request, and of a value */
+    /** @param maxBytes maximum size of all requests of a pipeline, and of their values */
     WaitingClient(Target target, int maxBytes) throws IOException {
         this(SocketChannel.open(new InetSocketAddress(target.host(), target.port())), maxBytes);
     }
@@ -53,33 +59,51 @@ final class WaitingClient implements Closeable {
         return out.clear();
     }
 
-    /** Sends the request and records the time. */
-    void send() throws IOException {
+    /**
+     * Sends the requests and records the time.
+     *
+     * @param requests the number of requests in the buffer
+     */
+    void send(int requests) throws IOException {
         out.flip();
         in.clear();
+        replyStart = 0;
         replyBytes = UNKNOWN;
+        awaited = requests;
+        misses = 0;
         sentNanos = System.nanoTime();
         while (out.hasRemaining()) {
-            // It is the only outstanding request, and smaller than a socket's buffer, so this does not spin.
+            // There is no other outstanding request, and a socket's buffer is larger, so this hardly ever spins.
             channel.write(out);
         }
     }
 
-    /** Reads available input, and blocks if the channel does. @return whether the reply is whole */
+    /** Reads available input, and blocks if the channel does. @return whether all replies are whole */
     boolean receive() throws IOException {
         if (channel.read(in) < 0) {
             throw new EOFException("the server closed the connection");
         }
-        if (replyBytes == UNKNOWN) {
-            replyBytes = replyBytes();
+        while (awaited > 0) {
+            if (replyBytes == UNKNOWN) {
+                replyBytes = replyBytes();
+            }
+            if (replyBytes == UNKNOWN || in.position() < replyStart + replyBytes) {
+                return false;
+            }
+            replyStart += replyBytes;
+            replyBytes = UNKNOWN;
+            awaited--;
+            misses += missed ? 1 : 0;
         }
-        if (replyBytes == UNKNOWN || in.position() < replyBytes) {
-            return false;
-        }
-        if (in.position() > replyBytes) {
-            throw new IOException("more than one reply to a request: " + text(in.position()));
+        if (in.position() > replyStart) {
+            throw new IOException("more replies than requests: " + text(replyStart, in.position()));
         }
         return true;
+    }
+
+    /** The number of replies that say that the key does not exist. */
+    int misses() {
+        return misses;
     }
 
     /** Whether the whole reply says that the key does not exist. */
@@ -88,37 +112,37 @@ final class WaitingClient implements Closeable {
     }
 
     private int replyBytes() throws IOException {
-        int end = 0;
+        int end = replyStart;
         while (end + 1 < in.position() && !(in.get(end) == '\r' && in.get(end + 1) == '\n')) {
             end++;
         }
         if (end + 1 >= in.position()) {
-            if (in.position() > HEAD_BYTES) {
-                throw new IOException("not a reply: " + text(HEAD_BYTES));
+            if (in.position() - replyStart > HEAD_BYTES) {
+                throw new IOException("not a reply: " + text(replyStart, replyStart + HEAD_BYTES));
             }
             return UNKNOWN;
         }
-        int lineBytes = end + 2;
-        missed = in.get(0) == '$' && in.get(1) == '-';
-        return switch (in.get(0)) {
+        int lineBytes = end + 2 - replyStart;
+        missed = in.get(replyStart) == '$' && in.get(replyStart + 1) == '-';
+        return switch (in.get(replyStart)) {
             case '+' -> lineBytes;
             case '$' -> missed ? lineBytes : lineBytes + valueBytes(end) + 2;
-            case '-' -> throw new RespErrorException(text(end));
-            default -> throw new IOException("not a reply to GET or SET: " + text(lineBytes));
+            case '-' -> throw new RespErrorException(text(replyStart, end));
+            default -> throw new IOException("not a reply to GET or SET: " + text(replyStart, end));
         };
     }
 
     private int valueBytes(int end) {
         int bytes = 0;
-        for (int i = 1; i < end; i++) {
+        for (int i = replyStart + 1; i < end; i++) {
             bytes = bytes * 10 + in.get(i) - '0';
         }
         return bytes;
     }
 
-    private String text(int bytes) {
-        byte[] copy = new byte[Math.min(bytes, HEAD_BYTES)];
-        in.get(0, copy);
+    private String text(int from, int to) {
+        byte[] copy = new byte[Math.min(to - from, HEAD_BYTES)];
+        in.get(from, copy);
         return new String(copy, StandardCharsets.ISO_8859_1).strip();
     }
 

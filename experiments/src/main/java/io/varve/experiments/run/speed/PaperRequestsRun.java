@@ -16,6 +16,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 import io.varve.experiments.definition.Experiment.Size;
+import io.varve.experiments.plan.ByteSizes;
 import io.varve.experiments.plan.KeyDistribution;
 import io.varve.experiments.plan.RequestSet;
 import io.varve.experiments.result.MedianRange;
@@ -58,7 +59,7 @@ public final class PaperRequestsRun {
     private record Contestant(String name, Target target, ClosedLoop one, ClosedLoop many) {}
 
     /** A test, which each server runs in turn. */
-    private record Test(String name, boolean single, int readPercent, KeyDistribution keys) {}
+    private record Test(String name, boolean single, int readPercent, KeyDistribution keys, int pipeline) {}
 
     /** All measurements of a server at a test. */
     private static final class Series {
@@ -87,12 +88,15 @@ public final class PaperRequestsRun {
         this.keys = context.plan.keys(context.run);
         this.seed = context.plan.experiment().seed();
         KeyDistribution unif = new KeyDistribution(KeyDistribution.Kind.UNIF, keys);
-        tests.add(new Test(RequestsText.READ, true, 100, unif));
-        tests.add(new Test(RequestsText.WRITE, true, 0, unif));
-        for (int readPercent : set.readPercents()) {
-            for (KeyDistribution.Kind kind : set.distributions()) {
-                tests.add(new Test(readPercent + " % reads " + kind.title(), false, readPercent,
-                        kind == KeyDistribution.Kind.UNIF ? unif : new KeyDistribution(kind, keys)));
+        tests.add(new Test(RequestsText.READ, true, 100, unif, 1));
+        tests.add(new Test(RequestsText.WRITE, true, 0, unif, 1));
+        for (int pipeline : set.pipelines()) {
+            for (int readPercent : set.readPercents()) {
+                for (KeyDistribution.Kind kind : set.distributions()) {
+                    tests.add(new Test(readPercent + " % reads " + kind.title() + RequestsText.ofPipeline(pipeline),
+                            false, readPercent,
+                            kind == KeyDistribution.Kind.UNIF ? unif : new KeyDistribution(kind, keys), pipeline));
+                }
             }
         }
         context.load.putAll(context.plan.workload(context.run));
@@ -120,6 +124,9 @@ public final class PaperRequestsRun {
                 }
             }
             context.phase("cache misses", () -> countMisses(contestants.all));
+            if (set.inProcess()) {
+                context.phase("in process", this::measureInProcess);
+            }
             if (!context.cancellation.isCancelled() && !context.isFailed()) {
                 conclude(contestants.all);
             }
@@ -146,7 +153,9 @@ public final class PaperRequestsRun {
             ClosedLoop one = new ClosedLoop(target, 1, set, seed, context.cancellation);
             try {
                 all.add(new Contestant(name, target, one,
-                        new ClosedLoop(target, set.connections(), set, seed, context.cancellation)));
+                        new ClosedLoop(target, set.connections(),
+                                set.pipelines().stream().mapToInt(Integer::intValue).max().orElse(1), set, seed,
+                                context.cancellation)));
             } catch (IOException e) {
                 one.close();
                 throw e;
@@ -224,7 +233,8 @@ public final class PaperRequestsRun {
             throws IOException {
         ClosedLoop loop = test.single() ? contestant.one() : contestant.many();
         long cpuBefore = ProcessUsage.cpuMicros(contestant.target());
-        ClosedLoop.Result result = loop.run(new ClosedLoop.Mix(test.readPercent(), test.keys(), seed + draw), max,
+        ClosedLoop.Result result = loop.run(
+                new ClosedLoop.Mix(test.readPercent(), test.keys(), seed + draw).inPipelines(test.pipeline()), max,
                 nanos);
         long cpu = ProcessUsage.cpuMicros(contestant.target()) - cpuBefore;
         context.gauge.set(result.ops());
@@ -252,7 +262,7 @@ public final class PaperRequestsRun {
             context.load.put(RequestsText.NO_MISSES, unavailable);
             return;
         }
-        Test test = new Test(RequestsText.READ, false, 100, tests.getFirst().keys());
+        Test test = new Test(RequestsText.READ, false, 100, tests.getFirst().keys(), 1);
         for (Contestant contestant : contestants) {
             OptionalLong pid = contestant.target().pid();
             if (pid.isEmpty()) {
@@ -269,6 +279,25 @@ public final class PaperRequestsRun {
                             context.directory.resolve("perf-" + contestant.name() + ".data"))
                     .forEach((function, percent) -> context.metrics.put(
                             RequestsText.name(RequestsText.MISSES_PERCENT, function, contestant.name()), percent)));
+        }
+    }
+
+    /** The same requests without a server. Nothing else runs meanwhile: the servers are idle. */
+    private void measureInProcess() {
+        try (InProcessRequests requests = new InProcessRequests(set, seed,
+                ByteSizes.parse(context.plan.maxmemory(context.run)))) {
+            requests.load(keys);
+            for (Test test : tests.stream().filter(each -> !each.single() && each.pipeline() == 1).toList()) {
+                requests.run(test.readPercent(), test.keys(), TimeUnit.SECONDS.toNanos(size.seconds()));
+                List<Double> times = new ArrayList<>();
+                for (int i = 0; i < size.repetitions() && !context.cancellation.isCancelled(); i++) {
+                    times.add(requests.run(test.readPercent(), test.keys(), TimeUnit.SECONDS.toNanos(1))
+                            / NANOS_PER_MICRO);
+                }
+                if (!times.isEmpty()) {
+                    context.metrics.put(RequestsText.IN_PROCESS + " " + test.name(), MedianRange.of(times).median());
+                }
+            }
         }
     }
 
