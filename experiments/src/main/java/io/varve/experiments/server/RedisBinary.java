@@ -55,11 +55,11 @@ final class RedisBinary {
         return onPath("valkey-server").isPresent();
     }
 
-    private static Optional<Path> onPath(String name) {
+    static Optional<Path> onPath(String name) {
         return allOnPath(name).findFirst();
     }
 
-    private static Stream<Path> allOnPath(String name) {
+    static Stream<Path> allOnPath(String name) {
         return Arrays.stream(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1))
                 .map(directory -> Path.of(directory.isEmpty() ? "." : directory, name))
                 .filter(Files::isExecutable);

@@ -358,6 +358,10 @@ public final class PaperTables {
         }
         all.stream().map(run -> run.load().get(RequestsText.NO_MISSES)).filter(Objects::nonNull).distinct()
                 .forEach(why -> notes.add("This machine cannot count cache misses: " + why + "."));
+        all.stream().map(run -> run.load().get(RequestsText.SIMULATED)).filter(Objects::nonNull).distinct()
+                .forEach(how -> notes.add("The percentages are SIMULATED, not counted: " + how + "."));
+        all.stream().map(run -> run.load().get(RequestsText.NOT_SIMULATED)).filter(Objects::nonNull).distinct()
+                .forEach(why -> notes.add("They are not simulated either: " + why + "."));
         List<String> head = new ArrayList<>(List.of("function of Redis", "published, %"));
         all.forEach(run -> head.add(run.run().workload() + ", measured, %"));
         List<List<String>> rows = new ArrayList<>();

@@ -30,6 +30,10 @@ public final class RequestsText {
     /** In the run's load: the reason why cache misses were not counted. */
     public static final String NO_MISSES = "cache-misses";
 
+    /** The load's keys with the simulation that stands for a counter of cache misses, or why there is none. */
+    public static final String SIMULATED = "cache-misses-simulated";
+    public static final String NOT_SIMULATED = "cache-misses-not-simulated";
+
     private static final String HEAD = OPS + " ";
 
     private RequestsText() {}

@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
@@ -27,6 +28,7 @@ import io.varve.experiments.result.table.RequestsText;
 import io.varve.experiments.run.context.RunContext;
 import io.varve.experiments.run.load.ClosedLoop;
 import io.varve.experiments.run.load.RequestEncoder;
+import io.varve.experiments.server.CachegrindRedis;
 import io.varve.experiments.server.OwnCores;
 import io.varve.experiments.server.ProcessUsage;
 import io.varve.experiments.server.Target;
@@ -260,6 +262,7 @@ public final class PaperRequestsRun {
         String unavailable = misses.unavailable();
         if (unavailable != null) {
             context.load.put(RequestsText.NO_MISSES, unavailable);
+            simulateMisses();
             return;
         }
         Test test = new Test(RequestsText.READ, false, 100, tests.getFirst().keys(), 1);
@@ -280,6 +283,26 @@ public final class PaperRequestsRun {
                     .forEach((function, percent) -> context.metrics.put(
                             RequestsText.name(RequestsText.MISSES_PERCENT, function, contestant.name()), percent)));
         }
+    }
+
+    /** Instead of a counter: a simulated cache, for the workload that states the numbers of keys and reads. */
+    private void simulateMisses() throws IOException {
+        String numbers = context.plan.workload(context.run).get("cachegrind");
+        if (numbers == null || rival == null) {
+            return;
+        }
+        Optional<String> unavailable = CachegrindRedis.unavailable();
+        if (unavailable.isPresent()) {
+            context.load.put(RequestsText.NOT_SIMULATED, unavailable.get());
+            return;
+        }
+        String[] words = numbers.split(" ", -1);
+        new SimulatedCacheMisses(set, seed, Integer.parseInt(words[0]), Long.parseLong(words[1]),
+                context.cancellation).byFunction(context.directory)
+                .forEach((function, percent) -> context.metrics
+                        .put(RequestsText.name(RequestsText.MISSES_PERCENT, function, rival), percent));
+        context.load.put(RequestsText.SIMULATED, "cachegrind, a last-level cache of " + CachegrindRedis.LAST_LEVEL
+                + " (bytes, ways, bytes of a line), " + words[0] + " keys, " + words[1] + " reads");
     }
 
     /** The same requests without a server. Nothing else runs meanwhile: the servers are idle. */
