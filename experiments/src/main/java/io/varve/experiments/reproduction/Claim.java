@@ -56,8 +56,9 @@ public record Claim(String says, Measure value, @Nullable String unit, @Nullable
     /** A value with the claim's unit. */
     String text(double number) {
         double size = Math.abs(number);
-        String format = size >= WHOLE || number == Math.rint(number) ? "%,.0f" : size >= 1 ? "%.1f" : "%.3f";
-        String digits = String.format(Locale.ROOT, format, number);
+        String format = size >= WHOLE || number == Math.rint(number) ? "%,.0f" : size >= 1 ? "%.2f" : "%.3f";
+        String all = String.format(Locale.ROOT, format, number);
+        String digits = all.contains(".") ? all.replaceAll("\\.?0+$", "") : all;
         return unit == null || unit.isEmpty() ? digits : digits + " " + unit;
     }
 }

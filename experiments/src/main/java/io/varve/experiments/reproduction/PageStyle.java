@@ -31,6 +31,8 @@ final class PageStyle {
               padding: 1px 8px; margin-left: 8px; white-space: nowrap; }
             img { display: block; max-width: 100%; height: auto; background: var(--card); margin: 12px 0;
               border-radius: 4px; }
+            .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 420px), 1fr)); gap: 10px; }
+            .charts img { margin: 0; }
             .scroll { overflow-x: auto; }
             table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; margin: 8px 0; }
             th, td { padding: 4px 9px; border-bottom: 1px solid var(--line); text-align: right; }

@@ -48,10 +48,9 @@ public final class ReproductionFiles {
         for (ArtefactResult result : results) {
             charts.put(result.artefact().id(), copied(result));
         }
-        Map<String, String> machine = Machine.describe();
         Path page = directory.resolve("index.html");
         Files.writeString(page, ReproductionPage.of(reproduction, results, charts, source,
-                String.join(", ", machine.values())));
+                machine()));
         StringBuilder csv = new StringBuilder(HEADER).append('\n');
         for (ArtefactResult result : results) {
             csv.append(String.join(",", result.artefact().id(), result.artefact().artefact(), result.scale(),
@@ -60,6 +59,18 @@ public final class ReproductionFiles {
         }
         Files.writeString(directory.resolve(RESULTS), csv);
         return page;
+    }
+
+    private static String machine() {
+        Map<String, String> machine = Machine.describe();
+        List<String> words = new ArrayList<>();
+        for (String name : List.of("cpu", "distribution", "os", "jdk")) {
+            if (machine.containsKey(name)) {
+                words.add(machine.get(name));
+            }
+        }
+        return machine.get("cores") + " cores, " + machine.getOrDefault("memory_mib", "?") + " MiB of memory, "
+                + String.join(", ", words) + ".";
     }
 
     private List<String> copied(ArtefactResult result) throws IOException {

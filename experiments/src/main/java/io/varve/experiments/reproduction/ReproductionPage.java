@@ -65,7 +65,7 @@ final class ReproductionPage {
         html.append("<p class=\"counts\">");
         for (Verdict verdict : Verdict.values()) {
             html.append("<span class=\"").append(name(verdict)).append("\"><b>")
-                    .append(counts.getOrDefault(verdict, 0L)).append("</b> ").append(verdict.words())
+                    .append(counts.getOrDefault(verdict, 0L)).append("</b> ").append(verdict.ofSeveral())
                     .append("</span> ");
         }
         html.append("</p>\n");
@@ -104,10 +104,12 @@ final class ReproductionPage {
             element("p", artefact.explanation(), "why");
         }
         findings(result);
+        html.append(charts.size() > 2 ? "<div class=\"charts\">\n" : "<div>\n");
         for (String chart : charts) {
             html.append("<img loading=\"lazy\" src=\"").append(escaped(chart)).append("\" alt=\"")
                     .append(escaped(artefact.artefact() + ", " + artefact.title())).append("\">\n");
         }
+        html.append("</div>\n");
         result.tables().forEach(this::table);
         result.omitted().forEach(line -> element("p", "Omitted: " + line, "soft"));
         html.append("</section>\n");

@@ -41,7 +41,7 @@ public final class Results {
         }
         for (Verdict verdict : Verdict.values()) {
             text.append(results.stream().filter(each -> each.verdict() == verdict).count()).append(' ')
-                    .append(verdict.words()).append(verdict == Verdict.NOT_RUN ? "" : ", ");
+                    .append(verdict.ofSeveral()).append(verdict == Verdict.NOT_RUN ? "" : ", ");
         }
         return text.toString();
     }
