@@ -10,7 +10,6 @@ import io.varve.experiments.definition.ExperimentFiles;
 import io.varve.experiments.plan.Filters;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.run.context.Durations;
-import io.varve.experiments.server.Pinning;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
@@ -29,15 +28,16 @@ final class ListCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         ExperimentFiles files = new ExperimentFiles(Experiments.home().resolve("workloads/experiments"));
-        int concurrentRuns = Pinning.atOnce(Runtime.getRuntime().availableProcessors());
+        int cores = Runtime.getRuntime().availableProcessors();
         for (String name : files.names()) {
             Experiment experiment = files.read(name);
             out.println(name);
             out.println("  " + experiment.question());
             for (Map.Entry<String, Experiment.Scale> scale : experiment.scales().entrySet()) {
                 Plan plan = Plan.of(experiment, scale.getKey(), Filters.NONE);
-                out.printf("  %-7s %4d runs, about %-9s %s%n", scale.getKey(), plan.runs().size(),
-                        Durations.words(plan.estimateSeconds(plan.runs(), concurrentRuns)), scale.getValue().about());
+                out.printf("  %-15s %4d runs, about %-9s %s%n", scale.getKey(), plan.runs().size(),
+                        Durations.words(plan.estimateSeconds(plan.runs(), Matrix.atOnce(plan, 0, cores))),
+                        scale.getValue().about());
             }
             out.println();
         }

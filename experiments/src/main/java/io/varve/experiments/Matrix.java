@@ -6,18 +6,24 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.varve.experiments.definition.Experiment.Kind;
+import io.varve.experiments.definition.InvalidExperimentException;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.report.Report;
 import io.varve.experiments.result.BusyMachine;
+import io.varve.experiments.result.DurationEstimate;
 import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Outcome;
@@ -47,36 +53,50 @@ final class Matrix {
     private final Plan plan;
     private final RunFiles files;
     private final Path home;
+    private final Options options;
     private final PrintStream out = System.out;
 
+    /**
+     * What a user may change about a plan's execution. Immutable.
+     *
+     * @param atOnce number of concurrent runs; 0 is as many as the cores allow
+     * @param fields fields of INFO that the report plots
+     * @param earlier folders of results in which durations of earlier runs are looked up
+     */
+    record Options(int atOnce, List<String> fields, List<Path> earlier) {
+        static final Options NONE = new Options(0, List.of(), List.of());
+    }
+
     Matrix(Plan plan, RunFiles files, Path home) {
+        this(plan, files, home, Options.NONE);
+    }
+
+    Matrix(Plan plan, RunFiles files, Path home, Options options) {
         this.plan = plan;
         this.files = files;
         this.home = home;
+        this.options = options;
     }
 
     /** @return the command's status */
     int run() throws IOException {
         List<RunSpec> remaining = new ArrayList<>();
+        List<RunRecord> known = new ArrayList<>(earlier(options.earlier()));
         for (RunSpec run : plan.runs()) {
-            Optional<RunRecord> before = files.read(run);
-            if (before.isEmpty() || before.get().outcome() != Outcome.OK) {
-                remaining.add(run);
-            }
+            files.read(run).filter(record -> record.outcome() == Outcome.OK)
+                    .ifPresentOrElse(known::add, () -> remaining.add(run));
         }
         int cores = Runtime.getRuntime().availableProcessors();
-        // An embedded server uses the whole process, and another run would affect a measured throughput.
-        boolean alone = plan.scale().embedded() || plan.runs().stream().map(plan::kind)
-                .anyMatch(kind -> oneCoreEach(kind) || kind == Kind.FRAGMENTATION || kind == Kind.PENALTY);
-        int atOnce = alone ? 1 : Math.clamp(remaining.size(), 1, Pinning.atOnce(cores));
+        int atOnce = Math.clamp(remaining.size(), 1, atOnce(plan, options.atOnce(), cores));
         double loadPerCore = remaining.isEmpty() ? Double.NaN : MachineUsage.loadPerCore();
-        announce(remaining, atOnce, loadPerCore);
+        DurationEstimate estimate = new DurationEstimate(plan, known);
+        announce(remaining, atOnce, cores, loadPerCore, estimate);
         Cancellation cancellation = new Cancellation();
         CountDownLatch written = new CountDownLatch(1);
         Thread hook = new Thread(() -> interrupt(cancellation, written), "interrupt");
         Runtime.getRuntime().addShutdownHook(hook);
         try {
-            runAll(remaining, atOnce, cores, loadPerCore, cancellation);
+            runAll(remaining, atOnce, cores, loadPerCore, cancellation, estimate);
             return conclude(cancellation);
         } finally {
             written.countDown();
@@ -86,19 +106,55 @@ final class Matrix {
         }
     }
 
+    /** Why a run of the plan needs the machine for itself; empty if it does not. */
+    private static Optional<String> aloneBecause(Plan plan) {
+        // An embedded server uses the whole process, and another run would affect a measured throughput.
+        if (plan.scale().embedded()) {
+            return Optional.of("Varve runs inside the process of the experiment at scale " + plan.scaleName());
+        }
+        return plan.runs().stream().map(plan::kind)
+                .filter(kind -> oneCoreEach(kind) || kind == Kind.FRAGMENTATION || kind == Kind.PENALTY).findFirst()
+                .map(kind -> "a run of the kind " + kind.name().toLowerCase(Locale.ROOT)
+                        + " measures throughput or latency that another run would change");
+    }
+
+    /**
+     * The number of concurrent runs.
+     *
+     * @param requested by the user; 0 is as many as the cores allow
+     * @throws InvalidExperimentException if several are requested of a plan whose runs must be alone
+     */
+    static int atOnce(Plan plan, int requested, int cores) {
+        Optional<String> why = aloneBecause(plan);
+        if (requested > 1 && why.isPresent()) {
+            throw new InvalidExperimentException("--at-once " + requested + ": expected 1, because " + why.get());
+        }
+        return why.isPresent() ? 1 : requested > 0 ? requested : Pinning.atOnce(cores);
+    }
+
+    /** The records of earlier runs in other folders of results. */
+    static List<RunRecord> earlier(List<Path> folders) {
+        return folders.stream().flatMap(folder -> RunFiles.readAll(folder).stream()).toList();
+    }
+
     private static boolean oneCoreEach(Kind kind) {
         return Plan.isAlternating(kind) || Plan.comparesAll(kind) || kind == Kind.LATENCY;
     }
 
-    private void announce(List<RunSpec> remaining, int atOnce, double loadPerCore) {
+    private void announce(List<RunSpec> remaining, int atOnce, int cores, double loadPerCore,
+            DurationEstimate estimate) {
         out.println(plan.experiment().name() + " --scale " + plan.scaleName() + ": " + plan.experiment().question());
         out.println(plan.scale().about());
         plan.missing().forEach((configuration, why) -> out.println("omitted: " + configuration + ": " + why));
         out.println(
                 remaining.size() + " runs"
                         + (remaining.size() < plan.runs().size() ? " of " + plan.runs().size() + " remain" : "")
-                        + ", about " + Durations.words(plan.estimateSeconds(remaining, atOnce))
+                        + ", about " + Durations.words(estimate.seconds(remaining, atOnce)) + estimate.basis()
                         + (atOnce > 1 ? ", " + atOnce + " at a time" : "") + "; results in " + files.directory());
+        if (atOnce > Pinning.atOnce(cores)) {
+            out.println("varve: " + atOnce + " runs at a time share " + cores + " cores, fewer than four each: do not"
+                    + " quote their throughput");
+        }
         if (BusyMachine.isBusyAtStart(loadPerCore)) {
             out.println("varve: the machine is busy, so the results may be wrong: " + BusyMachine.ofLoad(loadPerCore));
         }
@@ -118,23 +174,30 @@ final class Matrix {
         }
     }
 
-    private void runAll(List<RunSpec> remaining, int atOnce, int cores, double loadPerCore, Cancellation cancellation)
-            throws IOException {
+    private void runAll(List<RunSpec> remaining, int atOnce, int cores, double loadPerCore, Cancellation cancellation,
+            DurationEstimate estimate) throws IOException {
         Queue<RunSpec> queue = new ConcurrentLinkedQueue<>(remaining);
         AtomicReference<IOException> fault = new AtomicReference<>();
         try (Progress progress = new Progress(out, plan.runs().size(), plan.runs().size() - remaining.size(),
-                plan.estimateSeconds(remaining, atOnce))) {
+                estimate.seconds(remaining, atOnce))) {
             Runner runner = new Runner(plan, new Targets(home), files, progress, cancellation, loadPerCore);
+            AtomicReference<DurationEstimate> current = new AtomicReference<>(estimate);
+            Set<RunSpec> unfinished = ConcurrentHashMap.newKeySet();
+            unfinished.addAll(remaining);
             List<Thread> threads = new ArrayList<>();
             for (int number = 0; number < atOnce; number++) {
                 Pinning ofOneCore = Pinning.oneCoreEach(cores, plan.maxEventLoops());
-                Pinning ofConcurrentRun = Pinning.ofConcurrentRun(number, cores);
+                Pinning ofConcurrentRun = Pinning.ofConcurrentRun(number, cores, atOnce);
                 threads.add(Thread.ofPlatform().name("run-" + number).start(() -> {
                     try {
                         for (RunSpec run = queue.poll(); run != null
                                 && !cancellation.isCancelled(); run = queue.poll()) {
-                            printOutcome(progress,
-                                    runner.run(run, oneCoreEach(plan.kind(run)) ? ofOneCore : ofConcurrentRun));
+                            RunRecord record = runner.run(run,
+                                    oneCoreEach(plan.kind(run)) ? ofOneCore : ofConcurrentRun, atOnce);
+                            printOutcome(progress, record);
+                            unfinished.remove(run);
+                            progress.estimate(current.updateAndGet(before -> before.with(record))
+                                    .seconds(List.copyOf(unfinished), atOnce));
                         }
                     } catch (IOException | UncheckedIOException e) {
                         fault.compareAndSet(null, e instanceof IOException io ? io : new IOException(e));
@@ -163,6 +226,18 @@ final class Matrix {
         });
     }
 
+    /** The fields to plot that no run has reported, with those that there are. */
+    private List<String> unknownFields() throws IOException {
+        Set<String> reported = new TreeSet<>();
+        for (RunSpec run : options.fields().isEmpty() ? List.<RunSpec>of() : plan.runs()) {
+            reported.addAll(files.info(run).fields());
+        }
+        return options.fields().stream().filter(field -> !reported.contains(field))
+                .map(field -> "--plot '" + field + "': no run has this field; expected "
+                        + (reported.isEmpty() ? "a run with samples of INFO" : String.join(", ", reported)))
+                .toList();
+    }
+
     private int conclude(Cancellation cancellation) throws IOException {
         List<RunRecord> records = new ArrayList<>();
         for (RunSpec run : plan.runs()) {
@@ -170,7 +245,10 @@ final class Matrix {
         }
         Summary summary = Summary.of(plan, records);
         summary.write(files.directory());
-        Path report = new Report(plan, files, summary).write();
+        Path report = new Report(plan, files, summary, options.fields()).write();
+        for (String problem : unknownFields()) {
+            out.println("varve: " + problem);
+        }
         out.print(summary.table());
         out.print(PaperTables.text(PaperTables.of(plan, summary)));
         out.println("Report: " + report);
