@@ -9,6 +9,7 @@ import io.varve.experiments.definition.Experiment;
 import io.varve.experiments.definition.ExperimentFiles;
 import io.varve.experiments.plan.Filters;
 import io.varve.experiments.plan.Plan;
+import io.varve.experiments.run.ConcurrentRuns;
 import io.varve.experiments.run.context.Durations;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -36,7 +37,7 @@ final class ListCommand implements Callable<Integer> {
             for (Map.Entry<String, Experiment.Scale> scale : experiment.scales().entrySet()) {
                 Plan plan = Plan.of(experiment, scale.getKey(), Filters.NONE);
                 out.printf("  %-15s %4d runs, about %-9s %s%n", scale.getKey(), plan.runs().size(),
-                        Durations.words(plan.estimateSeconds(plan.runs(), Matrix.atOnce(plan, 0, cores))),
+                        Durations.words(plan.estimateSeconds(plan.runs(), ConcurrentRuns.count(plan, 0, cores))),
                         scale.getValue().about());
             }
             out.println();

@@ -6,8 +6,6 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
-import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.TreeSet;
@@ -17,8 +15,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
-import io.varve.experiments.definition.Experiment.Kind;
-import io.varve.experiments.definition.InvalidExperimentException;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.report.Report;
@@ -29,6 +25,7 @@ import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Outcome;
 import io.varve.experiments.result.table.PaperTables;
 import io.varve.experiments.result.table.Summary;
+import io.varve.experiments.run.ConcurrentRuns;
 import io.varve.experiments.run.Runner;
 import io.varve.experiments.run.context.Cancellation;
 import io.varve.experiments.run.context.Durations;
@@ -87,7 +84,7 @@ final class Matrix {
                     .ifPresentOrElse(known::add, () -> remaining.add(run));
         }
         int cores = Runtime.getRuntime().availableProcessors();
-        int atOnce = Math.clamp(remaining.size(), 1, atOnce(plan, options.atOnce(), cores));
+        int atOnce = Math.clamp(remaining.size(), 1, ConcurrentRuns.count(plan, options.atOnce(), cores));
         double loadPerCore = remaining.isEmpty() ? Double.NaN : MachineUsage.loadPerCore();
         DurationEstimate estimate = new DurationEstimate(plan, known);
         announce(remaining, atOnce, cores, loadPerCore, estimate);
@@ -106,39 +103,9 @@ final class Matrix {
         }
     }
 
-    /** Why a run of the plan needs the machine for itself; empty if it does not. */
-    private static Optional<String> aloneBecause(Plan plan) {
-        // An embedded server uses the whole process, and another run would affect a measured throughput.
-        if (plan.scale().embedded()) {
-            return Optional.of("Varve runs inside the process of the experiment at scale " + plan.scaleName());
-        }
-        return plan.runs().stream().map(plan::kind)
-                .filter(kind -> oneCoreEach(kind) || kind == Kind.FRAGMENTATION || kind == Kind.PENALTY).findFirst()
-                .map(kind -> "a run of the kind " + kind.name().toLowerCase(Locale.ROOT)
-                        + " measures throughput or latency that another run would change");
-    }
-
-    /**
-     * The number of concurrent runs.
-     *
-     * @param requested by the user; 0 is as many as the cores allow
-     * @throws InvalidExperimentException if several are requested of a plan whose runs must be alone
-     */
-    static int atOnce(Plan plan, int requested, int cores) {
-        Optional<String> why = aloneBecause(plan);
-        if (requested > 1 && why.isPresent()) {
-            throw new InvalidExperimentException("--at-once " + requested + ": expected 1, because " + why.get());
-        }
-        return why.isPresent() ? 1 : requested > 0 ? requested : Pinning.atOnce(cores);
-    }
-
     /** The records of earlier runs in other folders of results. */
     static List<RunRecord> earlier(List<Path> folders) {
         return folders.stream().flatMap(folder -> RunFiles.readAll(folder).stream()).toList();
-    }
-
-    private static boolean oneCoreEach(Kind kind) {
-        return Plan.isAlternating(kind) || Plan.comparesAll(kind) || kind == Kind.LATENCY;
     }
 
     private void announce(List<RunSpec> remaining, int atOnce, int cores, double loadPerCore,
@@ -193,7 +160,8 @@ final class Matrix {
                         for (RunSpec run = queue.poll(); run != null
                                 && !cancellation.isCancelled(); run = queue.poll()) {
                             RunRecord record = runner.run(run,
-                                    oneCoreEach(plan.kind(run)) ? ofOneCore : ofConcurrentRun, atOnce);
+                                    ConcurrentRuns.needsOneCoreEach(plan.kind(run)) ? ofOneCore : ofConcurrentRun,
+                                    atOnce);
                             printOutcome(progress, record);
                             unfinished.remove(run);
                             progress.estimate(current.updateAndGet(before -> before.with(record))

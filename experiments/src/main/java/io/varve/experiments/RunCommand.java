@@ -20,6 +20,7 @@ import io.varve.experiments.plan.Filters;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.result.DurationEstimate;
 import io.varve.experiments.result.RunFiles;
+import io.varve.experiments.run.ConcurrentRuns;
 import io.varve.experiments.run.Runner;
 import io.varve.experiments.run.context.Durations;
 import io.varve.experiments.server.Allocators;
@@ -108,7 +109,7 @@ final class RunCommand implements Callable<Integer> {
         if (atOnce < 0) {
             throw new InvalidExperimentException("--at-once " + atOnce + ": expected 1 or more");
         }
-        int concurrent = Matrix.atOnce(plan, atOnce, Runtime.getRuntime().availableProcessors());
+        int concurrent = ConcurrentRuns.count(plan, atOnce, Runtime.getRuntime().availableProcessors());
         Matrix.Options options = new Matrix.Options(atOnce, fields, earlier(home, experiment.name(), directory));
         if (dryRun) {
             DurationEstimate estimate = new DurationEstimate(plan, Matrix.earlier(options.earlier()));
