@@ -116,7 +116,9 @@ final class Matrix {
         out.println(
                 remaining.size() + " runs"
                         + (remaining.size() < plan.runs().size() ? " of " + plan.runs().size() + " remain" : "")
-                        + ", about " + Durations.words(estimate.seconds(remaining, atOnce)) + estimate.basis()
+                        + ", about "
+                        + Durations.words(estimate.seconds(remaining, ConcurrentRuns.speedup(atOnce, cores)))
+                        + estimate.basis()
                         + (atOnce > 1 ? ", " + atOnce + " at a time" : "") + "; results in " + files.directory());
         if (atOnce > Pinning.atOnce(cores)) {
             out.println("varve: " + atOnce + " runs at a time share " + cores + " cores, fewer than four each: do not"
@@ -146,7 +148,7 @@ final class Matrix {
         Queue<RunSpec> queue = new ConcurrentLinkedQueue<>(remaining);
         AtomicReference<IOException> fault = new AtomicReference<>();
         try (Progress progress = new Progress(out, plan.runs().size(), plan.runs().size() - remaining.size(),
-                estimate.seconds(remaining, atOnce))) {
+                estimate.seconds(remaining, ConcurrentRuns.speedup(atOnce, cores)))) {
             Runner runner = new Runner(plan, new Targets(home), files, progress, cancellation, loadPerCore);
             AtomicReference<DurationEstimate> current = new AtomicReference<>(estimate);
             Set<RunSpec> unfinished = ConcurrentHashMap.newKeySet();
@@ -165,7 +167,7 @@ final class Matrix {
                             printOutcome(progress, record);
                             unfinished.remove(run);
                             progress.estimate(current.updateAndGet(before -> before.with(record))
-                                    .seconds(List.copyOf(unfinished), atOnce));
+                                    .seconds(List.copyOf(unfinished), ConcurrentRuns.speedup(atOnce, cores)));
                         }
                     } catch (IOException | UncheckedIOException e) {
                         fault.compareAndSet(null, e instanceof IOException io ? io : new IOException(e));

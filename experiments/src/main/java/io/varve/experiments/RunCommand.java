@@ -109,13 +109,15 @@ final class RunCommand implements Callable<Integer> {
         if (atOnce < 0) {
             throw new InvalidExperimentException("--at-once " + atOnce + ": expected 1 or more");
         }
-        int concurrent = ConcurrentRuns.count(plan, atOnce, Runtime.getRuntime().availableProcessors());
+        int cores = Runtime.getRuntime().availableProcessors();
+        int concurrent = ConcurrentRuns.count(plan, atOnce, cores);
         Matrix.Options options = new Matrix.Options(atOnce, fields, earlier(home, experiment.name(), directory));
         if (dryRun) {
             DurationEstimate estimate = new DurationEstimate(plan, Matrix.earlier(options.earlier()));
             plan.runs().forEach(run -> System.out.println(run.id() + "  " + estimate.seconds(run) + " s"));
             System.out.println(plan.runs().size() + " runs, about "
-                    + Durations.words(estimate.seconds(plan.runs(), concurrent)) + estimate.basis()
+                    + Durations.words(estimate.seconds(plan.runs(), ConcurrentRuns.speedup(concurrent, cores)))
+                    + estimate.basis()
                     + (concurrent > 1 ? ", " + concurrent + " at a time" : ""));
             return 0;
         }
@@ -130,7 +132,7 @@ final class RunCommand implements Callable<Integer> {
     }
 
     /** The newest folders with results of the experiment, without this one: they show how long its runs take. */
-    private static List<Path> earlier(Path home, String experiment, Path directory) throws IOException {
+    static List<Path> earlier(Path home, String experiment, Path directory) throws IOException {
         Path runs = runs(home);
         if (!Files.isDirectory(runs)) {
             return List.of();

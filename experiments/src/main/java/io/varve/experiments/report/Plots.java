@@ -47,7 +47,7 @@ final class Plots {
     private static final double MIN_PART = 0.003;
     private static final float PUBLISHED_WIDTH = 64f;
     /** Width of a letter of a column's name, with its share of the gap to the next name. */
-    private static final int LETTER_WIDTH = 9;
+    private static final int LETTER_WIDTH = 10;
     /** Number of lines whose names fit below a chart. */
     private static final int LINES_BELOW = 6;
 

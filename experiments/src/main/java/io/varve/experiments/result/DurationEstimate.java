@@ -97,9 +97,13 @@ public final class DurationEstimate {
         return Math.max(1, Math.round(plan.estimateSeconds(run) * ratio(run)));
     }
 
-    /** Approximate duration of the given runs, in seconds, with this concurrency. */
-    public long seconds(List<RunSpec> runs, int atOnce) {
-        return runs.stream().mapToLong(this::seconds).sum() / Math.max(1, atOnce);
+    /**
+     * Approximate duration of the given runs, in seconds.
+     *
+     * @param speedup how many times faster concurrent runs end than one after the other
+     */
+    public long seconds(List<RunSpec> runs, int speedup) {
+        return runs.stream().mapToLong(this::seconds).sum() / Math.max(1, speedup);
     }
 
     private double ratio(RunSpec run) {

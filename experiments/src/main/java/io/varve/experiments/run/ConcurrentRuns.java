@@ -26,6 +26,11 @@ public final class ConcurrentRuns {
         return why.isPresent() ? 1 : requested > 0 ? requested : Pinning.atOnce(cores);
     }
 
+    /** How many times faster concurrent runs end together: a server and its load take a core each. */
+    public static int speedup(int atOnce, int cores) {
+        return Math.clamp(cores / 2, 1, Math.max(1, atOnce));
+    }
+
     /** Why a run of the plan needs the machine for itself; empty if it does not. */
     private static Optional<String> aloneBecause(Plan plan) {
         // An embedded server uses the whole process, and another run would affect a measured throughput.

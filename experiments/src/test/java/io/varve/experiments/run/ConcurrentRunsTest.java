@@ -39,4 +39,10 @@ final class ConcurrentRunsTest {
         assertThatThrownBy(() -> ConcurrentRuns.count(plan, 4, 16)).isInstanceOf(InvalidExperimentException.class)
                 .hasMessageContaining("--at-once 4: expected 1, because").hasMessageContaining(why);
     }
+
+    @ParameterizedTest
+    @CsvSource({"1,2,1", "4,2,1", "4,16,4", "4,6,3", "1,16,1", "2,1,1"})
+    void speedup_isLimitedByTwoCoresForEachRun(int atOnce, int cores, int expected) {
+        assertThat(ConcurrentRuns.speedup(atOnce, cores)).isEqualTo(expected);
+    }
 }
