@@ -2,6 +2,8 @@ package io.varve.experiments;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 
@@ -9,8 +11,10 @@ import io.varve.experiments.definition.Experiment;
 import io.varve.experiments.definition.ExperimentFiles;
 import io.varve.experiments.plan.Filters;
 import io.varve.experiments.plan.Plan;
+import io.varve.experiments.result.DurationEstimate;
+import io.varve.experiments.result.RunRecord;
+import io.varve.experiments.run.ConcurrentRuns;
 import io.varve.experiments.run.context.Durations;
-import io.varve.experiments.server.Pinning;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
@@ -28,16 +32,20 @@ final class ListCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
-        ExperimentFiles files = new ExperimentFiles(Experiments.home().resolve("workloads/experiments"));
-        int concurrentRuns = Pinning.atOnce(Runtime.getRuntime().availableProcessors());
+        Path home = Experiments.home();
+        ExperimentFiles files = new ExperimentFiles(home.resolve("workloads/experiments"));
+        int cores = Runtime.getRuntime().availableProcessors();
         for (String name : files.names()) {
             Experiment experiment = files.read(name);
             out.println(name);
             out.println("  " + experiment.question());
+            List<RunRecord> earlier = Matrix.earlier(RunCommand.earlier(home, name, home));
             for (Map.Entry<String, Experiment.Scale> scale : experiment.scales().entrySet()) {
                 Plan plan = Plan.of(experiment, scale.getKey(), Filters.NONE);
-                out.printf("  %-7s %4d runs, about %-9s %s%n", scale.getKey(), plan.runs().size(),
-                        Durations.words(plan.estimateSeconds(plan.runs(), concurrentRuns)), scale.getValue().about());
+                int speedup = ConcurrentRuns.speedup(ConcurrentRuns.count(plan, 0, cores), cores);
+                out.printf("  %-15s %4d runs, about %-9s %s%n", scale.getKey(), plan.runs().size(),
+                        Durations.words(new DurationEstimate(plan, earlier).seconds(plan.runs(), speedup)),
+                        scale.getValue().about());
             }
             out.println();
         }

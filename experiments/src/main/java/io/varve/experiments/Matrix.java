@@ -8,22 +8,26 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 
-import io.varve.experiments.definition.Experiment.Kind;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.report.Report;
 import io.varve.experiments.result.BusyMachine;
+import io.varve.experiments.result.DurationEstimate;
 import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Outcome;
 import io.varve.experiments.result.table.PaperTables;
 import io.varve.experiments.result.table.Summary;
+import io.varve.experiments.run.ConcurrentRuns;
 import io.varve.experiments.run.Runner;
 import io.varve.experiments.run.context.Cancellation;
 import io.varve.experiments.run.context.Durations;
@@ -49,42 +53,60 @@ final class Matrix {
     private final Predicate<RunSpec> wanted;
     private final RunFiles files;
     private final Path home;
+    private final Options options;
     private final PrintStream out = System.out;
     private boolean hasFailedRuns;
 
+    /**
+     * What a user may change about a plan's execution. Immutable.
+     *
+     * @param atOnce number of concurrent runs; 0 is as many as the cores allow
+     * @param fields fields of INFO that the report plots
+     * @param earlier folders of results in which durations of earlier runs are looked up
+     */
+    record Options(int atOnce, List<String> fields, List<Path> earlier) {
+        static final Options NONE = new Options(0, List.of(), List.of());
+    }
+
     Matrix(Plan plan, RunFiles files, Path home) {
-        this(plan, _ -> true, files, home);
+        this(plan, _ -> true, files, home, Options.NONE);
+    }
+
+    Matrix(Plan plan, RunFiles files, Path home, Options options) {
+        this(plan, _ -> true, files, home, options);
     }
 
     /** @param wanted the runs to execute; the report shows the others too, as far as they exist */
-    Matrix(Plan plan, Predicate<RunSpec> wanted, RunFiles files, Path home) {
+    Matrix(Plan plan, Predicate<RunSpec> wanted, RunFiles files, Path home, Options options) {
         this.plan = plan;
         this.wanted = wanted;
         this.files = files;
         this.home = home;
+        this.options = options;
     }
 
     /** @return the command's status */
     int run() throws IOException {
         List<RunSpec> remaining = new ArrayList<>();
+        List<RunRecord> known = new ArrayList<>(earlier(options.earlier()));
         for (RunSpec run : plan.runs()) {
-            if (wanted.test(run) && !isComplete(run)) {
+            Optional<RunRecord> complete = files.read(run).filter(record -> record.outcome() == Outcome.OK);
+            complete.ifPresent(known::add);
+            if (complete.isEmpty() && wanted.test(run)) {
                 remaining.add(run);
             }
         }
         int cores = Runtime.getRuntime().availableProcessors();
-        // An embedded server uses the whole process, and another run would affect a measured throughput.
-        boolean alone = plan.scale().embedded() || plan.runs().stream().map(plan::kind)
-                .anyMatch(kind -> oneCoreEach(kind) || kind == Kind.FRAGMENTATION || kind == Kind.PENALTY);
-        int atOnce = alone ? 1 : Math.clamp(remaining.size(), 1, Pinning.atOnce(cores));
+        int atOnce = Math.clamp(remaining.size(), 1, ConcurrentRuns.count(plan, options.atOnce(), cores));
         double loadPerCore = remaining.isEmpty() ? Double.NaN : MachineUsage.loadPerCore();
-        announce(remaining, atOnce, loadPerCore);
+        DurationEstimate estimate = new DurationEstimate(plan, known);
+        announce(remaining, atOnce, cores, loadPerCore, estimate);
         Cancellation cancellation = new Cancellation();
         CountDownLatch written = new CountDownLatch(1);
         Thread hook = new Thread(() -> interrupt(cancellation, written), "interrupt");
         Runtime.getRuntime().addShutdownHook(hook);
         try {
-            runAll(remaining, atOnce, cores, loadPerCore, cancellation);
+            runAll(remaining, atOnce, cores, loadPerCore, cancellation, estimate);
             return conclude(cancellation);
         } finally {
             written.countDown();
@@ -99,24 +121,27 @@ final class Matrix {
         return hasFailedRuns;
     }
 
-    private boolean isComplete(RunSpec run) throws IOException {
-        Optional<RunRecord> before = files.read(run);
-        return before.isPresent() && before.get().outcome() == Outcome.OK;
+    /** The records of earlier runs in other folders of results. */
+    static List<RunRecord> earlier(List<Path> folders) {
+        return folders.stream().flatMap(folder -> RunFiles.readAll(folder).stream()).toList();
     }
 
-    private static boolean oneCoreEach(Kind kind) {
-        return Plan.isAlternating(kind) || Plan.comparesAll(kind) || kind == Kind.LATENCY;
-    }
-
-    private void announce(List<RunSpec> remaining, int atOnce, double loadPerCore) {
+    private void announce(List<RunSpec> remaining, int atOnce, int cores, double loadPerCore,
+            DurationEstimate estimate) {
         out.println(plan.experiment().name() + " --scale " + plan.scaleName() + ": " + plan.experiment().question());
         out.println(plan.scale().about());
         plan.missing().forEach((configuration, why) -> out.println("omitted: " + configuration + ": " + why));
         out.println(
                 remaining.size() + " runs"
                         + (remaining.size() < plan.runs().size() ? " of " + plan.runs().size() + " remain" : "")
-                        + ", about " + Durations.words(plan.estimateSeconds(remaining, atOnce))
+                        + ", about "
+                        + Durations.words(estimate.seconds(remaining, ConcurrentRuns.speedup(atOnce, cores)))
+                        + estimate.basis()
                         + (atOnce > 1 ? ", " + atOnce + " at a time" : "") + "; results in " + files.directory());
+        if (atOnce > Pinning.atOnce(cores)) {
+            out.println("varve: " + atOnce + " runs at a time share " + cores + " cores, fewer than four each: do not"
+                    + " quote their throughput");
+        }
         if (BusyMachine.isBusyAtStart(loadPerCore)) {
             out.println("varve: the machine is busy, so the results may be wrong: " + BusyMachine.ofLoad(loadPerCore));
         }
@@ -136,23 +161,31 @@ final class Matrix {
         }
     }
 
-    private void runAll(List<RunSpec> remaining, int atOnce, int cores, double loadPerCore, Cancellation cancellation)
-            throws IOException {
+    private void runAll(List<RunSpec> remaining, int atOnce, int cores, double loadPerCore, Cancellation cancellation,
+            DurationEstimate estimate) throws IOException {
         Queue<RunSpec> queue = new ConcurrentLinkedQueue<>(remaining);
         AtomicReference<IOException> fault = new AtomicReference<>();
         try (Progress progress = new Progress(out, plan.runs().size(), plan.runs().size() - remaining.size(),
-                plan.estimateSeconds(remaining, atOnce))) {
+                estimate.seconds(remaining, ConcurrentRuns.speedup(atOnce, cores)))) {
             Runner runner = new Runner(plan, new Targets(home), files, progress, cancellation, loadPerCore);
+            AtomicReference<DurationEstimate> current = new AtomicReference<>(estimate);
+            Set<RunSpec> unfinished = ConcurrentHashMap.newKeySet();
+            unfinished.addAll(remaining);
             List<Thread> threads = new ArrayList<>();
             for (int number = 0; number < atOnce; number++) {
                 Pinning ofOneCore = Pinning.oneCoreEach(cores, plan.maxEventLoops());
-                Pinning ofConcurrentRun = Pinning.ofConcurrentRun(number, cores);
+                Pinning ofConcurrentRun = Pinning.ofConcurrentRun(number, cores, atOnce);
                 threads.add(Thread.ofPlatform().name("run-" + number).start(() -> {
                     try {
                         for (RunSpec run = queue.poll(); run != null
                                 && !cancellation.isCancelled(); run = queue.poll()) {
-                            printOutcome(progress,
-                                    runner.run(run, oneCoreEach(plan.kind(run)) ? ofOneCore : ofConcurrentRun));
+                            RunRecord record = runner.run(run,
+                                    ConcurrentRuns.needsOneCoreEach(plan.kind(run)) ? ofOneCore : ofConcurrentRun,
+                                    atOnce);
+                            printOutcome(progress, record);
+                            unfinished.remove(run);
+                            progress.estimate(current.updateAndGet(before -> before.with(record))
+                                    .seconds(List.copyOf(unfinished), ConcurrentRuns.speedup(atOnce, cores)));
                         }
                     } catch (IOException | UncheckedIOException e) {
                         fault.compareAndSet(null, e instanceof IOException io ? io : new IOException(e));
@@ -181,6 +214,18 @@ final class Matrix {
         });
     }
 
+    /** The fields to plot that no run has reported, with those that there are. */
+    private List<String> unknownFields() throws IOException {
+        Set<String> reported = new TreeSet<>();
+        for (RunSpec run : options.fields().isEmpty() ? List.<RunSpec>of() : plan.runs()) {
+            reported.addAll(files.info(run).fields());
+        }
+        return options.fields().stream().filter(field -> !reported.contains(field))
+                .map(field -> "--plot '" + field + "': no run has this field; expected "
+                        + (reported.isEmpty() ? "a run with samples of INFO" : String.join(", ", reported)))
+                .toList();
+    }
+
     private int conclude(Cancellation cancellation) throws IOException {
         List<RunRecord> records = new ArrayList<>();
         for (RunSpec run : plan.runs()) {
@@ -188,7 +233,10 @@ final class Matrix {
         }
         Summary summary = Summary.of(plan, records);
         summary.write(files.directory());
-        Path report = new Report(plan, files, summary).write();
+        Path report = new Report(plan, files, summary, options.fields()).write();
+        for (String problem : unknownFields()) {
+            out.println("varve: " + problem);
+        }
         out.print(summary.table());
         out.print(PaperTables.text(PaperTables.of(plan, summary)));
         out.println("Report: " + report);

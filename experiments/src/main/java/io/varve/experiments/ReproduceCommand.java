@@ -22,6 +22,7 @@ import io.varve.experiments.reproduction.ArtefactResult;
 import io.varve.experiments.reproduction.Reproduction;
 import io.varve.experiments.reproduction.ReproductionFiles;
 import io.varve.experiments.reproduction.Results;
+import io.varve.experiments.result.DurationEstimate;
 import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.run.Runner;
 import io.varve.experiments.run.context.Durations;
@@ -57,6 +58,9 @@ final class ReproduceCommand implements Callable<Integer> {
     @Option(names = "--list", description = "print a line for each table and figure: id,paper,artefact,command,scale,state,result")
     private boolean list;
 
+    @Option(names = "--at-once", paramLabel = "N", description = "number of concurrent runs, where an experiment allows any (as many as the cores allow)")
+    private int atOnce;
+
     @Option(names = "--dry-run", description = "only print the runs and their durations")
     private boolean dryRun;
 
@@ -80,7 +84,7 @@ final class ReproduceCommand implements Callable<Integer> {
         String scaleName = scale == null ? DEFAULT_SCALE : scale;
         Map<String, Plan> plans = plans(home, reproduction, scaleName);
         if (dryRun) {
-            printRuns(plans, chosen);
+            printRuns(home, plans, chosen, files(home, scaleName));
             return 0;
         }
         ReproductionFiles files = files(home, scaleName);
@@ -136,7 +140,8 @@ final class ReproduceCommand implements Callable<Integer> {
             RunFiles folder = new RunFiles(files.of(each.getKey()));
             RunFiles.writeJson(folder.directory().resolve(Request.FILE),
                     new Request(each.getKey(), plan.scaleName(), Filters.NONE));
-            Matrix matrix = new Matrix(plan, neededBy(each.getValue(), plan), folder, home);
+            Matrix matrix = new Matrix(plan, neededBy(each.getValue(), plan), folder, home,
+                    new Matrix.Options(atOnce, List.of(), RunCommand.earlier(home, each.getKey(), folder.directory())));
             int own = matrix.run();
             if (own == Matrix.STATUS_INTERRUPTED) {
                 return own;
@@ -155,16 +160,21 @@ final class ReproduceCommand implements Callable<Integer> {
         return Results.of(artefact, scaleName, plan(plans, artefact.experiment()), files);
     }
 
-    private void printRuns(Map<String, Plan> plans, List<Artefact> chosen) {
+    private void printRuns(Path home, Map<String, Plan> plans, List<Artefact> chosen, ReproductionFiles files)
+            throws IOException {
         long total = 0;
         for (Map.Entry<String, List<Artefact>> each : Reproduction.byExperiment(chosen).entrySet()) {
             Plan plan = plan(plans, each.getKey());
             List<RunSpec> needed = plan.runs().stream().filter(neededBy(each.getValue(), plan)).toList();
-            long seconds = plan.estimateSeconds(needed, 1);
+            Path own = files.of(each.getKey());
+            List<Path> known = new ArrayList<>(RunCommand.earlier(home, each.getKey(), own));
+            known.add(own);
+            DurationEstimate estimate = new DurationEstimate(plan, Matrix.earlier(known));
+            long seconds = estimate.seconds(needed, 1);
             total += seconds;
             console.println(each.getKey() + " --scale " + plan.scaleName() + ": " + needed.size() + " runs, about "
-                    + Durations.words(seconds));
-            needed.forEach(run -> console.println("  " + run.id() + "  " + plan.estimateSeconds(run) + " s"));
+                    + Durations.words(seconds) + estimate.basis());
+            needed.forEach(run -> console.println("  " + run.id() + "  " + estimate.seconds(run) + " s"));
         }
         console.println("In all about " + Durations.words(total) + " if one run follows the other");
     }

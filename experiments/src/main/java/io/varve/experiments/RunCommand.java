@@ -6,18 +6,23 @@ import java.nio.file.Path;
 import java.time.LocalDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 
 import io.varve.experiments.definition.Experiment;
 import io.varve.experiments.definition.ExperimentFiles;
 import io.varve.experiments.definition.InvalidExperimentException;
 import io.varve.experiments.plan.Filters;
 import io.varve.experiments.plan.Plan;
+import io.varve.experiments.result.DurationEstimate;
 import io.varve.experiments.result.RunFiles;
+import io.varve.experiments.run.ConcurrentRuns;
 import io.varve.experiments.run.Runner;
+import io.varve.experiments.run.context.Durations;
 import io.varve.experiments.server.Allocators;
 import io.varve.experiments.server.Targets;
 import org.jspecify.annotations.Nullable;
@@ -36,12 +41,14 @@ import picocli.CommandLine.Parameters;
 final class RunCommand implements Callable<Integer> {
     private static final String DEFAULT_EXPERIMENT = "bucket-expiry";
     private static final String DEFAULT_SCALE = "quick";
+    /** How many folders of results show how long runs take. */
+    private static final int EARLIER_FOLDERS = 10;
     private static final DateTimeFormatter STAMP = DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss");
 
     @Parameters(index = "0", arity = "0..1", paramLabel = "EXPERIMENT", description = "name of the experiment; ./varve experiments lists them")
     private @Nullable String name;
 
-    @Option(names = "--scale", paramLabel = "SCALE", description = "quick, small, medium or large; an experiment may have fewer")
+    @Option(names = "--scale", paramLabel = "SCALE", description = "quick, small, medium or large, or another one that ./varve experiments lists")
     private @Nullable String scale;
 
     @Option(names = "--against", paramLabel = "TARGET", description = {
@@ -70,6 +77,16 @@ final class RunCommand implements Callable<Integer> {
     @Option(names = "--resume", paramLabel = "DIR", description = "continue the experiment in this folder")
     private @Nullable Path resume;
 
+    @Option(names = "--at-once", paramLabel = "N", description = {
+            "number of concurrent runs, each with a server of its own (one for each four cores);",
+            "refused where a run needs the machine for itself"})
+    private int atOnce;
+
+    @Option(names = "--plot", split = ",", paramLabel = "FIELD", description = {
+            "fields of INFO to plot over time, such as used_memory_rss,expired_keys; with --resume also of",
+            "complete runs, from their info.csv"})
+    private List<String> fields = List.of();
+
     @Option(names = "--dry-run", description = "only print the runs and their durations")
     private boolean dryRun;
 
@@ -89,8 +106,19 @@ final class RunCommand implements Callable<Integer> {
                         ? out
                         : runs(home).resolve(experiment.name() + "-" + scaleName + "-"
                                 + LocalDateTime.now(java.time.ZoneId.systemDefault()).format(STAMP));
+        if (atOnce < 0) {
+            throw new InvalidExperimentException("--at-once " + atOnce + ": expected 1 or more");
+        }
+        int cores = Runtime.getRuntime().availableProcessors();
+        int concurrent = ConcurrentRuns.count(plan, atOnce, cores);
+        Matrix.Options options = new Matrix.Options(atOnce, fields, earlier(home, experiment.name(), directory));
         if (dryRun) {
-            plan.runs().forEach(run -> System.out.println(run.id() + "  " + plan.estimateSeconds(run) + " s"));
+            DurationEstimate estimate = new DurationEstimate(plan, Matrix.earlier(options.earlier()));
+            plan.runs().forEach(run -> System.out.println(run.id() + "  " + estimate.seconds(run) + " s"));
+            System.out.println(plan.runs().size() + " runs, about "
+                    + Durations.words(estimate.seconds(plan.runs(), ConcurrentRuns.speedup(concurrent, cores)))
+                    + estimate.basis()
+                    + (concurrent > 1 ? ", " + concurrent + " at a time" : ""));
             return 0;
         }
         if (resume == null && Files.exists(directory.resolve(Request.FILE))) {
@@ -100,7 +128,22 @@ final class RunCommand implements Callable<Integer> {
         Runner.require(plan);
         RunFiles files = new RunFiles(directory.toAbsolutePath());
         RunFiles.writeJson(directory.toAbsolutePath().resolve(Request.FILE), request);
-        return new Matrix(plan, files, home).run();
+        return new Matrix(plan, files, home, options).run();
+    }
+
+    /** The newest folders with results of the experiment, without this one: they show how long its runs take. */
+    static List<Path> earlier(Path home, String experiment, Path directory) throws IOException {
+        Path runs = runs(home);
+        if (!Files.isDirectory(runs)) {
+            return List.of();
+        }
+        try (Stream<Path> folders = Files.list(runs)) {
+            return folders.filter(folder -> String.valueOf(folder.getFileName()).startsWith(experiment + "-")
+                    && Files.isRegularFile(folder.resolve(Request.FILE))
+                    && !folder.toAbsolutePath().equals(directory.toAbsolutePath()))
+                    .sorted(Comparator.comparingLong((Path folder) -> folder.toFile().lastModified()).reversed())
+                    .limit(EARLIER_FOLDERS).toList();
+        }
     }
 
     /** The folder of all results. */

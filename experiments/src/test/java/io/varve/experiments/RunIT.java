@@ -10,7 +10,9 @@ import io.varve.experiments.definition.ExperimentFiles;
 import io.varve.experiments.plan.Filters;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
+import io.varve.experiments.result.InfoTable;
 import io.varve.experiments.result.RunFiles;
+import io.varve.experiments.result.RunMetrics;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Outcome;
 import io.varve.experiments.result.Sample;
@@ -94,7 +96,8 @@ final class RunIT {
         Files.writeString(directory.resolve("short.yaml"), DEFINITION);
         Plan plan = Plan.of(new ExperimentFiles(directory).read("short"), "quick", Filters.NONE);
         RunFiles files = new RunFiles(directory.resolve("out"));
-        Matrix matrix = new Matrix(plan, files, Experiments.home());
+        Matrix matrix = new Matrix(plan, files, Experiments.home(),
+                new Matrix.Options(0, List.of("expired_keys"), List.of()));
 
         assertThat(matrix.run()).isZero();
 
@@ -105,7 +108,8 @@ final class RunIT {
         assertThat(files.read(plan.runs().getFirst()).orElseThrow().serverVersion()).startsWith("Varve ");
         assertThat(files.read(plan.runs().getLast()).orElseThrow().serverVersion()).startsWith("Redis ");
         for (String name : List.of("summary.csv", "summary.json", "report.html",
-                "memory_" + plan.runs().getFirst().cell() + ".png")) {
+                "memory_" + plan.runs().getFirst().cell() + ".png",
+                "info_expired_keys_" + plan.runs().getFirst().cell() + ".png")) {
             assertThat(files.directory().resolve(name)).isNotEmptyFile();
         }
 
@@ -180,6 +184,11 @@ final class RunIT {
         assertThat(samples).hasSizeGreaterThan(3);
         assertThat(samples.stream().mapToLong(Sample::keys).max().orElse(0)).isPositive();
         assertThat(samples.getLast().keys()).as("everything has expired").isZero();
+        InfoTable info = files.info(run);
+        assertThat(info.rows()).as("a row of all numbers for each sample").hasSameSizeAs(samples);
+        assertThat(info.fields()).contains("used_memory_rss", "expired_keys", "mem_fragmentation_ratio", "keys");
+        assertThat(record.number(RunMetrics.AT_ONCE)).isEqualTo(1);
+        assertThat(record.number(RunMetrics.RUN_SECONDS)).isPositive();
         for (String name : List.of(RunFiles.YCSB_TXT, RunFiles.LATENCY_HGRM, "run.json")) {
             assertThat(files.of(run).resolve(name)).isNotEmptyFile();
         }

@@ -171,10 +171,11 @@ public record Experiment(String name, String title, @JsonAlias("asks") String qu
      * @param client properties of YCSB's client that only this server gets; for penalty only
      * @param primaries the number of such servers, each with a replica, among which clients divide the keys and the
      *     memory; null for one server alone. For penalty only
+     * @param paperName the paper's instance that it stands for; null if the paper has none
      */
     public record Configuration(Server server, String group, Map<String, String> settings, @Nullable String about,
             @Nullable String jvm, @Nullable String allocator, @Nullable Map<String, String> client,
-            @Nullable Integer primaries) {
+            @Nullable Integer primaries, @Nullable String paperName) {
         /** Number of event loops of its server; 1 if it is not stated. */
         public int eventLoops() {
             return Integer.parseInt(settings.getOrDefault("io-threads", "1"));
@@ -233,11 +234,29 @@ public record Experiment(String name, String title, @JsonAlias("asks") String qu
      * @param published the values that the paper prints
      * @param says the paper's reading, in our words
      * @param shows the measurements that a table compares with the published values; if absent, it is comparisons with
-     *     the baselines, as ranges
+     *     the baselines, as ranges. Of the selected runs, {@link #MEMORY_CURVES} shows memory over time and
+     *     {@link #INSTANCE_THROUGHPUT} operations a second, one line or column per configuration
      */
     public record Figure(String id, String title, @Nullable List<String> workloads, @Nullable List<String> sizes,
             @Nullable List<List<Integer>> ttls, @Nullable List<Integer> threads, @Nullable List<String> groups,
-            @Nullable String by, @Nullable List<Published> published, @Nullable String says, @Nullable String shows) {}
+            @Nullable String by, @Nullable List<Published> published, @Nullable String says, @Nullable String shows) {
+        public static final String MEMORY_CURVES = "memory-curves";
+        public static final String INSTANCE_THROUGHPUT = "instance-throughput";
+
+        /** Whether the figure includes runs with these properties. */
+        public boolean includes(String workload, String size, List<Integer> ttlSet, int clientThreads) {
+            return isIn(workloads, workload) && isIn(sizes, size) && isIn(ttls, ttlSet) && isIn(threads, clientThreads);
+        }
+
+        /** Whether the figure shows configurations of the group. */
+        public boolean includesGroup(String group) {
+            return isIn(groups, group);
+        }
+
+        private static <T> boolean isIn(@Nullable List<T> allowed, T value) {
+            return allowed == null || allowed.contains(value);
+        }
+    }
 
     /**
      * A published range, in percent; for a figure that is a table, a value in that table's unit.

@@ -2,11 +2,13 @@ package io.varve.experiments.plan;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 
 import io.varve.cluster.map.HashSlot;
@@ -31,8 +33,12 @@ import io.varve.experiments.definition.InvalidExperimentException;
  */
 public record Plan(Experiment experiment, String scaleName, Scale scale, Map<String, Configuration> configurations,
         List<RunSpec> runs, Map<String, String> missing) {
-    /** Assumed unthrottled operations a second of one client thread, for the estimate only. */
-    private static final int ASSUMED_RATE_PER_THREAD = 10_000;
+    /** Unthrottled operations a second of YCSB with one client thread on a core of a machine with two. */
+    private static final int ASSUMED_ONE_CLIENT_RATE = 13_000;
+    /** As the rate of one thread, with several: the core of the load or of the server is then the limit. */
+    private static final int ASSUMED_CLIENTS_RATE = 18_000;
+    /** Time until a client of YCSB has started and ended, beside its operations. */
+    private static final int CLIENT_START_SECONDS = 2;
     /** Time to start a server and YCSB's JVMs, and to write the files. */
     private static final int OVERHEAD_SECONDS = 4;
     /** Assumed rate of our own pipelined loader, for the estimate only. */
@@ -87,17 +93,20 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         List<String> workloads = chosen("workload", filters.workloads(), scale.workloads(),
                 keys(experiment.workloads()));
         List<String> sizes = chosen("size", filters.sizes(), scale.sizes(), keys(experiment.sizes()));
-        List<RunSpec> runs = new ArrayList<>();
+        Set<RunSpec> runs = new LinkedHashSet<>();
         List<Scale> parts = scale.parts();
         if (parts != null || experiment.kind() == Kind.PENALTY) {
             requireInScale(scaleName, scale.workloads(), filters.workloads());
         }
         if (parts == null) {
-            addRuns(runs, experiment, workloads, sizes, scale, filters, List.copyOf(configurations.keySet()));
+            addRuns(runs, experiment, workloads, sizes, chosen(filters.ttls(), scale.ttls(), scale.ttls()),
+                    chosen(filters.threads(), scale.threads(), scale.threads()),
+                    List.copyOf(configurations.keySet()));
         } else {
             for (Scale part : parts) {
                 addRuns(runs, experiment, intersection(workloads, part.workloads()), intersection(sizes, part.sizes()),
-                        part, filters,
+                        chosen(filters.ttls(), part.ttls(), scale.ttls()),
+                        chosen(filters.threads(), part.threads(), scale.threads()),
                         configurations.keySet().stream()
                                 .filter(name -> part.configurations().contains(name)
                                         || !scale.configurations().contains(name))
@@ -138,16 +147,21 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         }
     }
 
-    private static List<String> intersection(List<String> some, List<String> others) {
+    private static <T> List<T> intersection(List<T> some, List<T> others) {
         return some.stream().filter(others::contains).toList();
     }
 
-    private static void addRuns(List<RunSpec> runs, Experiment experiment, List<String> workloads, List<String> sizes,
-            Scale scale, Filters filters, List<String> configurations) {
+    /** The requested values that a part of the scale has; all of them if they are not the scale's. */
+    private static <T> List<T> chosen(List<T> wanted, List<T> ofPart, List<T> ofScale) {
+        return wanted.isEmpty() ? ofPart : ofScale.containsAll(wanted) ? intersection(wanted, ofPart) : wanted;
+    }
+
+    private static void addRuns(Set<RunSpec> runs, Experiment experiment, List<String> workloads, List<String> sizes,
+            List<List<Integer>> ttlSets, List<Integer> threadCounts, List<String> configurations) {
         for (String workload : workloads) {
             for (String size : sizes) {
-                for (List<Integer> ttls : filters.ttls().isEmpty() ? scale.ttls() : filters.ttls()) {
-                    for (int threads : filters.threads().isEmpty() ? scale.threads() : filters.threads()) {
+                for (List<Integer> ttls : ttlSets) {
+                    for (int threads : threadCounts) {
                         for (String configuration : configurations) {
                             Kind kind = kind(experiment, workload);
                             if (isAlternating(kind) && experiment.baselines().contains(configuration)
@@ -216,7 +230,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 });
             } else if (target.matches("[^:\\s]+:\\d{1,5}")) {
                 result.put(target, new Configuration(Server.REMOTE, target, Map.of(), "the server at " + target,
-                        null, null, null, null));
+                        null, null, null, null, null));
             } else if (!target.equals("varve")) {
                 throw new InvalidExperimentException("--against '" + target + "': expected varve, redis, HOST:PORT");
             }
@@ -400,10 +414,12 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
         Size size = size(run);
         return switch (kind(run)) {
             case YCSB -> {
-                long fast = (long) ASSUMED_RATE_PER_THREAD * run.threads();
+                long fast = run.threads() == 1 ? ASSUMED_ONE_CLIENT_RATE : ASSUMED_CLIENTS_RATE;
                 long load = size.loadCount() / (size.loadRate() > 0 ? size.loadRate() : fast);
                 long operations = size.seconds() > 0 ? size.seconds() : size.operations() / fast;
-                yield load + operations + run.maxTtlSeconds() + size.probeSeconds() + OVERHEAD_SECONDS;
+                long clients = size.probeSeconds() > 0 ? 3 : 2;
+                yield load + operations + run.maxTtlSeconds() + size.probeSeconds() + clients * CLIENT_START_SECONDS
+                        + OVERHEAD_SECONDS;
             }
             case EXPIRY, MEMORY_FIT -> size.records() / ASSUMED_LOADER_RATE + size.seconds() + run.maxTtlSeconds()
                     + OVERHEAD_SECONDS;

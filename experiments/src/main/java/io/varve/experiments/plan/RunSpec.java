@@ -3,6 +3,8 @@ package io.varve.experiments.plan;
 import java.util.List;
 import java.util.stream.Collectors;
 
+import io.varve.experiments.definition.Experiment.Figure;
+
 /**
  * One run of the matrix. Immutable.
  *
@@ -15,6 +17,11 @@ import java.util.stream.Collectors;
 public record RunSpec(String workload, String size, List<Integer> ttls, int threads, String configuration) {
     public RunSpec {
         ttls = List.copyOf(ttls);
+    }
+
+    /** Whether the figure includes this run. */
+    public boolean isIn(Figure figure) {
+        return figure.includes(workload, size, ttls, threads);
     }
 
     /** The run's directory name: it identifies the run, in characters that every file system accepts. */

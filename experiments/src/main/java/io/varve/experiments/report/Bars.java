@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 
 import io.varve.experiments.definition.Experiment;
@@ -12,7 +13,6 @@ import io.varve.experiments.definition.Experiment.Figure;
 import io.varve.experiments.definition.Experiment.Published;
 import io.varve.experiments.definition.Experiment.Server;
 import io.varve.experiments.plan.Plan;
-import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.result.Comparison;
 import io.varve.experiments.result.Spread;
 import io.varve.experiments.result.table.PaperTable;
@@ -79,11 +79,11 @@ record Bars(Figure figure, List<String> columns, List<Panel> panels) {
         Set<String> columns = new LinkedHashSet<>();
         plan.configurations().forEach((name, configuration) -> {
             if (configuration.server() == Server.VARVE && !experiment.baselines().contains(name)
-                    && isIn(figure.groups(), configuration.group())) {
-                columns.add(byConfiguration ? name : configuration.group());
+                    && figure.includesGroup(configuration.group())) {
+                columns.add(byConfiguration ? instance(name, configuration) : configuration.group());
             }
         });
-        List<Comparison> wanted = summary.comparisons().stream().filter(each -> isWanted(figure, each.run())).toList();
+        List<Comparison> wanted = summary.comparisons().stream().filter(each -> each.run().isIn(figure)).toList();
         List<Panel> panels = new ArrayList<>();
         for (String metric : METRICS) {
             List<Bar> bars = new ArrayList<>();
@@ -140,16 +140,12 @@ record Bars(Figure figure, List<String> columns, List<Panel> panels) {
 
     private static String column(Plan plan, Comparison comparison, boolean byConfiguration) {
         Configuration configuration = plan.configuration(comparison.run());
-        return byConfiguration ? comparison.run().configuration() : configuration.group();
+        return byConfiguration ? instance(comparison.run().configuration(), configuration) : configuration.group();
     }
 
-    private static boolean isWanted(Figure figure, RunSpec run) {
-        return isIn(figure.workloads(), run.workload()) && isIn(figure.sizes(), run.size())
-                && isIn(figure.ttls(), run.ttls()) && isIn(figure.threads(), run.threads());
-    }
-
-    private static <T> boolean isIn(@Nullable List<T> allowed, T value) {
-        return allowed == null || allowed.contains(value);
+    /** The paper's name of a configuration; its own if the paper does not have it. */
+    private static String instance(String name, Configuration configuration) {
+        return Objects.requireNonNullElse(configuration.paperName(), name);
     }
 
     private static @Nullable Published published(Figure figure, String column, String metric) {

@@ -5,10 +5,13 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
+import io.varve.experiments.definition.Experiment.Figure;
 import io.varve.experiments.definition.Experiment.Kind;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
+import io.varve.experiments.result.InfoTable;
 import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.result.Sample;
 
@@ -60,7 +63,8 @@ record Curves(String cell, String title, String like, List<View> views) {
         double of(Sample sample);
     }
 
-    static List<Curves> of(Plan plan, RunFiles files) throws IOException {
+    /** @param fields fields of INFO to show beside the usual quantities */
+    static List<Curves> of(Plan plan, RunFiles files, List<String> fields) throws IOException {
         Map<String, List<RunSpec>> cells = new LinkedHashMap<>();
         plan.runs().forEach(run -> cells.computeIfAbsent(run.cell(), _ -> new ArrayList<>()).add(run));
         List<Curves> result = new ArrayList<>();
@@ -85,6 +89,7 @@ record Curves(String cell, String title, String like, List<View> views) {
                     view("rss", "Resident memory (used_memory_rss)", "MB", samples, s -> s.usedMemoryRss() / MEGABYTE));
             views.add(view("throughput", "Throughput", "operations/s", samples, Sample::ops));
             views.add(view("keys", "Keys, including expired ones in memory", "keys", samples, Sample::keys));
+            addInfo(views, cell.getValue(), files, fields);
             RunSpec first = cell.getValue().getFirst();
             String title = plan.kind(first) == Kind.YCSB
                     ? first.cellTitle()
@@ -152,16 +157,46 @@ record Curves(String cell, String title, String like, List<View> views) {
 
     /** The figures of the paper with this setting; ours are never quite equal, so they are named, not claimed. */
     private static String like(Plan plan, RunSpec run) {
-        if (!plan.experiment().name().equals("bucket-expiry")) {
-            return "";
+        List<String> ids = figures(plan).stream().filter(run::isIn)
+                .map(figure -> figure.id().replace("Figure ", "")).toList();
+        return switch (ids.size()) {
+            case 0 -> plan.experiment().name().equals("bucket-expiry")
+                    ? "like the paper's Figures 8 and 9, which show workload a, 30 million operations, TTL {60} s"
+                    : "";
+            case 1 -> "the paper's Figure " + ids.getFirst();
+            default -> "the paper's Figures " + String.join(", ", ids.subList(0, ids.size() - 1)) + " and "
+                    + ids.getLast();
+        };
+    }
+
+    /** The paper's figures of a single setting. */
+    private static List<Figure> figures(Plan plan) {
+        List<Figure> all = Objects.requireNonNullElse(plan.experiment().figures(), List.of());
+        return all.stream().filter(figure -> Figure.MEMORY_CURVES.equals(figure.shows())
+                || Figure.INSTANCE_THROUGHPUT.equals(figure.shows())).toList();
+    }
+
+    /** Any numbers of INFO, a view per field; none of fields that no server has reported. */
+    private static void addInfo(List<View> views, List<RunSpec> runs, RunFiles files, List<String> fields)
+            throws IOException {
+        Map<String, List<Line>> lines = new LinkedHashMap<>();
+        for (RunSpec run : fields.isEmpty() ? List.<RunSpec>of() : runs) {
+            InfoTable info = files.info(run);
+            for (String field : fields) {
+                int column = 1 + info.fields().indexOf(field);
+                List<Point> points = column == 0
+                        ? List.of()
+                        : info.rows().stream().filter(row -> !row.get(column).isNaN())
+                                .map(row -> new Point(row.getFirst() / SECOND_MILLIS, row.get(column))).toList();
+                if (!points.isEmpty()) {
+                    lines.computeIfAbsent(field, _ -> new ArrayList<>()).add(new Line(run.configuration(), points));
+                }
+            }
         }
-        boolean exact = run.workload().equals("a") && run.ttls().equals(List.of(60));
-        if (exact && run.size().equals("30M")) {
-            return run.threads() == 4 ? "the paper's Figures 8 and 9" : "the paper's Figures 13 and 14";
+        for (String field : fields) {
+            if (lines.containsKey(field)) {
+                views.add(new View("info_" + field, "INFO: " + field, "", lines.getOrDefault(field, List.of())));
+            }
         }
-        if (exact && run.size().equals("3M") && run.threads() == 4) {
-            return "the paper's Figures 10 and 11";
-        }
-        return "like the paper's Figures 8 and 9, which show workload a, 30 million operations, TTL {60} s";
     }
 }

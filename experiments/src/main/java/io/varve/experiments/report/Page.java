@@ -104,6 +104,7 @@ final class Page {
         return switch (kind) {
             case WARM_UP -> "After a start";
             case PLACEMENT -> "Balance";
+            case YCSB -> "The paper's figures over time";
             default -> "Response times, misses and penalty classes";
         };
     }

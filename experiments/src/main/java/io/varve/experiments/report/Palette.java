@@ -19,7 +19,14 @@ final class Palette {
     private static final Map<String, String> GROUPS = Map.of(
             "60 s", "#e09f1f", "120 s", "#2f5fb3", "240 s", "#7a4fa3",
             Columns.PUBLISHED_OURS, "#d9c7a0", Columns.PUBLISHED_RIVAL, "#a89468",
-            "greedy", "#7d8590", "original", "#e09f1f", "modified", "#0f766e", "Valkey", "#2f5fb3");
+            "greedy", "#7d8590", "original", "#e09f1f", "modified", "#0f766e", "Valkey", "#2f5fb3",
+            "Reference", "#7d8590");
+    /** Buckets of scales with shorter TTLs, in the colours of those that they stand for. */
+    private static final Map<String, String> SCALED_BUCKETS = Map.ofEntries(Map.entry("24-1000", "#2f5fb3"),
+            Map.entry("12-1000", "#e09f1f"), Map.entry("48-1000", "#7a4fa3"), Map.entry("240-100", "#6aa5de"),
+            Map.entry("120-100", "#b5651d"), Map.entry("480-100", "#b493d6"), Map.entry("8-1000", "#2f5fb3"),
+            Map.entry("4-1000", "#e09f1f"), Map.entry("16-1000", "#7a4fa3"), Map.entry("80-100", "#6aa5de"),
+            Map.entry("40-100", "#b5651d"), Map.entry("160-100", "#b493d6"));
     private static final Map<String, String> POLICIES = Map.of(
             "tbf", "#0f766e", "tbf-half", "#6bb5ad", "bfd", "#4d7c0f", "clock", "#2f5fb3", "lru", "#7d8590",
             "random", "#c2402c", "sieve", "#e09f1f", "s3-fifo", "#7a4fa3", "tbf-marked", "#3f3f46", "clock-marked",
@@ -44,7 +51,8 @@ final class Palette {
 
     /** The colour of a configuration or a group of them, as HTML writes it. */
     static String html(String name) {
-        for (Map<String, String> known : List.of(KNOWN, GROUPS, POLICIES, PENALTIES, LOGS, PLACEMENTS, REPLICATION)) {
+        for (Map<String, String> known : List.of(KNOWN, GROUPS, POLICIES, PENALTIES, LOGS, PLACEMENTS, REPLICATION,
+                SCALED_BUCKETS)) {
             String color = known.get(name);
             if (color != null) {
                 return color;

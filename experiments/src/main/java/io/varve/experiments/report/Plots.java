@@ -17,6 +17,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.stream.Stream;
 import javax.imageio.ImageIO;
 
 import io.varve.experiments.definition.Experiment.Published;
@@ -45,6 +46,10 @@ final class Plots {
     /** Minimum height of a bar from zero, as a fraction of the greatest value shown. */
     private static final double MIN_PART = 0.003;
     private static final float PUBLISHED_WIDTH = 64f;
+    /** Width of a letter of a column's name, with its share of the gap to the next name. */
+    private static final int LETTER_WIDTH = 10;
+    /** Number of lines whose names fit below a chart. */
+    private static final int LINES_BELOW = 6;
 
     private final Path directory;
 
@@ -61,6 +66,7 @@ final class Plots {
                     view.unit());
             chart.getStyler().setXAxisMin(0.0);
             chart.getStyler().setYAxisMin(0.0);
+            placeLegend(chart, view.lines().size());
             for (Curves.Line line : view.lines()) {
                 XYSeries series = chart.addSeries(line.configuration(),
                         line.points().stream().mapToDouble(Curves.Point::seconds).toArray(),
@@ -74,6 +80,14 @@ final class Plots {
         }
     }
 
+    /** Many names do not fit below the chart, so they are beside it. */
+    private static void placeLegend(XYChart chart, int lines) {
+        if (lines > LINES_BELOW) {
+            chart.getStyler().setLegendPosition(LegendPosition.OutsideE);
+            chart.getStyler().setLegendLayout(LegendLayout.Vertical);
+        }
+    }
+
     /** One image: lines over any axis. */
     void write(Graph graph) throws IOException {
         XYChart chart = chart(WIDTH, HEIGHT, graph.title(), graph.xTitle(), graph.yTitle());
@@ -82,6 +96,7 @@ final class Plots {
         if (!graph.logY()) {
             chart.getStyler().setYAxisMin(0.0);
         }
+        placeLegend(chart, graph.lines().size());
         for (Graph.Line line : graph.lines()) {
             XYSeries series = chart.addSeries(line.name(),
                     line.points().stream().mapToDouble(Graph.Point::x).toArray(),
@@ -104,7 +119,9 @@ final class Plots {
 
     /** One image: a bar for each server in every column, a diamond where the target is. */
     void write(Columns columns) throws IOException {
-        int width = Math.max(720, 110 * columns.names().size());
+        int longest = columns.names().stream().flatMap(name -> Stream.of(name.split(", ", 2)))
+                .mapToInt(String::length).max().orElse(0);
+        int width = Math.max(720, Math.max(110, LETTER_WIDTH * longest) * columns.names().size());
         XYChart chart = chart(width, HEIGHT, columns.title(), "", columns.unit());
         chart.getStyler().setXAxisMin(-0.6);
         chart.getStyler().setXAxisMax(columns.names().size() - 0.4);

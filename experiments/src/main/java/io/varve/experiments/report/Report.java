@@ -17,11 +17,18 @@ public final class Report {
     private final Plan plan;
     private final RunFiles files;
     private final Summary summary;
+    private final List<String> fields;
 
     public Report(Plan plan, RunFiles files, Summary summary) {
+        this(plan, files, summary, List.of());
+    }
+
+    /** @param fields fields of INFO to plot over time beside the usual quantities */
+    public Report(Plan plan, RunFiles files, Summary summary, List<String> fields) {
         this.plan = plan;
         this.files = files;
         this.summary = summary;
+        this.fields = List.copyOf(fields);
     }
 
     /** All tables of published and measured values: those of the definition, and those of the figures of ranges. */
@@ -33,13 +40,15 @@ public final class Report {
 
     /** @return the page's path */
     public Path write() throws IOException {
-        List<Curves> curves = Curves.of(plan, files);
+        List<Curves> curves = Curves.of(plan, files, fields);
         List<Bars> bars = Bars.of(plan, summary);
-        List<Columns> columns = Columns.of(plan, summary);
+        List<Columns> columns = new ArrayList<>(Columns.of(plan, summary));
+        columns.addAll(InstanceFigures.throughput(plan, summary));
         List<Graph> graphs = new ArrayList<>(PenaltyGraphs.of(plan, files));
         graphs.addAll(WarmUpGraphs.of(summary));
         graphs.addAll(PlacementGraphs.of(plan, summary));
         graphs.addAll(CurveGraphs.of(plan, files));
+        graphs.addAll(InstanceFigures.memory(plan, files));
         Path page = files.directory().resolve("report.html");
         Files.writeString(page, Page.html(plan, summary, curves, bars, columns, graphs));
         Plots plots = new Plots(files.directory());

@@ -2,6 +2,7 @@ package io.varve.experiments.reproduction;
 
 import java.util.List;
 import java.util.function.DoubleBinaryOperator;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import io.varve.experiments.definition.InvalidExperimentException;
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param metric the name of the measured number; with {@code against}, that of a comparison, such as mean-memory
  * @param workload only runs of this workload; null for all, as with the next ones
- * @param configuration only runs of this configuration
+ * @param configuration only runs of this configuration; {@code *} stands for any characters
  * @param group only runs of this group of configurations
  * @param threads only runs with this number of client threads
  * @param ttls only runs with this number of TTLs
@@ -63,8 +64,13 @@ public record Measure(String metric, @Nullable String workload, @Nullable String
 
     private boolean isOf(RunSpec run, String itsGroup, Selection selection) {
         return selection.has(run) && is(workload, withoutScale(run.workload()))
-                && is(configuration, run.configuration())
+                && isConfiguration(run.configuration())
                 && is(group, itsGroup) && is(threads, run.threads()) && is(ttls, run.ttls().size());
+    }
+
+    private boolean isConfiguration(String name) {
+        return configuration == null
+                || name.matches(Pattern.quote(configuration).replace("*", "\\E.*\\Q"));
     }
 
     /** A workload's name without the scale for which it is made smaller: {@code a} for {@code a-small}. */

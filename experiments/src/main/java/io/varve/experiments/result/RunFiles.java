@@ -1,6 +1,8 @@
 package io.varve.experiments.result;
 
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -19,6 +21,8 @@ import io.varve.experiments.plan.RunSpec;
  */
 public final class RunFiles {
     public static final String MEMORY_CSV = "memory.csv";
+    /** All numbers of INFO in each sample of {@link #MEMORY_CSV}. */
+    public static final String INFO_CSV = "info.csv";
     public static final String EXPIRY_CSV = "expiry.csv";
     public static final String THROUGHPUT_CSV = "throughput.csv";
     public static final String REQUESTS_CSV = "requests.csv";
@@ -85,6 +89,27 @@ public final class RunFiles {
         return Files.exists(file) ? Optional.of(JSON.readValue(file.toFile(), RunRecord.class)) : Optional.empty();
     }
 
+    /** The records of all runs in a folder of results; without those that cannot be read. */
+    public static List<RunRecord> readAll(Path folder) {
+        List<RunRecord> records = new ArrayList<>();
+        try (DirectoryStream<Path> runs = Files.newDirectoryStream(folder)) {
+            for (Path run : runs) {
+                readIfPossible(run.resolve(RUN_JSON)).ifPresent(records::add);
+            }
+        } catch (IOException | DirectoryIteratorException e) {
+            return List.copyOf(records);
+        }
+        return List.copyOf(records);
+    }
+
+    private static Optional<RunRecord> readIfPossible(Path file) {
+        try {
+            return Files.exists(file) ? Optional.of(JSON.readValue(file.toFile(), RunRecord.class)) : Optional.empty();
+        } catch (IOException e) {
+            return Optional.empty(); // incomplete, or of another version
+        }
+    }
+
     public void write(RunRecord record) throws IOException {
         writeJson(of(record.run()).resolve(RUN_JSON), record);
     }
@@ -103,6 +128,12 @@ public final class RunFiles {
     /** The samples of a run; empty if it took none. */
     public List<Sample> samples(RunSpec run) throws IOException {
         return rows(run, MEMORY_CSV).stream().map(Sample::parse).toList();
+    }
+
+    /** All numbers of INFO over a run's time; without fields if the run has no such file. */
+    public InfoTable info(RunSpec run) throws IOException {
+        Path file = of(run).resolve(INFO_CSV);
+        return InfoTable.parse(Files.exists(file) ? Files.readAllLines(file) : List.of());
     }
 
     /** The rows below the header of one of a run's CSV files; empty if the file does not exist. */

@@ -20,6 +20,10 @@ public final class RunMetrics {
     public static final String FIRST_MEMORY = "first_used_memory_bytes";
     public static final String THROUGHPUT = "throughput_ops";
     public static final String PROBE_THROUGHPUT = "unthrottled_throughput_ops";
+    /** The duration of the run from the start of its server. */
+    public static final String RUN_SECONDS = "run_duration_seconds";
+    /** How many runs the experiment executed at a time. */
+    public static final String AT_ONCE = "runs_at_once";
     public static final String CPU_PER_OPERATION = "server_cpu_us_per_op";
     /** Ends of the names of a range's least and greatest value. */
     static final String LEAST = " least";

@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -22,6 +23,7 @@ import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.result.BusyMachine;
 import io.varve.experiments.result.Machine;
 import io.varve.experiments.result.RunFiles;
+import io.varve.experiments.result.RunMetrics;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Outcome;
 import io.varve.experiments.result.Sample;
@@ -89,8 +91,17 @@ public final class Runner {
         this.loadPerCore = loadPerCore;
     }
 
-    /** @return the record, which contains a fault of the run; only a failure of our own disk is thrown */
+    /** Executes the only run at a time. */
     public RunRecord run(RunSpec run, Pinning pinning) throws IOException {
+        return run(run, pinning, 1);
+    }
+
+    /**
+     * @param atOnce number of concurrent runs, for the record
+     * @return the record, which contains a fault of the run; only a failure of our own disk is thrown
+     */
+    public RunRecord run(RunSpec run, Pinning pinning, int atOnce) throws IOException {
+        long startNanos = System.nanoTime();
         Path directory = files.of(run);
         clear(directory);
         MachineUsage usage = MachineUsage.start();
@@ -99,7 +110,8 @@ public final class Runner {
         RunRecord record = null;
         try (Target target = open(run, configuration, pinning, directory)) {
             RunContext context = new RunContext(plan, run, directory, target, pinning, cancellation);
-            record = measure(context, configuration, startedAt, usage);
+            context.metrics.put(RunMetrics.AT_ONCE, atOnce);
+            record = measure(context, configuration, startedAt, usage, startNanos);
         } catch (IOException e) {
             if (record != null) {
                 throw e; // the measurement is done, but the server did not stop
@@ -162,8 +174,8 @@ public final class Runner {
         Files.createDirectories(directory);
     }
 
-    private RunRecord measure(RunContext context, Configuration configuration, String startedAt, MachineUsage usage)
-            throws IOException {
+    private RunRecord measure(RunContext context, Configuration configuration, String startedAt, MachineUsage usage,
+            long startNanos) throws IOException {
         progress.begin(context);
         try {
             context.serverVersion = Plan.hasServer(plan.kind(context.run)) ? flushed(context.target) : "Varve";
@@ -175,6 +187,8 @@ public final class Runner {
         }
         context.metrics.put(BusyMachine.LOAD_AT_START, loadPerCore);
         usage.put(context.metrics);
+        context.metrics.put(RunMetrics.RUN_SECONDS,
+                TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos) / 1e3);
         context.isFailed();
         Outcome outcome = !context.faults.isEmpty() && !cancellation.isCancelled()
                 ? Outcome.FAILED

@@ -25,20 +25,24 @@ public record Pinning(String server, String load) {
     }
 
     /**
-     * The cores of one of the concurrent runs.
+     * The cores of one of the concurrent runs: two for the server and two for the load; with fewer cores one each; none
+     * of its own if there are not even two for each run.
      *
      * @param number its number, from 0
      * @param cores the number of cores of the machine
+     * @param runs the number of concurrent runs
      */
-    public static Pinning ofConcurrentRun(int number, int cores) {
-        if (cores < 2 || !tasksetWorks()) {
-            return NONE;
+    public static Pinning ofConcurrentRun(int number, int cores, int runs) {
+        return cores < 2 || !tasksetWorks() ? NONE : coresOfConcurrentRun(number, cores, runs);
+    }
+
+    static Pinning coresOfConcurrentRun(int number, int cores, int runs) {
+        if (cores >= CORES_PER_RUN * runs) {
+            int first = number * CORES_PER_RUN;
+            return new Pinning(first + "-" + (first + 1), first + 2 + "-" + (first + 3));
         }
-        if (cores < CORES_PER_RUN) {
-            return new Pinning("0", "1");
-        }
-        int first = number * CORES_PER_RUN;
-        return new Pinning(first + "-" + (first + 1), first + 2 + "-" + (first + 3));
+        int first = 2 * number;
+        return cores >= 2 * runs ? new Pinning(String.valueOf(first), String.valueOf(first + 1)) : NONE;
     }
 
     /**

@@ -1,10 +1,14 @@
 package io.varve.experiments.wire;
 
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import java.util.Set;
 
 /**
  * A reply to INFO, field by field. Immutable.
@@ -14,26 +18,41 @@ import java.util.OptionalLong;
 public final class ServerInfo {
     private static final String DATABASE = "db\\d+";
 
-    private final Map<String, String> fields;
+    private static final String KEYS = "keys";
+    private static final String EXPIRES = "expires";
+    /** Sections whose numbers identify a process or a peer, or are lists. */
+    private static final Set<String> NOT_MEASURED = Set.of("server", "replication", "modules", "commandstats",
+            "errorstats", "latencystats", "cluster", "keyspace");
 
-    private ServerInfo(Map<String, String> fields) {
-        this.fields = fields;
+    private final Map<String, String> fields;
+    /** The section of each field, in lower case. */
+    private final Map<String, String> sections;
+
+    private ServerInfo(Map<String, String> fields, Map<String, String> sections) {
+        this.fields = Collections.unmodifiableMap(fields);
+        this.sections = Map.copyOf(sections);
     }
 
     public static ServerInfo parse(String text) {
-        Map<String, String> fields = new HashMap<>();
-        text.lines().forEach(line -> {
+        Map<String, String> fields = new LinkedHashMap<>();
+        Map<String, String> sections = new HashMap<>();
+        String section = "";
+        for (String line : text.lines().toList()) {
             int colon = line.indexOf(':');
-            if (colon > 0 && line.charAt(0) != '#') {
-                fields.put(line.substring(0, colon), line.substring(colon + 1).strip());
+            if (line.startsWith("#")) {
+                section = line.substring(1).strip().toLowerCase(Locale.ROOT);
+            } else if (colon > 0) {
+                String name = line.substring(0, colon);
+                fields.put(name, line.substring(colon + 1).strip());
+                sections.put(name, section);
             }
-        });
-        return new ServerInfo(Map.copyOf(fields));
+        }
+        return new ServerInfo(fields, sections);
     }
 
     /** The sums of some fields, and of the keys, over several servers; of other fields those of the first server. */
     public static ServerInfo total(List<ServerInfo> servers, List<String> summed) {
-        Map<String, String> fields = new HashMap<>(servers.getFirst().fields);
+        Map<String, String> fields = new LinkedHashMap<>(servers.getFirst().fields);
         for (String field : summed) {
             if (servers.stream().allMatch(each -> each.number(field).isPresent())) {
                 fields.put(field,
@@ -42,7 +61,7 @@ public final class ServerInfo {
         }
         fields.keySet().removeIf(field -> field.matches(DATABASE));
         fields.put("db0", "keys=" + servers.stream().mapToLong(ServerInfo::keys).sum());
-        return new ServerInfo(Map.copyOf(fields));
+        return new ServerInfo(fields, servers.getFirst().sections);
     }
 
     public String text(String field) {
@@ -63,17 +82,39 @@ public final class ServerInfo {
 
     /** Keys of all databases. */
     public long keys() {
-        long keys = 0;
+        return total(KEYS);
+    }
+
+    /** The sum over all databases of a part of their values, such as {@code keys}. */
+    private long total(String part) {
+        long total = 0;
         for (Map.Entry<String, String> field : fields.entrySet()) {
             if (field.getKey().matches(DATABASE)) {
-                for (String part : field.getValue().split(",", -1)) {
-                    if (part.startsWith("keys=")) {
-                        keys += Long.parseLong(part.substring("keys=".length()));
+                for (String each : field.getValue().split(",", -1)) {
+                    if (each.startsWith(part + "=")) {
+                        total += Long.parseLong(each.substring(part.length() + 1));
                     }
                 }
             }
         }
-        return keys;
+        return total;
+    }
+
+    /**
+     * All numbers that may change during a run, by field, in the order of the reply: memory, statistics, clients,
+     * persistence, CPU and the server's own sections, then {@code keys} and {@code expires} of all databases. A
+     * percentage has no sign.
+     */
+    public Map<String, String> numbers() {
+        Map<String, String> numbers = new LinkedHashMap<>();
+        fields.forEach((name, value) -> {
+            if (value.matches("-?\\d+(\\.\\d+)?%?") && !NOT_MEASURED.contains(sections.getOrDefault(name, ""))) {
+                numbers.put(name, value.replace("%", ""));
+            }
+        });
+        numbers.put(KEYS, String.valueOf(total(KEYS)));
+        numbers.put(EXPIRES, String.valueOf(total(EXPIRES)));
+        return numbers;
     }
 
     /** Name and version of the server, as it reports them. */

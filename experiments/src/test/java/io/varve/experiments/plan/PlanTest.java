@@ -6,9 +6,12 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.varve.experiments.definition.Experiment;
+import io.varve.experiments.definition.Experiment.Figure;
 import io.varve.experiments.definition.ExperimentFiles;
 import io.varve.experiments.definition.InvalidExperimentException;
 import org.jspecify.annotations.Nullable;
@@ -66,10 +69,10 @@ final class PlanTest {
     }
 
     @Test
-    void smallEndsWithin50MinutesAndEveryRunCrossesTwoMaximumTtls() {
+    void smallEndsWithinAnHourAndEveryRunCrossesTwoMaximumTtls() {
         Plan plan = Plan.of(BUCKET_EXPIRY, "small", Filters.NONE);
         assertThat(plan.runs()).hasSize(15);
-        assertThat(plan.estimateSeconds(plan.runs(), 1)).isLessThan(50 * 60);
+        assertThat(plan.estimateSeconds(plan.runs(), 1)).isLessThan(60 * 60);
         assertThat(plan.runs()).allSatisfy(
                 run -> assertThat(plan.size(run).seconds()).isGreaterThanOrEqualTo(2 * run.maxTtlSeconds()));
     }
@@ -77,8 +80,70 @@ final class PlanTest {
     @Test
     void quickTakesAboutAMinute() {
         Plan plan = Plan.of(BUCKET_EXPIRY, "quick", Filters.NONE);
-        assertThat(plan.estimateSeconds(plan.runs(), 1)).isBetween(45L, 75L);
+        assertThat(plan.estimateSeconds(plan.runs(), 1)).isBetween(60L, 90L);
         assertThat(plan.scale().about()).contains("SCALED");
+    }
+
+    /** Each of Figures 4 to 18 has a run of the baseline and of each group of buckets, at the scales that reproduce. */
+    @ParameterizedTest
+    @CsvSource({"reproduce-quick", "reproduce-small", "paper"})
+    void reproduction_everyFigure_hasEachGroupBesideTheBaseline(String scale) {
+        Plan plan = Plan.of(BUCKET_EXPIRY, scale, Filters.NONE);
+        List<Figure> figures = Objects.requireNonNull(BUCKET_EXPIRY.figures());
+        assertThat(figures).extracting(Figure::id)
+                .containsExactlyElementsOf(IntStream.rangeClosed(4, 18).mapToObj(i -> "Figure " + i).toList());
+        for (Figure figure : figures) {
+            List<RunSpec> runs = plan.runs().stream().filter(run -> run.isIn(figure)).toList();
+            assertThat(runs).as(figure.id()).extracting(run -> plan.configuration(run).group()).contains("Ref", "60 s",
+                    "120 s", "240 s");
+            if (figure.shows() != null) {
+                assertThat(runs.stream().map(RunSpec::cell).distinct()).as(figure.id() + " is of one setting")
+                        .hasSize(1);
+            }
+        }
+    }
+
+    @Test
+    void reproduction_buckets_haveThePapersSizesInMaximumTtls() {
+        for (String scale : List.of("reproduce-quick", "reproduce-small", "paper")) {
+            Plan plan = Plan.of(BUCKET_EXPIRY, scale, Filters.NONE);
+            assertThat(plan.runs()).allSatisfy(run -> {
+                Map<String, String> settings = plan.configuration(run).settings();
+                String group = plan.configuration(run).group();
+                if (group.endsWith(" s")) {
+                    int sizeMillis = Integer.parseInt(settings.get("expire-buckets"))
+                            * Integer.parseInt(settings.get("expire-bucket-base-ms"));
+                    assertThat(sizeMillis / (1000.0 * run.maxTtlSeconds())).as(run.id())
+                            .isEqualTo(Integer.parseInt(group.replace(" s", "")) / 60.0);
+                }
+            });
+        }
+    }
+
+    @Test
+    void reproduction_durations_areWithinTheirBounds() {
+        Plan quick = Plan.of(BUCKET_EXPIRY, "reproduce-quick", Filters.NONE);
+        assertThat(quick.runs()).hasSize(9 + 4 * 4);
+        assertThat(quick.estimateSeconds(quick.runs(), 1)).isLessThanOrEqualTo(6 * 60);
+        Plan small = Plan.of(BUCKET_EXPIRY, "reproduce-small", Filters.NONE);
+        assertThat(small.runs()).hasSize(9 * (2 + 1 + 9)).doesNotHaveDuplicates();
+        assertThat(small.estimateSeconds(small.runs(), 1)).isLessThanOrEqualTo(150 * 60);
+        assertThat(List.of(quick, small)).allSatisfy(plan -> assertThat(plan.scale().about()).startsWith("SCALED"));
+        assertThat(Plan.of(BUCKET_EXPIRY, "paper", Filters.NONE).runs())
+                .isEqualTo(Plan.of(BUCKET_EXPIRY, "large", Filters.NONE).runs());
+    }
+
+    /** A part has other threads and TTLs than the next one. */
+    @Test
+    void filters_ofAScaleWithParts_leaveASubset() {
+        Plan whole = Plan.of(BUCKET_EXPIRY, "reproduce-small", Filters.NONE);
+        Plan one = Plan.of(BUCKET_EXPIRY, "reproduce-small",
+                new Filters(List.of(), List.of(), List.of("Ref"), List.of(1), List.of(), List.of()));
+        assertThat(one.runs()).extracting(RunSpec::id).containsExactly("a_small-30M_ttl12_1t_Ref");
+        Plan two = Plan.of(BUCKET_EXPIRY, "reproduce-small",
+                new Filters(List.of(), List.of(), List.of("Ref"), List.of(), List.of(List.of(6, 12)), List.of()));
+        assertThat(two.runs()).hasSize(3);
+        assertThat(whole.runs()).containsAll(one.runs()).containsAll(two.runs());
     }
 
     @Test

@@ -28,6 +28,15 @@ final class PinningTest {
     }
 
     @Test
+    void coresOfConcurrentRun_fourEach_orOneForServerAndLoad_orNone() {
+        assertThat(Pinning.coresOfConcurrentRun(0, 16, 4)).isEqualTo(new Pinning("0-1", "2-3"));
+        assertThat(Pinning.coresOfConcurrentRun(3, 16, 4)).isEqualTo(new Pinning("12-13", "14-15"));
+        assertThat(Pinning.coresOfConcurrentRun(3, 8, 4)).isEqualTo(new Pinning("6", "7"));
+        assertThat(Pinning.coresOfConcurrentRun(0, 2, 1)).isEqualTo(new Pinning("0", "1"));
+        assertThat(Pinning.coresOfConcurrentRun(3, 7, 4)).isEqualTo(Pinning.NONE);
+    }
+
+    @Test
     void theLoadGetsAsManyCoresAsTheEventLoopsWhereThereAreAny() {
         assertThat(Pinning.coresEach(16, 1)).isEqualTo(new Pinning("1", "2"));
         assertThat(Pinning.coresEach(16, 4)).isEqualTo(new Pinning("1", "5-8"));

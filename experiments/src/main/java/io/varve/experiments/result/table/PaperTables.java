@@ -11,11 +11,16 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
+import io.varve.experiments.definition.Experiment.Configuration;
 import io.varve.experiments.definition.Experiment.Figure;
 import io.varve.experiments.definition.Experiment.Kind;
 import io.varve.experiments.definition.Experiment.Published;
 import io.varve.experiments.plan.Plan;
+import io.varve.experiments.plan.RunSpec;
+import io.varve.experiments.result.Comparison;
+import io.varve.experiments.result.RunMetrics;
 import io.varve.experiments.result.RunRecord;
+import io.varve.experiments.result.RunRecord.Outcome;
 import org.jspecify.annotations.Nullable;
 
 /** The figures of the papers as tables, with the published values. Confined to the thread that makes them. */
@@ -25,6 +30,8 @@ public final class PaperTables {
     private static final String THEIR_RIVAL = "Redis";
     private static final String NONE = "-";
     private static final double WHOLE = 100;
+    private static final double MEGABYTE = 1e6;
+    private static final double MILLI = 1e3;
     /** The rows of the paper's Table 5 among those of its Table 1. */
     private static final Map<String, String> TABLE_FIVE = new TreeMap<>(
             Map.of("W2", "W1", "W3", "W2", "W6", "W3", "W7", "W4"));
@@ -100,12 +107,15 @@ public final class PaperTables {
             case "replicated-writes" -> ReplicationTables.writes(figure, runs(Kind.REPLICATION));
             case "synchronizations" -> ReplicationTables.synchronizations(figure, runs(Kind.REPLICATION));
             case "catch-ups" -> ReplicationTables.catchUps(figure, runs(Kind.REPLICATION));
+            case Figure.MEMORY_CURVES -> instances(figure, true);
+            case Figure.INSTANCE_THROUGHPUT -> instances(figure, false);
             default -> throw new IllegalArgumentException(figure.id() + " shows '" + shows + "': expected "
                     + "allocators, utilization, reclaim-cost, delay, throughput, cache-misses, policy-memory, hit-rates, "
                     + "miss-rates, traversal, false-negatives, observed-hit-rates, operations, response-times, "
                     + "penalty-throughput, penalty-overhead, simulated-delays, write-ahead-log, "
-                    + "write-ahead-log-loads, recorded-throughput, curve-errors, locks, served-locks, keys-per-member, keys-deviation, placement-scale, "
-                    + "replicated-writes, synchronizations, catch-ups");
+                    + "write-ahead-log-loads, recorded-throughput, curve-errors, locks, served-locks, keys-per-member, "
+                    + "keys-deviation, placement-scale, replicated-writes, synchronizations, catch-ups, "
+                    + Figure.MEMORY_CURVES + ", " + Figure.INSTANCE_THROUGHPUT);
         };
     }
 
@@ -168,6 +178,56 @@ public final class PaperTables {
         }
         plan.missing().forEach((configuration, why) -> notes.add(configuration + " is omitted: " + why + "."));
         return table(figure, head, rows, notes);
+    }
+
+    /** A run's instance by the paper's name, with ours in parentheses if it differs. */
+    public static String instance(RunSpec run, Configuration configuration) {
+        String theirs = configuration.paperName();
+        if (theirs == null) {
+            return run.configuration();
+        }
+        String whole = theirs.matches("\\d+-\\d+") ? "Exp-" + theirs + "-" + run.threads() : theirs;
+        return theirs.equals(run.configuration()) ? whole : whole + " (" + run.configuration() + ")";
+    }
+
+    /** The instances of the settings that the figure includes: their memory over time, or their throughput. */
+    private PaperTable instances(Figure figure, boolean memory) {
+        List<RunRecord> all = runs.stream().filter(run -> run.run().isIn(figure) && run.outcome() == Outcome.OK)
+                .toList();
+        List<String> baselines = plan.experiment().baselines();
+        List<String> head = new ArrayList<>(List.of("setting", "instance"));
+        head.addAll(memory ? List.of("mean MB", "peak MB", "end of operations, s") : List.of("operations/s"));
+        for (String baseline : baselines) {
+            head.addAll(memory
+                    ? List.of("mean, reduction vs " + baseline, "peak, reduction vs " + baseline)
+                    : List.of("improvement vs " + baseline));
+        }
+        head.add("published");
+        List<List<String>> rows = new ArrayList<>();
+        for (RunRecord run : all) {
+            List<String> row = new ArrayList<>(
+                    List.of(run.run().cellTitle(), instance(run.run(), plan.configuration(run.run()))));
+            if (memory) {
+                row.add(number("%,.1f", run.number(RunMetrics.MEAN_MEMORY) / MEGABYTE));
+                row.add(number("%,.1f", run.number(RunMetrics.PEAK_MEMORY) / MEGABYTE));
+                row.add(number("%,.0f", run.phases().stream().filter(phase -> phase.name().equals("operations"))
+                        .mapToDouble(phase -> phase.endMillis() / MILLI).findFirst().orElse(Double.NaN)));
+            } else {
+                row.add(number("%,.0f", Comparison.throughput(run)));
+            }
+            for (String baseline : baselines) {
+                Optional<Comparison> against = all.stream()
+                        .filter(each -> each.run().configuration().equals(baseline) && !each.equals(run)
+                                && each.run().cell().equals(run.run().cell()))
+                        .map(each -> Comparison.of(run, each)).findFirst();
+                for (String metric : memory ? List.of("mean-memory", "peak-memory") : List.of("throughput")) {
+                    row.add(against.map(each -> number("%+.1f %%", each.metric(metric))).orElse(NONE));
+                }
+            }
+            row.add("not printed");
+            rows.add(row);
+        }
+        return table(figure, head, rows, List.of());
     }
 
     private static String min(Map<String, Double> values) {

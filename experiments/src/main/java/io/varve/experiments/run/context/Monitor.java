@@ -25,6 +25,7 @@ public final class Monitor implements AutoCloseable {
     private final Target target;
     private final LoadGauge gauge;
     private final BufferedWriter csv;
+    private final InfoCsv all;
     private final Thread thread = Thread.ofPlatform().daemon().name("monitor").unstarted(this::watch);
     private final long startNanos;
     private final long periodNanos;
@@ -40,6 +41,7 @@ public final class Monitor implements AutoCloseable {
         this.periodNanos = TimeUnit.SECONDS.toNanos(everySeconds);
         this.csv = Files.newBufferedWriter(directory.resolve(RunFiles.MEMORY_CSV));
         csv.write(Sample.CSV_HEADER + "\n");
+        this.all = new InfoCsv(directory.resolve(RunFiles.INFO_CSV));
     }
 
     /**
@@ -54,7 +56,7 @@ public final class Monitor implements AutoCloseable {
     }
 
     private void watch() {
-        try (RespConnection connection = new RespConnection(target.host(), target.port()); csv) {
+        try (RespConnection connection = new RespConnection(target.host(), target.port()); csv; all) {
             for (long due = startNanos; !closed; due += periodNanos) {
                 long wait = due - System.nanoTime();
                 while (wait > 0 && !closed) {
@@ -73,12 +75,14 @@ public final class Monitor implements AutoCloseable {
     private void sample(RespConnection connection) throws IOException {
         String text = connection.call("INFO");
         long elapsedMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);
-        Sample sample = Sample.of(elapsedMillis, ServerInfo.parse(text), gauge.operationsPerSecond());
+        ServerInfo info = ServerInfo.parse(text);
+        Sample sample = Sample.of(elapsedMillis, info, gauge.operationsPerSecond());
         synchronized (this) {
             samples.add(sample);
         }
         csv.write(sample.csv() + "\n");
         csv.flush();
+        all.add(elapsedMillis, info);
     }
 
     /** The reason why sampling has ended; null while it continues. */

@@ -20,11 +20,11 @@ public final class Progress implements AutoCloseable {
 
     private final PrintStream out;
     private final boolean terminal;
-    private final long endNanos;
     private final int total;
     private final List<RunContext> active = new ArrayList<>();
     private final Cancellation closed = new Cancellation();
     private int done;
+    private long endNanos;
 
     /**
      * @param total number of runs
@@ -78,6 +78,11 @@ public final class Progress implements AutoCloseable {
     public synchronized void end(RunContext context) {
         active.remove(context);
         done++;
+    }
+
+    /** Replaces the estimated duration of the remaining runs, in seconds. */
+    public synchronized void estimate(long seconds) {
+        endNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
     }
 
     /** Prints a line that is not overwritten. */
