@@ -104,6 +104,7 @@ final class Page {
         return switch (kind) {
             case WARM_UP -> "After a start";
             case PLACEMENT -> "Balance";
+            case SIMULATED, OBSERVED -> "Traversal, hits and misses";
             default -> "Response times, misses and penalty classes";
         };
     }

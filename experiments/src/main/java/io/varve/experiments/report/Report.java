@@ -30,6 +30,7 @@ public final class Report {
         List<Graph> graphs = new ArrayList<>(PenaltyGraphs.of(plan, files));
         graphs.addAll(WarmUpGraphs.of(summary));
         graphs.addAll(PlacementGraphs.of(plan, summary));
+        graphs.addAll(FlashGraphs.of(plan, summary));
         Path page = files.directory().resolve("report.html");
         Files.writeString(page, Page.html(plan, summary, curves, bars, columns, graphs));
         Plots plots = new Plots(files.directory());
