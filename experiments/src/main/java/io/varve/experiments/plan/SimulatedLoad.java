@@ -51,12 +51,16 @@ public record SimulatedLoad(KeySource source, int keys, long requests, long warm
     static SimulatedLoad of(Map<String, String> workload, long keys) {
         boolean traced = workload.containsKey(TRACE);
         int ofScale = traced ? 0 : Math.toIntExact(keys);
-        long requests = traced ? 0 : keys * Long.parseLong(property(workload, "requests-per-key"));
-        long warmup = traced ? 0 : keys * Long.parseLong(property(workload, "warmup-per-key"));
+        long requests = traced ? 0 : perKey(workload, "requests-per-key", keys);
+        long warmup = traced ? 0 : perKey(workload, "warmup-per-key", keys);
         double updates = Double.parseDouble(workload.getOrDefault("updates", "0"));
         return new SimulatedLoad(source(workload, ofScale, warmup + requests, updates), ofScale, requests, warmup,
                 updates, percents(workload), policies(workload), Integer.parseInt(property(workload, "steps")),
                 Integer.parseInt(workload.getOrDefault("published-keys", "0")));
+    }
+
+    private static long perKey(Map<String, String> workload, String name, long keys) {
+        return Math.round(keys * Double.parseDouble(property(workload, name)));
     }
 
     private static KeySource source(Map<String, String> workload, int keys, long requests, double updates) {

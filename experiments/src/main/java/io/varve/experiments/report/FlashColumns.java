@@ -10,8 +10,8 @@ import io.varve.experiments.result.table.PoliciesText;
 import io.varve.experiments.result.table.Summary;
 
 /**
- * The bar charts of the TBF paper (Ungureanu and others 2013): hits and misses of all kinds of requests for each size of
- * the cache (Figure 5), and requests per second (Figure 7). Stateless.
+ * The bar charts of the TBF paper (Ungureanu and others 2013): hits and misses of all kinds of requests for each size
+ * of the cache (Figure 5), and requests per second (Figure 7). Stateless.
  */
 final class FlashColumns {
     private static final double PERCENT = 0.01;

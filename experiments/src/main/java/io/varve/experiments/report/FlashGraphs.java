@@ -15,13 +15,16 @@ import io.varve.experiments.result.table.PoliciesText;
 import io.varve.experiments.result.table.Summary;
 
 /**
- * Draws Figures 2 to 4 of the TBF paper (Ungureanu and others 2013): the cost of traversal, false negatives, and hits and
- * misses by the size of the cache. Stateless.
+ * Draws Figures 2 to 4 of the TBF paper (Ungureanu and others 2013): the cost of traversal, false negatives, and hits
+ * and misses by the size of the cache. Stateless.
  */
 final class FlashGraphs {
+    /** The property of YCSB's requests, for which these figures are. */
+    private static final String DISTRIBUTION = "distribution";
     private static final double WHOLE = 100;
     private static final double THOUSAND = 1e3;
-    private static final String CACHED = "cache size, thousand keys";
+    private static final String CACHED = "cache size, keys";
+    private static final List<String> PAPERS_POLICIES = List.of("tbf", "bfd", "clock", "lru", "random");
     /** The order of the caches: the paper's names of the first three. */
     private static final List<String> SIZES = List.of("small", "medium", "large");
     /** The policies of Figure 2(a), and the paper's names of them. */
@@ -43,14 +46,14 @@ final class FlashGraphs {
 
     static List<Graph> of(Plan plan, Summary summary) {
         List<RunRecord> runs = summary.runs().stream().filter(run -> plan.kind(run.run()) == Kind.SIMULATED)
-                .filter(run -> !PoliciesText.sizes(run).isEmpty()).toList();
+                .filter(run -> run.load().containsKey(DISTRIBUTION) && !PoliciesText.sizes(run).isEmpty()).toList();
         List<Graph> graphs = new ArrayList<>();
         for (RunRecord run : runs) {
             add(graphs, initialBits(run));
             add(graphs, cacheSizes(run));
         }
         add(graphs, falseNegatives(runs));
-        for (RunRecord run : runs) {
+        for (RunRecord run : runs.stream().filter(run -> "latest".equals(run.load().get(DISTRIBUTION))).toList()) {
             add(graphs, bySize(run, PoliciesText.HITS, "figure-4a_", "Figure 4(a): hits, requests: ", "hits, %"));
             add(graphs, bySize(run, PoliciesText.MISSES_OVER_LRU, "figure-4b_",
                     "Figure 4(b): misses relative to LRU, requests: ", "misses, % of LRU's"));
@@ -121,13 +124,13 @@ final class FlashGraphs {
                 lines);
     }
 
-    /** Figure 4: a line for each policy. */
+    /** Figure 4: a line for each of the paper's policies. */
     private static Graph bySize(RunRecord run, String metric, String file, String title, String unit) {
         List<Line> lines = new ArrayList<>();
-        for (String policy : PoliciesText.policies(run)) {
+        for (String policy : PAPERS_POLICIES) {
             List<Point> points = points(run, metric, policy);
             if (!points.isEmpty()) {
-                lines.add(new Line(policy, Palette.html(policy), policy.endsWith("-marked"), points));
+                lines.add(new Line(policy, Palette.html(policy), false, points));
             }
         }
         return new Graph(file + run.run().workload(), title + run.run().workload(), CACHED, unit, true, false, lines);
@@ -135,7 +138,7 @@ final class FlashGraphs {
 
     private static List<Point> points(RunRecord run, String metric, String policy) {
         return PoliciesText.sizes(run).stream()
-                .map(size -> new Point(PoliciesText.number(run, PoliciesText.CAPACITY, policy, size) / THOUSAND,
+                .map(size -> new Point(PoliciesText.number(run, PoliciesText.CAPACITY, policy, size),
                         WHOLE * PoliciesText.number(run, metric, policy, size)))
                 .filter(point -> Double.isFinite(point.x()) && Double.isFinite(point.y())).toList();
     }

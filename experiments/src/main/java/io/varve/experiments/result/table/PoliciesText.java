@@ -25,7 +25,7 @@ public final class PoliciesText {
     public static final String OPS = "ops_per_second";
     /** Bytes that the process read from the device for a request. */
     public static final String DEVICE_BYTES = "device_read_bytes_per_request";
-    /** Heap in use after a collection and resident memory of a JVM with a filled policy; the size is {@link #FILLED}. */
+    /** Heap in use and resident memory of a JVM with a filled policy; the size is {@link #FILLED}. */
     public static final String HEAP = "java_heap_bytes";
     public static final String RESIDENT = "resident_bytes";
     /** Keys that were visited by searches of at most this many steps; the limit is at the name's end. */

@@ -35,7 +35,6 @@ final class CachedPages implements AutoCloseable {
     private final MethodHandle close;
     private final Map<Path, Integer> descriptors = new HashMap<>();
     private int drops;
-
     private CachedPages(Path directory, MethodHandle open, MethodHandle advise, MethodHandle close) {
         this.directory = directory;
         this.open = open;

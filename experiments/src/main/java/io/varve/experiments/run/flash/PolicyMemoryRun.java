@@ -11,8 +11,8 @@ import io.varve.experiments.run.context.RunContext;
 import io.varve.flash.policy.Policies;
 
 /**
- * Measures the memory of replacement policies (TBF, Tables I, II and V): a new JVM for each fills it with keys. Confined
- * to the thread that does the run.
+ * Measures the memory of replacement policies (TBF, Tables I, II and V): a new JVM for each fills it with keys.
+ * Confined to the thread that does the run.
  */
 public final class PolicyMemoryRun {
     private static final double MAX_TBF_BYTES = 1.05;

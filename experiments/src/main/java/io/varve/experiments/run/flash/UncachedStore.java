@@ -6,24 +6,26 @@ import io.varve.flash.store.KeyCursor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store whose files are not in the system's page cache when a value is read: each read of a value drops the pages
- * that it has caused. Many threads, as the store.
+ * A store whose files are not in the system's page cache when a value is read, once it has been started: each read of a
+ * value drops the pages that it brought in. Many threads, as the store.
  */
 final class UncachedStore implements FlashStore {
     private final FlashStore store;
     private final CachedPages pages;
+    private volatile boolean started;
 
     /** @param pages those of the store's files; closed with the store */
     UncachedStore(FlashStore store, CachedPages pages) {
         this.store = store;
         this.pages = pages;
-        pages.drop();
     }
 
     @Override
     public byte @Nullable [] get(byte[] key) {
         byte[] value = store.get(key);
-        pages.drop();
+        if (started) {
+            pages.drop();
+        }
         return value;
     }
 
@@ -70,6 +72,13 @@ final class UncachedStore implements FlashStore {
     @Override
     public void setNote(String name, boolean present) {
         store.setNote(name, present);
+    }
+
+    /** From now on pages are dropped. Earlier changes are on the device when this returns. */
+    void start() {
+        store.makeDurable(DurabilityLevel.TO_DEVICE);
+        pages.drop();
+        started = true;
     }
 
     @Override
