@@ -139,7 +139,7 @@ final class ReproduceCommand implements Callable<Integer> {
             Runner.require(plan);
             RunFiles folder = new RunFiles(files.of(each.getKey()));
             RunFiles.writeJson(folder.directory().resolve(Request.FILE),
-                    new Request(each.getKey(), plan.scaleName(), Filters.NONE));
+                    new Request(each.getKey(), plan.scaleName(), Filters.NONE, null));
             Matrix matrix = new Matrix(plan, neededBy(each.getValue(), plan), folder, home,
                     new Matrix.Options(atOnce, List.of(), RunCommand.earlier(home, each.getKey(), folder.directory())));
             int own = matrix.run();

@@ -18,6 +18,7 @@ import io.varve.experiments.definition.ExperimentFiles;
 import io.varve.experiments.definition.InvalidExperimentException;
 import io.varve.experiments.plan.Filters;
 import io.varve.experiments.plan.Plan;
+import io.varve.experiments.plan.TraceWorkloads;
 import io.varve.experiments.result.DurationEstimate;
 import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.run.ConcurrentRuns;
@@ -71,6 +72,11 @@ final class RunCommand implements Callable<Integer> {
     @Option(names = "--ttls", paramLabel = "S,S...", description = "only this set of TTLs in seconds; may be repeated")
     private List<String> ttls = List.of();
 
+    @Option(names = "--trace", paramLabel = "FILE[:FORMAT]", description = {
+            "a trace file as one more workload of tbf-simulated; the format is keys (one per line), spc or msr;",
+            "may be repeated"})
+    private List<String> traces = List.of();
+
     @Option(names = "--out", paramLabel = "DIR", description = "folder of the results (runs/EXPERIMENT-SCALE-DATE)")
     private @Nullable Path out;
 
@@ -94,7 +100,9 @@ final class RunCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         Path home = Experiments.home();
         Request request = resume == null ? requested() : resumed(resume);
-        Experiment experiment = new ExperimentFiles(home.resolve("workloads/experiments")).read(request.experiment());
+        Experiment experiment = TraceWorkloads.add(
+                new ExperimentFiles(home.resolve("workloads/experiments")).read(request.experiment()),
+                request.traces() == null ? List.of() : request.traces());
         String scaleName = request.scale() == null ? experiment.defaultScale() : request.scale();
         Plan wanted = Plan.of(experiment, scaleName, request.filters());
         Map<String, String> missing = new LinkedHashMap<>(Allocators.missing(wanted.configurations()));
@@ -156,7 +164,8 @@ final class RunCommand implements Callable<Integer> {
         String experiment = name == null ? DEFAULT_EXPERIMENT : name;
         String chosenScale = scale != null || name != null ? scale : DEFAULT_SCALE;
         return new Request(experiment, chosenScale, new Filters(workloads, sizes, configurations, threads,
-                ttls.stream().map(RunCommand::ttlSet).toList(), against));
+                ttls.stream().map(RunCommand::ttlSet).toList(), against),
+                traces.stream().map(TraceWorkloads::absolute).toList());
     }
 
     private Request resumed(Path directory) throws IOException {

@@ -74,6 +74,8 @@ public record Experiment(String name, String title, @JsonAlias("asks") String qu
         SIMULATED,
         /** Such policies run a cache on flash in front of a database on disk, in real files, in this process. */
         OBSERVED,
+        /** A JVM for each such policy fills it with keys; its memory, heap and resident memory are recorded. */
+        POLICY_MEMORY,
         /**
          * Clients read from a server that holds a part of the keys, and write the absent ones; hits, latencies and
          * written bytes are recorded.

@@ -19,6 +19,7 @@ import io.varve.experiments.definition.Experiment.Scale;
 import io.varve.experiments.definition.Experiment.Server;
 import io.varve.experiments.definition.Experiment.Size;
 import io.varve.experiments.definition.InvalidExperimentException;
+import io.varve.flash.policy.Policies;
 
 /**
  * The requested runs, in execution order. Immutable. All configurations of a cell follow one another, so that an
@@ -54,6 +55,10 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     /** Assumed writes a second of one thread to the memory tier while it cleans, for the estimate only. */
     private static final int ASSUMED_SIMULATED_RATE = 5_000_000;
     private static final int ASSUMED_STORE_RATE = 40_000;
+    /** Requests a second of two clients whose misses read from the device. */
+    private static final int ASSUMED_DEVICE_RATE = 8_000;
+    /** Keys a second with which a policy is filled. */
+    private static final int ASSUMED_FILL_RATE = 5_000_000;
     private static final int ASSUMED_TIER_RATE = 1_000_000;
     /** Operations a second of two clients in front of two databases with delays. */
     private static final int ASSUMED_CACHE_ASIDE_RATE = 2_000;
@@ -372,6 +377,16 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
                 .filter(each -> each.cell().equals(run.cell()) && evictsNothing(configuration(each))).findFirst();
     }
 
+    /** The policies whose memory a run measures. */
+    public List<Policies> policies(RunSpec run) {
+        return SimulatedLoad.policies(workload(run));
+    }
+
+    /** The stores of the experiment with a real cache on flash. */
+    public StoreSettings stores(RunSpec run) {
+        return StoreSettings.of(workload(run));
+    }
+
     /** The requests of a simulation. */
     public SimulatedLoad simulated(RunSpec run) {
         return SimulatedLoad.of(workload(run), keys(run));
@@ -380,7 +395,7 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
     /** Whether a run of the kind needs one server for its whole duration. */
     public static boolean hasServer(Kind kind) {
         return kind != Kind.CLEANER && kind != Kind.SIMULATED && kind != Kind.OBSERVED && kind != Kind.WARM_UP
-                && kind != Kind.PLACEMENT && kind != Kind.CURVES && !comparesAll(kind);
+                && kind != Kind.POLICY_MEMORY && kind != Kind.PLACEMENT && kind != Kind.CURVES && !comparesAll(kind);
     }
 
     /** Whether one run of the kind starts all configurations and compares them; it has the first one's name. */
@@ -453,11 +468,12 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
             case CLEANER -> cleaner(run).writes() / ASSUMED_TIER_RATE + 1;
             case OBSERVED -> {
                 SimulatedLoad load = simulated(run);
+                int rate = stores(run).isDiskCached() ? ASSUMED_STORE_RATE : ASSUMED_DEVICE_RATE;
                 yield load.keys() / ASSUMED_STORE_RATE
-                        + (load.requests() + load.warmup()) * load.policies().size() * load.percents().size()
-                                / ASSUMED_STORE_RATE
+                        + (load.requests() + load.warmup()) * load.policies().size() * load.percents().size() / rate
                         + OVERHEAD_SECONDS;
             }
+            case POLICY_MEMORY -> policies(run).size() * (1 + keys(run) / ASSUMED_FILL_RATE);
             case SIMULATED -> {
                 SimulatedLoad load = simulated(run);
                 yield (load.requests() + load.warmup()) * load.policies().size() * load.percents().size()

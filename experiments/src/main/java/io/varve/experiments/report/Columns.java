@@ -94,6 +94,7 @@ record Columns(String file, String title, String unit, List<String> names, List<
         addLatency(all, summary);
         addCleaner(all, summary);
         addPolicies(all, summary);
+        FlashColumns.add(all, plan, summary);
         addTiered(all, summary);
         addPenalty(all, summary);
         addFirstPass(all, summary);

@@ -105,6 +105,8 @@ final class Page {
             case WARM_UP -> "After a start";
             case PLACEMENT -> "Balance";
             case YCSB -> "The paper's figures over time";
+            case SIMULATED, OBSERVED -> "Traversal, hits and misses";
+            case CURVES -> "Miss-ratio curves";
             default -> "Response times, misses and penalty classes";
         };
     }

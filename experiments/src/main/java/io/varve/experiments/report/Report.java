@@ -49,6 +49,7 @@ public final class Report {
         graphs.addAll(PlacementGraphs.of(plan, summary));
         graphs.addAll(CurveGraphs.of(plan, files));
         graphs.addAll(InstanceFigures.memory(plan, files));
+        graphs.addAll(FlashGraphs.of(plan, summary));
         Path page = files.directory().resolve("report.html");
         Files.writeString(page, Page.html(plan, summary, curves, bars, columns, graphs));
         Plots plots = new Plots(files.directory());

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * A number from the records of an experiment's complete runs. Immutable.
  *
  * @param metric the name of the measured number; with {@code against}, that of a comparison, such as mean-memory
- * @param workload only runs of this workload; null for all, as with the next ones
- * @param configuration only runs of this configuration; {@code *} stands for any characters
+ * @param workload only runs of this workload; null for all, as with the next ones; {@code *} stands for any characters
+ * @param configuration only runs of this configuration, written likewise
  * @param group only runs of this group of configurations
  * @param threads only runs with this number of client threads
  * @param ttls only runs with this number of TTLs
@@ -63,14 +63,13 @@ public record Measure(String metric, @Nullable String workload, @Nullable String
     }
 
     private boolean isOf(RunSpec run, String itsGroup, Selection selection) {
-        return selection.has(run) && is(workload, withoutScale(run.workload()))
-                && isConfiguration(run.configuration())
+        return selection.has(run) && isLike(workload, withoutScale(run.workload()))
+                && isLike(configuration, run.configuration())
                 && is(group, itsGroup) && is(threads, run.threads()) && is(ttls, run.ttls().size());
     }
 
-    private boolean isConfiguration(String name) {
-        return configuration == null
-                || name.matches(Pattern.quote(configuration).replace("*", "\\E.*\\Q"));
+    private static boolean isLike(@Nullable String pattern, String name) {
+        return pattern == null || name.matches(Pattern.quote(pattern).replace("*", "\\E.*\\Q"));
     }
 
     /** A workload's name without the scale for which it is made smaller: {@code a} for {@code a-small}. */

@@ -38,6 +38,7 @@ import io.varve.experiments.run.curves.CurvesRun;
 import io.varve.experiments.run.expiry.ExpiredEventsRun;
 import io.varve.experiments.run.expiry.ExpiryRun;
 import io.varve.experiments.run.flash.ObservedRun;
+import io.varve.experiments.run.flash.PolicyMemoryRun;
 import io.varve.experiments.run.flash.SimulatedRun;
 import io.varve.experiments.run.flash.TieredRun;
 import io.varve.experiments.run.locks.LocksRun;
@@ -224,6 +225,7 @@ public final class Runner {
             case CLEANER -> new CleanerRun(context).measure();
             case SIMULATED -> new SimulatedRun(context).measure();
             case OBSERVED -> new ObservedRun(context).measure();
+            case POLICY_MEMORY -> new PolicyMemoryRun(context).measure();
             case TIERED -> monitored(context, new TieredRun(context)::measure);
             case EXPIRED_EVENTS -> new ExpiredEventsRun(context).measure();
             case PENALTY -> penalty(context);

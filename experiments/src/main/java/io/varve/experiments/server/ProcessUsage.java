@@ -16,6 +16,7 @@ public final class ProcessUsage {
     private static final int CHILD_USER_TICKS = 13;
     private static final int CHILD_SYSTEM_TICKS = 14;
     private static final String RESIDENT = "VmRSS:";
+    private static final String DEVICE_READS = "read_bytes:";
     private static final String PEAK_RESIDENT = "VmHWM:";
 
     private ProcessUsage() {}
@@ -62,6 +63,17 @@ public final class ProcessUsage {
 
     static long peakResidentBytes(String status) {
         return kibibytes(status, PEAK_RESIDENT);
+    }
+
+    /** Bytes that the process has read from storage devices; reads that the page cache served do not count. */
+    public static long deviceReadBytes(Target target) throws IOException {
+        return deviceReadBytes(read(target, "io"));
+    }
+
+    static long deviceReadBytes(String io) {
+        return io.lines().filter(each -> each.startsWith(DEVICE_READS)).findFirst()
+                .map(line -> Long.parseLong(line.substring(DEVICE_READS.length()).strip()))
+                .orElseThrow(() -> new IllegalArgumentException("/proc/PID/io: no " + DEVICE_READS));
     }
 
     private static long kibibytes(String status, String field) {

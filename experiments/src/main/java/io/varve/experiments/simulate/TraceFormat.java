@@ -1,6 +1,7 @@
 package io.varve.experiments.simulate;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 
 /** The line format of a trace. Immutable. */
@@ -22,6 +23,11 @@ public enum TraceFormat {
         return name().toLowerCase(Locale.ROOT);
     }
 
+    /** The names of all formats. */
+    public static List<String> names() {
+        return Arrays.stream(values()).map(TraceFormat::optionName).toList();
+    }
+
     /** @throws IllegalArgumentException with all names, if this one is unknown */
     public static TraceFormat of(String name) {
         for (TraceFormat format : values()) {
@@ -30,6 +36,6 @@ public enum TraceFormat {
             }
         }
         throw new IllegalArgumentException("unknown trace format '" + name + "': expected "
-                + String.join(", ", Arrays.stream(values()).map(TraceFormat::optionName).toList()));
+                + String.join(", ", names()));
     }
 }

@@ -23,4 +23,9 @@ final class ProcessUsageTest {
                 .isEqualTo(999L * 1024);
         assertThatThrownBy(() -> ProcessUsage.residentBytes("Name:\tx\n")).hasMessageContaining("VmRSS");
     }
+
+    @Test
+    void bytesReadFromDevices_areThoseThatThePageCacheDidNotServe() {
+        assertThat(ProcessUsage.deviceReadBytes("rchar: 9000\nread_bytes: 8192\nwrite_bytes: 4096\n")).isEqualTo(8192);
+    }
 }

@@ -83,13 +83,16 @@ public final class PaperTables {
             case "delay" -> delay(figure);
             case "throughput" -> throughput(figure);
             case "cache-misses" -> cacheMisses(figure);
-            case "policy-memory" -> FlashTables.memory(figure, runs(Kind.SIMULATED));
-            case "hit-rates" -> FlashTables.hitRates(figure, runs(Kind.SIMULATED));
-            case "miss-rates" -> FlashTables.missRates(figure, runs(Kind.SIMULATED));
-            case "observed-hit-rates" -> FlashTables.observed(figure, runs(Kind.OBSERVED));
-            case "operations" -> FlashTables.operations(figure, runs(Kind.OBSERVED));
-            case "traversal" -> FlashTables.traversal(figure, runs(Kind.SIMULATED));
-            case "false-negatives" -> FlashTables.falseNegatives(figure, runs(Kind.SIMULATED));
+            case "policy-memory" -> FlashTables.memory(figure, runs(Kind.POLICY_MEMORY));
+            case "policy-bits" -> FlashTables.bits(figure, runs(Kind.POLICY_MEMORY));
+            case "cache-metadata" -> FlashTables.metadata(figure, runs(Kind.POLICY_MEMORY));
+            case "hit-rates" -> FlashTables.hitRates(figure, runs(figure, Kind.SIMULATED));
+            case "miss-rates" -> FlashTables.missRates(figure, runs(figure, Kind.SIMULATED));
+            case "hits-and-misses" -> FlashTables.hitsAndMisses(figure, runs(figure, Kind.SIMULATED));
+            case "observed-hit-rates" -> FlashTables.observed(figure, runs(figure, Kind.OBSERVED));
+            case "operations" -> FlashTables.operations(figure, runs(figure, Kind.OBSERVED));
+            case "traversal" -> FlashTables.traversal(figure, runs(figure, Kind.SIMULATED));
+            case "false-negatives" -> FlashTables.falseNegatives(figure, runs(figure, Kind.SIMULATED));
             case "response-times" ->
                 PenaltyTables.responses(figure, runs(Kind.PENALTY), plan.experiment().baselines());
             case "penalty-throughput" -> PenaltyTables.throughput(figure, runs(Kind.PENALTY));
@@ -110,7 +113,8 @@ public final class PaperTables {
             case Figure.MEMORY_CURVES -> instances(figure, true);
             case Figure.INSTANCE_THROUGHPUT -> instances(figure, false);
             default -> throw new IllegalArgumentException(figure.id() + " shows '" + shows + "': expected "
-                    + "allocators, utilization, reclaim-cost, delay, throughput, cache-misses, policy-memory, hit-rates, "
+                    + "allocators, utilization, reclaim-cost, delay, throughput, cache-misses, policy-memory, policy-bits, "
+                    + "cache-metadata, hit-rates, hits-and-misses, "
                     + "miss-rates, traversal, false-negatives, observed-hit-rates, operations, response-times, "
                     + "penalty-throughput, penalty-overhead, simulated-delays, write-ahead-log, "
                     + "write-ahead-log-loads, recorded-throughput, curve-errors, locks, served-locks, keys-per-member, "
@@ -126,6 +130,13 @@ public final class PaperTables {
 
     private List<RunRecord> runs(Kind kind) {
         return runs.stream().filter(run -> plan.kind(run.run()) == kind).toList();
+    }
+
+    /** The runs of the kind with the workloads that a figure names. */
+    private List<RunRecord> runs(Figure figure, Kind kind) {
+        List<String> workloads = figure.workloads();
+        return runs(kind).stream()
+                .filter(run -> workloads == null || workloads.contains(run.run().workload())).toList();
     }
 
     private static Optional<RunRecord> run(List<RunRecord> of, String workload, String configuration) {

@@ -12,6 +12,8 @@ import io.varve.experiments.result.RunRecord;
 public final class PoliciesText {
     /** Metrics of a policy in a cache of a size; ratios from 0 to 1. */
     public static final String HITS = "hit_ratio";
+    /** Number of keys that the cache holds. */
+    public static final String CAPACITY = "cached_keys";
     public static final String THEORY = "theory_hit_ratio";
     public static final String MISSES_OVER_LRU = "misses_over_lru";
     public static final String TRAVERSED = "keys_traversed_per_eviction";
@@ -21,10 +23,18 @@ public final class PoliciesText {
     /** For an observed real cache: the simulated ratio for its requests, and its speed. */
     public static final String SIMULATED = "simulated_hit_ratio";
     public static final String OPS = "ops_per_second";
+    /** Bytes that the process read from the device for a request. */
+    public static final String DEVICE_BYTES = "device_read_bytes_per_request";
+    /** Heap in use and resident memory of a JVM with a filled policy; the size is {@link #FILLED}. */
+    public static final String HEAP = "java_heap_bytes";
+    public static final String RESIDENT = "resident_bytes";
     /** Keys that were visited by searches of at most this many steps; the limit is at the name's end. */
     public static final String VISITED_WITHIN = "keys_visited_within";
     /** Theory at the paper's own number of keys. */
     public static final String PUBLISHED_SIZE_THEORY = "theory_hit_ratio_at_published_size";
+
+    /** The size in the names of the memory of a filled policy. */
+    public static final String FILLED = "filled";
 
     private static final String HEAD = HITS + " ";
     private static final double WHOLE = 100;
@@ -57,6 +67,14 @@ public final class PoliciesText {
     /** In the order of their measurement. */
     public static List<String> sizes(RunRecord run) {
         return words(run, 2);
+    }
+
+    /** The policies whose memory a run has measured, in the order of their measurement. */
+    public static List<String> filled(RunRecord run) {
+        String head = BYTES + " ";
+        String tail = " " + FILLED;
+        return run.measured().keySet().stream().filter(name -> name.startsWith(head) && name.endsWith(tail))
+                .map(name -> name.substring(head.length(), name.length() - tail.length())).toList();
     }
 
     private static List<String> words(RunRecord run, int place) {

@@ -16,9 +16,11 @@ import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
 import io.varve.experiments.plan.SimulatedLoad;
+import io.varve.experiments.plan.StoreSettings;
 import io.varve.experiments.result.RunRecord.Check;
 import io.varve.experiments.result.table.PoliciesText;
 import io.varve.experiments.run.context.RunContext;
+import io.varve.experiments.server.ProcessUsage;
 import io.varve.experiments.simulate.KeyStream;
 import io.varve.experiments.simulate.Simulation;
 import io.varve.experiments.simulate.Simulation.Cell;
@@ -42,23 +44,31 @@ public final class ObservedRun {
     private static final double POINT = 0.01;
     /**
      * Allowed difference between the observed and the simulated ratio in points, and in standard errors, which dominate
-     * if there are few requests.
+     * if there are few requests. An experiment has some fifty of these comparisons: three standard errors would be
+     * exceeded by chance in every eighth one.
      */
     private static final double NEAR_SIMULATION = 0.3;
-    private static final double STANDARD_ERRORS = 3;
+    private static final double STANDARD_ERRORS = 4;
     /** The paper's record size. */
     private static final int RECORD_BYTES = 256;
     private static final long CACHE_BYTES = 64 << 20;
+    /** Half of a page: a request for an updated record is served by the page that the update has changed. */
+    private static final double MIN_DEVICE_BYTES = 2048;
+    private static final Path COUNTERS = Path.of("/proc/self/io");
     private static final int CHECK_INTERVAL = 1024;
 
     private final RunContext context;
     private final SimulatedLoad load;
+    private final StoreSettings stores;
+    private final YcsbKeys keys;
     private final int threads;
     private final Path diskDirectory;
 
     public ObservedRun(RunContext context) {
         this.context = context;
         load = context.plan.simulated(context.run);
+        stores = context.plan.stores(context.run);
+        keys = load.ycsb().orElseThrow(() -> new IllegalArgumentException("a real cache gets YCSB's requests only"));
         threads = context.run.threads();
         diskDirectory = context.directory.resolve("disk");
         context.load.putAll(context.plan.workload(context.run));
@@ -84,14 +94,29 @@ public final class ObservedRun {
         }
     }
 
-    private FlashStore disk() {
-        return JeStore.open(diskDirectory, JeSettings.of(CACHE_BYTES));
+    private FlashStore disk(long treeBytes, boolean cached) throws IOException {
+        FlashStore store = JeStore.open(diskDirectory, JeSettings.of(treeBytes));
+        return cached ? store : uncached(store, diskDirectory);
     }
 
-    private void load() {
+    private static FlashStore uncached(FlashStore store, Path directory) throws IOException {
+        try {
+            return new UncachedStore(store, CachedPages.of(directory));
+        } catch (IOException | RuntimeException failed) {
+            store.close();
+            throw failed;
+        }
+    }
+
+    private FlashStore flash(Path directory) throws IOException {
+        FlashStore store = JeStore.open(directory, JeSettings.of(CACHE_BYTES));
+        return stores.isFlashCached() ? store : uncached(store, directory);
+    }
+
+    private void load() throws IOException {
         byte[] record = new byte[RECORD_BYTES];
         SplittableRandom random = new SplittableRandom(context.plan.experiment().seed());
-        try (FlashStore disk = disk()) {
+        try (FlashStore disk = disk(CACHE_BYTES, true)) {
             long start = System.nanoTime();
             for (int number = 0; number < load.keys(); number++) {
                 random.nextBytes(record);
@@ -103,7 +128,8 @@ public final class ObservedRun {
                     }
                 }
             }
-            disk.makeDurable(DurabilityLevel.TO_SYSTEM);
+            // The page cache gives up only pages that are on the device.
+            disk.makeDurable(stores.isDiskCached() ? DurabilityLevel.TO_SYSTEM : DurabilityLevel.TO_DEVICE);
         }
     }
 
@@ -114,24 +140,32 @@ public final class ObservedRun {
     private List<Outcome> simulate(double percent) throws IOException {
         List<Cell> cells = load.policies().stream().filter(policy -> policy != Policies.NONE)
                 .map(policy -> new Cell(policy, load.capacity(percent))).toList();
-        return new Simulation(load.source(), load.warmup(), load.steps(), context.plan.experiment().seed(), false)
+        return new Simulation(keys, load.warmup(), load.steps(), context.plan.experiment().seed(), false)
                 .run(cells, _ -> !context.cancellation.isCancelled());
     }
 
     private void observe(Policies policy, double percent, List<Outcome> simulated) throws IOException {
         Path flashDirectory = context.directory.resolve("flash");
         try (Arena arena = Arena.ofShared()) {
-            FlashStore disk = disk();
-            try (FlashCache cache = new FlashCache(JeStore.open(flashDirectory, JeSettings.of(CACHE_BYTES)), disk,
+            FlashStore disk = disk(stores.diskTreeBytes(), stores.isDiskCached());
+            FlashStore flash = flash(flashDirectory);
+            try (FlashCache cache = new FlashCache(flash, disk,
                     policy.create(arena, load.capacity(percent),
                             new SplittableRandom(context.plan.experiment().seed())),
                     FlashCacheSettings.of(load.capacity(percent)), System::nanoTime)) {
                 request(cache, load.warmup());
+                for (FlashStore store : List.of(flash, disk)) {
+                    if (store instanceof UncachedStore uncached) {
+                        uncached.start();
+                    }
+                }
                 FlashCacheStats before = cache.stats();
+                double readBefore = deviceReads();
                 long start = System.nanoTime();
                 request(cache, load.requests());
                 double seconds = (System.nanoTime() - start) / 1e9;
                 if (!context.cancellation.isCancelled()) {
+                    concludeReads(policy, percent, (deviceReads() - readBefore) / load.requests());
                     conclude(policy, percent, before, cache.stats(), seconds, simulated);
                 }
             }
@@ -167,13 +201,13 @@ public final class ObservedRun {
         SplittableRandom random = new SplittableRandom();
         byte[] record = new byte[RECORD_BYTES];
         long done = 0;
-        try (KeyStream keys = new YcsbKeys(load.distribution(), load.keys(), requests, load.updates()).open()) {
-            while (keys.next()) {
-                byte[] key = key(keys.key());
+        try (KeyStream stream = new YcsbKeys(keys.distribution(), load.keys(), requests, load.updates()).open()) {
+            while (stream.next()) {
+                byte[] key = key(stream.key());
                 if (cache.read(key) == null) {
                     throw new IOException("a record is missing");
                 }
-                if (keys.updates()) {
+                if (stream.updates()) {
                     random.nextBytes(record);
                     cache.write(key, record);
                 }
@@ -186,6 +220,22 @@ public final class ObservedRun {
                     }
                 }
             }
+        }
+    }
+
+    /** Bytes that this process has read from devices; NaN if the system does not count them. */
+    private double deviceReads() throws IOException {
+        return Files.isReadable(COUNTERS) ? ProcessUsage.deviceReadBytes(context.target) : Double.NaN;
+    }
+
+    private void concludeReads(Policies policy, double percent, double bytes) {
+        if (Double.isNaN(bytes)) {
+            return;
+        }
+        put(PoliciesText.DEVICE_BYTES, policy, percent, bytes);
+        if (policy == Policies.NONE && !stores.isDiskCached()) {
+            context.checks.add(Check.atLeast("bytes read from the device per request without a cache", bytes,
+                    MIN_DEVICE_BYTES));
         }
     }
 

@@ -10,6 +10,7 @@ import io.varve.experiments.plan.SimulatedLoad;
 import io.varve.experiments.result.RunRecord.Check;
 import io.varve.experiments.result.table.PoliciesText;
 import io.varve.experiments.run.context.RunContext;
+import io.varve.experiments.simulate.InvalidTraceException;
 import io.varve.experiments.simulate.Simulation;
 import io.varve.experiments.simulate.Simulation.Cell;
 import io.varve.experiments.simulate.Simulation.Outcome;
@@ -21,8 +22,8 @@ import io.varve.flash.simulation.CheApproximation;
 import io.varve.flash.simulation.Popularity;
 
 /**
- * Simulates the hits of replacement policies (TBF, section II-E): all of them get the same requests of YCSB's
- * generators, keys only, without a store. Confined to the thread that does the run.
+ * Simulates the hits of replacement policies (TBF, section II-E): all of them get the same requests, of YCSB's
+ * generators, our own or a trace, keys only, without a store. Confined to the thread that does the run.
  */
 public final class SimulatedRun {
     private static final double POINT = 0.01;
@@ -40,19 +41,33 @@ public final class SimulatedRun {
     private final RunContext context;
     private final SimulatedLoad load;
     private final Map<Cell, Outcome> outcomes = new HashMap<>();
+    /** Number of distinct keys; that of a trace is known once the trace has been read. */
+    private long keys;
 
     public SimulatedRun(RunContext context) {
         this.context = context;
         load = context.plan.simulated(context.run);
         context.load.putAll(context.plan.workload(context.run));
-        context.load.put("keys", String.valueOf(load.keys()));
-        context.load.put("requests", String.valueOf(load.requests()));
+        context.load.put("source", load.source().describe());
         context.load.put("warmup-requests", String.valueOf(load.warmup()));
     }
 
+    /** @throws IOException if a trace cannot be read, or is malformed */
     public void measure() throws IOException {
+        try {
+            context.phase("count the keys", () -> keys = load.source().distinctKeys());
+            if (!context.cancellation.isCancelled()) {
+                simulate();
+            }
+        } catch (InvalidTraceException bad) {
+            throw new IOException(bad.getMessage(), bad);
+        }
+    }
+
+    private void simulate() throws IOException {
+        context.load.put("keys", String.valueOf(keys));
         List<Cell> cells = load.percents().stream().flatMap(
-                percent -> load.policies().stream().map(policy -> new Cell(policy, load.capacity(percent)))).toList();
+                percent -> load.policies().stream().map(policy -> new Cell(policy, capacity(percent)))).toList();
         long start = System.nanoTime();
         context.phase("simulate", () -> {
             Simulation simulation = new Simulation(load.source(), load.warmup(), load.steps(),
@@ -66,6 +81,8 @@ public final class SimulatedRun {
         });
         context.phase("theory at the paper's size", this::putPublishedSize);
         if (!context.cancellation.isCancelled() && !context.isFailed()) {
+            long counted = outcomes.values().iterator().next().figures().requests();
+            context.load.put("requests", String.valueOf(counted));
             for (double percent : load.percents()) {
                 load.policies().forEach(policy -> put(percent, policy));
                 check(percent);
@@ -73,8 +90,12 @@ public final class SimulatedRun {
         }
     }
 
+    private int capacity(double percent) {
+        return SimulatedLoad.capacity(percent, keys);
+    }
+
     private Outcome outcome(Policies policy, double percent) {
-        return java.util.Objects.requireNonNull(outcomes.get(new Cell(policy, load.capacity(percent))));
+        return java.util.Objects.requireNonNull(outcomes.get(new Cell(policy, capacity(percent))));
     }
 
     private double hits(Policies policy, double percent) {
@@ -89,6 +110,7 @@ public final class SimulatedRun {
         Outcome outcome = outcome(policy, percent);
         CacheSimulator.Figures figures = outcome.figures();
         put(PoliciesText.HITS, policy, percent, figures.hitRatio());
+        put(PoliciesText.CAPACITY, policy, percent, outcome.cell().capacity());
         outcome.theory().ifPresent(theory -> put(PoliciesText.THEORY, policy, percent, theory));
         if (has(Policies.LRU)) {
             put(PoliciesText.MISSES_OVER_LRU, policy, percent,
@@ -96,7 +118,7 @@ public final class SimulatedRun {
         }
         put(PoliciesText.TRAVERSED, policy, percent, figures.meanTraversed());
         put(PoliciesText.POOR, policy, percent, (double) figures.poorVictims() / Math.max(1, figures.evictions()));
-        put(PoliciesText.BYTES, policy, percent, (double) outcome.ramBytes() / load.capacity(percent));
+        put(PoliciesText.BYTES, policy, percent, (double) outcome.ramBytes() / capacity(percent));
         outcome.audit().ifPresent(
                 audit -> put(PoliciesText.FALSE_NEGATIVES, policy, percent, audit.falseNegativeRatio()));
         long visited = 0;
@@ -108,13 +130,13 @@ public final class SimulatedRun {
         }
     }
 
-    /** Selects 1, 2, 5, 10, 20, 50 and so on. */
+    /** Selects numbers with one digit other than zero. */
     private static boolean isShown(int steps) {
         int rest = steps;
         while (rest % 10 == 0) {
             rest /= 10;
         }
-        return rest == 1 || rest == 2 || rest == 5;
+        return rest < 10;
     }
 
     private void put(String metric, Policies policy, double percent, double value) {
@@ -126,11 +148,11 @@ public final class SimulatedRun {
     }
 
     private void putPublishedSize() {
-        if (load.publishedKeys() == 0) {
+        if (load.publishedKeys() == 0 || load.ycsb().isEmpty()) {
             return;
         }
-        Popularity popularity = new YcsbKeys(load.distribution(), load.publishedKeys(), 0, load.updates()).popularity()
-                .orElseThrow();
+        Popularity popularity = new YcsbKeys(load.ycsb().get().distribution(), load.publishedKeys(), 0, load.updates())
+                .popularity().orElseThrow();
         for (double percent : load.percents()) {
             double capacity = load.publishedKeys() * percent * POINT;
             put(PoliciesText.PUBLISHED_SIZE_THEORY, Policies.LRU, percent,
@@ -148,10 +170,10 @@ public final class SimulatedRun {
                     policy.optionName() + size + ": simulation against theory, percentage points",
                     Math.abs(hits(policy, percent) - expected) / POINT, NEAR_THEORY)));
         }
-        if (!load.policies().containsAll(PAPERS)) {
+        if (!load.policies().containsAll(PAPERS) || load.ycsb().isEmpty()) {
             return;
         }
-        if (load.distribution() == Distribution.UNIFORM) {
+        if (load.ycsb().get().distribution() == Distribution.UNIFORM) {
             double max = PAPERS.stream().mapToDouble(policy -> hits(policy, percent)).max().orElseThrow();
             double min = PAPERS.stream().mapToDouble(policy -> hits(policy, percent)).min().orElseThrow();
             context.checks
@@ -170,7 +192,7 @@ public final class SimulatedRun {
         context.checks.add(Check.atMost("keys that tbf visits per victim" + size,
                 outcome(Policies.TBF, percent).figures().meanTraversed(), MAX_TRAVERSED));
         context.checks.add(Check.atMost("bytes of memory per item with tbf" + size,
-                (double) outcome(Policies.TBF, percent).ramBytes() / load.capacity(percent), MAX_TBF_BYTES));
+                (double) outcome(Policies.TBF, percent).ramBytes() / capacity(percent), MAX_TBF_BYTES));
         outcome(Policies.TBF, percent).audit().ifPresent(audit -> context.checks.add(Check.atMost(
                 "marks that tbf lost before it had visited as many keys as the cache holds" + size,
                 audit.lostMarks(), 0)));

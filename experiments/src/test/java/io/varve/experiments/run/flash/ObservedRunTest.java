@@ -8,6 +8,7 @@ import java.util.List;
 import io.varve.experiments.definition.ExperimentFiles;
 import io.varve.experiments.plan.Filters;
 import io.varve.experiments.plan.Plan;
+import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.result.table.PoliciesText;
 import io.varve.experiments.run.context.Cancellation;
 import io.varve.experiments.run.context.RunContext;
@@ -31,26 +32,44 @@ final class ObservedRunTest {
             seed: 1
             workloads:
               zipfian: {distribution: zipfian, requests-per-key: "5", warmup-per-key: "5", updates: "0.05", cache-percents: "10", policies: "tbf random none", steps: "1000"}
+              uncached: {distribution: uniform, requests-per-key: "0.5", warmup-per-key: "1", updates: "0.05", cache-percents: "10", policies: "tbf none", steps: "1000", page-cache: "no", disk-tree: 1mb}
             sizes:
               one: {records: 3000, repetitions: 1}
             configurations:
               policies: {server: varve, group: policies, settings: {}}
             baselines: []
             scales:
-              quick: {about: "SCALED", embedded: true, workloads: [zipfian], sizes: [one], ttls: [[]], threads: [2], configurations: [policies]}
+              quick: {about: "SCALED", embedded: true, workloads: [zipfian, uncached], sizes: [one], ttls: [[]], threads: [2], configurations: [policies]}
             """;
 
     @TempDir
     private Path directory;
 
-    @Test
-    void measurementIsNearSimulation() throws IOException {
+    private RunContext run(String workload) throws IOException {
         Files.writeString(directory.resolve("tiny.yaml"), DEFINITION);
         Plan plan = Plan.of(new ExperimentFiles(directory).read("tiny"), "quick", Filters.NONE);
-        RunContext context = new RunContext(plan, plan.runs().getFirst(),
-                Files.createDirectories(directory.resolve("run")), new NoServer(), Pinning.NONE, new Cancellation());
+        RunSpec run = plan.runs().stream().filter(each -> each.workload().equals(workload)).findFirst().orElseThrow();
+        RunContext context = new RunContext(plan, run, Files.createDirectories(directory.resolve("run")),
+                new NoServer(), Pinning.NONE, new Cancellation());
         new ObservedRun(context).measure();
         assertThat(context.faults).isEmpty();
+        return context;
+    }
+
+    /** The bytes are not asserted: a file system in memory has no device. */
+    @Test
+    void withoutPageCache_eachRequestIsServed() throws IOException {
+        RunContext context = run("uncached");
+        assertThat(number(context, PoliciesText.HITS, "tbf")).isBetween(0.05, 0.15);
+        assertThat(number(context, PoliciesText.OPS, "tbf")).isPositive();
+        assertThat(context.load).containsEntry("page-cache", "no");
+        assertThat(context.checks).extracting(check -> check.what())
+                .contains("bytes read from the device per request without a cache");
+    }
+
+    @Test
+    void measurementIsNearSimulation() throws IOException {
+        RunContext context = run("zipfian");
         for (String policy : List.of("tbf", "random")) {
             double observed = number(context, PoliciesText.HITS, policy);
             assertThat(observed).isBetween(0.15, 0.5);

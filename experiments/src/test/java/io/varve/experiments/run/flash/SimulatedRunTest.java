@@ -1,12 +1,16 @@
 package io.varve.experiments.run.flash;
 
 import java.io.IOException;
+import java.io.OutputStreamWriter;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.zip.GZIPOutputStream;
 
 import io.varve.experiments.definition.ExperimentFiles;
 import io.varve.experiments.plan.Filters;
@@ -21,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** The simulation on a few keys. Confined to the test's thread. */
 final class SimulatedRunTest {
@@ -90,6 +95,43 @@ final class SimulatedRunTest {
         Map<String, Double> measured = zipfian.metrics.asMap();
         assertThat(measured.get(PoliciesText.name(PoliciesText.VISITED_WITHIN, "tbf", "10%") + " 1000"))
                 .isGreaterThan(measured.get(PoliciesText.name(PoliciesText.VISITED_WITHIN, "tbf", "10%") + " 1"));
+    }
+
+    /** MSR's lines: time, host, disk, type, offset and size in bytes, response time. */
+    @Test
+    void aTraceIsSimulatedWithCachesOfItsKeys() throws IOException {
+        StringBuilder lines = new StringBuilder();
+        for (int i = 0; i < 3000; i++) {
+            lines.append("128166372003061629,prxy,1,").append(i % 3 == 0 ? "Write" : "Read").append(',')
+                    .append(i % 100 * 8192).append(",8192,411\n");
+        }
+        Path trace = directory.resolve("prxy.csv.gz");
+        try (Writer out = new OutputStreamWriter(new GZIPOutputStream(Files.newOutputStream(trace)),
+                StandardCharsets.UTF_8)) {
+            out.write(lines.toString());
+        }
+        Files.writeString(directory.resolve("tiny.yaml"), DEFINITION.replace("distribution: uniform",
+                "trace: \"" + trace + "\", format: msr"));
+        Plan plan = Plan.of(new ExperimentFiles(directory).read("tiny"), "quick", Filters.NONE);
+        RunContext context = new RunContext(plan, plan.runs().getLast(), directory, new NoServer(), Pinning.NONE,
+                new Cancellation());
+        new SimulatedRun(context).measure();
+        assertThat(context.faults).isEmpty();
+        assertThat(context.load).containsEntry("keys", "200").containsEntry("requests", "6000");
+        assertThat(number(context, PoliciesText.CAPACITY, "lru", "10%")).isEqualTo(20);
+        assertThat(number(context, PoliciesText.HITS, "lru", "10%")).as("a loop over more keys than the cache holds")
+                .isZero();
+    }
+
+    @Test
+    void anAbsentTrace_isAnError() throws IOException {
+        Files.writeString(directory.resolve("tiny.yaml"), DEFINITION.replace("distribution: uniform",
+                "trace: \"" + directory.resolve("absent") + "\""));
+        Plan plan = Plan.of(new ExperimentFiles(directory).read("tiny"), "quick", Filters.NONE);
+        RunContext context = new RunContext(plan, plan.runs().getLast(), directory, new NoServer(), Pinning.NONE,
+                new Cancellation());
+        assertThatThrownBy(() -> new SimulatedRun(context).measure()).isInstanceOf(IOException.class)
+                .hasMessageContaining("absent");
     }
 
     @Test
