@@ -146,11 +146,20 @@ final class RunCommand implements Callable<Integer> {
             return List.of();
         }
         try (Stream<Path> folders = Files.list(runs)) {
-            return folders.filter(folder -> String.valueOf(folder.getFileName()).startsWith(experiment + "-")
-                    && Files.isRegularFile(folder.resolve(Request.FILE))
+            return folders.filter(folder -> isOf(experiment, folder)
                     && !folder.toAbsolutePath().equals(directory.toAbsolutePath()))
                     .sorted(Comparator.comparingLong((Path folder) -> folder.toFile().lastModified()).reversed())
                     .limit(EARLIER_FOLDERS).toList();
+        }
+    }
+
+    private static boolean isOf(String experiment, Path folder) {
+        Path file = folder.resolve(Request.FILE);
+        try {
+            return Files.isRegularFile(file)
+                    && RunFiles.readJson(file, Request.class).experiment().equals(experiment);
+        } catch (IOException e) {
+            return false; // incomplete, or of another version
         }
     }
 

@@ -10,9 +10,9 @@ import java.nio.charset.StandardCharsets;
  * @param out standard output
  * @param err standard error
  */
-record CommandOutput(int status, String out, String err) {
+public record CommandOutput(int status, String out, String err) {
     /** Runs a command. It replaces the streams of the process meanwhile, so one thread at a time calls it. */
-    static CommandOutput run(String... arguments) {
+    public static CommandOutput run(String... arguments) {
         PrintStream standardOut = System.out;
         PrintStream standardError = System.err;
         ByteArrayOutputStream out = new ByteArrayOutputStream();

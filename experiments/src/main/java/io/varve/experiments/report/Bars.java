@@ -14,8 +14,8 @@ import io.varve.experiments.definition.Experiment.Published;
 import io.varve.experiments.definition.Experiment.Server;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.result.Comparison;
+import io.varve.experiments.result.PaperTable;
 import io.varve.experiments.result.Spread;
-import io.varve.experiments.result.table.PaperTable;
 import io.varve.experiments.result.table.Summary;
 import org.jspecify.annotations.Nullable;
 

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.varve.experiments.plan.Plan;
+import io.varve.experiments.result.PaperTable;
 import io.varve.experiments.result.RunFiles;
-import io.varve.experiments.result.table.PaperTable;
 import io.varve.experiments.result.table.PaperTables;
 import io.varve.experiments.result.table.Summary;
 

@@ -13,10 +13,10 @@ import java.util.Map;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.report.Report;
+import io.varve.experiments.result.PaperTable;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Outcome;
 import io.varve.experiments.result.RunRecord.Phase;
-import io.varve.experiments.result.table.PaperTable;
 import io.varve.experiments.result.table.Summary;
 
 /**

@@ -4,7 +4,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-import io.varve.experiments.result.table.PaperTable;
+import io.varve.experiments.result.PaperTable;
 import io.varve.experiments.run.context.Durations;
 
 /**

@@ -6,6 +6,7 @@ import java.util.Locale;
 
 import io.varve.experiments.definition.Experiment.Figure;
 import io.varve.experiments.definition.Experiment.Published;
+import io.varve.experiments.result.PaperTable;
 import io.varve.experiments.result.RunRecord;
 
 /**

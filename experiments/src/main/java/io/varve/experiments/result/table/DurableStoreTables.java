@@ -14,6 +14,7 @@ import io.varve.experiments.plan.LogMode;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.result.Cell;
 import io.varve.experiments.result.MedianRange;
+import io.varve.experiments.result.PaperTable;
 import io.varve.experiments.result.RunRecord;
 import org.jspecify.annotations.Nullable;
 

@@ -10,6 +10,7 @@ import java.util.Set;
 
 import io.varve.experiments.definition.Experiment.Figure;
 import io.varve.experiments.definition.Experiment.Published;
+import io.varve.experiments.result.PaperTable;
 import io.varve.experiments.result.RunRecord;
 
 /** The figures and tables of the TBF paper as tables, with the published values. Stateless. */

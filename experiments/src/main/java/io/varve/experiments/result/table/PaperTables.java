@@ -18,6 +18,7 @@ import io.varve.experiments.definition.Experiment.Published;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.result.Comparison;
+import io.varve.experiments.result.PaperTable;
 import io.varve.experiments.result.RunMetrics;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Outcome;
@@ -100,7 +101,7 @@ public final class PaperTables {
             case "simulated-delays" -> PenaltyTables.delays(figure, runs(Kind.PENALTY));
             case "write-ahead-log" -> DurableStoreTables.log(plan, figure, runs(Kind.WRITE_AHEAD_LOG));
             case "write-ahead-log-loads" -> DurableStoreTables.logLoads(figure, runs(Kind.WRITE_AHEAD_LOG));
-            case "recorded-throughput" -> RecordingTable.of(figure, runs(Kind.PAPER_REQUESTS));
+            case "recorded-throughput" -> PenaltyTables.recordedThroughput(figure, runs(Kind.PAPER_REQUESTS));
             case "curve-errors" -> CurvesText.table(figure, runs(Kind.CURVES));
             case "locks" -> DurableStoreTables.locks(figure, runs(Kind.LOCKS));
             case "served-locks" -> DurableStoreTables.servedLocks(figure, runs(Kind.LOCKS));

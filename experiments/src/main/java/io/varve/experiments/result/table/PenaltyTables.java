@@ -5,10 +5,12 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
 import io.varve.experiments.definition.Experiment.Figure;
+import io.varve.experiments.result.PaperTable;
 import io.varve.experiments.result.Percent;
 import io.varve.experiments.result.RunMetrics;
 import io.varve.experiments.result.RunRecord;
@@ -184,6 +186,28 @@ final class PenaltyTables {
     private static String published(Figure figure, String server, String workload, String format) {
         Double value = PaperTables.value(figure, THEIRS.getOrDefault(server, ""), workload);
         return value == null ? NONE : number(format, value);
+    }
+
+    /** Table 5: the throughput while accesses are recorded, as a share of that without. */
+    static PaperTable recordedThroughput(Figure figure, List<RunRecord> runs) {
+        List<List<String>> rows = new ArrayList<>();
+        for (RunRecord run : runs) {
+            for (String test : RequestsText.tests(run)) {
+                if (RequestsText.isSingle(test)) {
+                    continue;
+                }
+                Double published = PaperTables.value(figure, "pRedis", run.run().workload());
+                rows.add(List.of(run.run().workload(), test,
+                        number("%.1f", WHOLE * RequestsText.number(run, RequestsText.OPS, test,
+                                RequestsText.OVER_RIVAL)),
+                        number("%.1f", WHOLE * RequestsText.number(run, RequestsText.CPU, test,
+                                RequestsText.OVER_RIVAL)),
+                        number("%.1f", Objects.requireNonNullElse(published, Double.NaN))));
+            }
+        }
+        return new PaperTable(figure.id(), figure.title(), List.of("clients", "load", "throughput, %",
+                "CPU time of a request, %", "published throughput, %"), rows,
+                figure.says() == null ? "" : figure.says(), List.of());
     }
 
     private static String number(String format, double value) {

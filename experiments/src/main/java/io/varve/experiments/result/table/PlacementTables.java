@@ -7,6 +7,7 @@ import java.util.Locale;
 import io.varve.experiments.definition.Experiment.Figure;
 import io.varve.experiments.plan.PlacementLoad;
 import io.varve.experiments.plan.Plan;
+import io.varve.experiments.result.PaperTable;
 import io.varve.experiments.result.RunRecord;
 
 /**

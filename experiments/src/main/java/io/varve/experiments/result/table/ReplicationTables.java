@@ -7,6 +7,7 @@ import java.util.function.BiFunction;
 
 import io.varve.experiments.definition.Experiment.Figure;
 import io.varve.experiments.result.MedianRange;
+import io.varve.experiments.result.PaperTable;
 import io.varve.experiments.result.RunRecord;
 
 /** The tables of the experiment on replication. Stateless. */

@@ -62,7 +62,7 @@ public final class ClosedLoop implements Closeable {
             this(readPercent, keys, seed, false, 1);
         }
 
-        /** The same requests, as many at once. */
+        /** A mix of the same requests, as many at once. */
         public Mix inPipelines(int requestsAtOnce) {
             return new Mix(readPercent, keys, seed, fillsMisses, requestsAtOnce);
         }

@@ -305,7 +305,7 @@ public final class PaperRequestsRun {
                 + " (bytes, ways, bytes of a line), " + words[0] + " keys, " + words[1] + " reads");
     }
 
-    /** The same requests without a server. Nothing else runs meanwhile: the servers are idle. */
+    /** Measures the same requests without a server. Nothing else runs meanwhile: the servers are idle. */
     private void measureInProcess() {
         try (InProcessRequests requests = new InProcessRequests(set, seed,
                 ByteSizes.parse(context.plan.maxmemory(context.run)))) {

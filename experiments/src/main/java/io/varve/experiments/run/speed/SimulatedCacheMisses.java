@@ -24,8 +24,8 @@ import io.varve.experiments.wire.RespConnection;
  * The misses of a simulated last-level cache by function of Redis, under reads: what {@link CacheMisses} counts, for
  * machines without such a counter. Confined to one thread.
  *
- * <p>The simulator counts from the process's start to its end. Two processes load the same keys, and the second one also
- * gets the reads: the difference is theirs.
+ * <p>The simulator counts from the process's start to its end. Two processes load the same keys, and the second one
+ * also gets the reads: the difference is theirs.
  */
 public final class SimulatedCacheMisses {
     private static final double WHOLE = 100;

@@ -1,4 +1,4 @@
-package io.varve.experiments.result.table;
+package io.varve.experiments.result;
 
 import java.util.List;
 

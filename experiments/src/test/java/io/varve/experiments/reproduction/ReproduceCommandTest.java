@@ -1,10 +1,11 @@
-package io.varve.experiments;
+package io.varve.experiments.reproduction;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
+import io.varve.experiments.CommandOutput;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
