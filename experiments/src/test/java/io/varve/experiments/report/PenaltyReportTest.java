@@ -140,7 +140,8 @@ final class PenaltyReportTest {
     @Test
     void publishedAndMeasuredStandSideBySide() {
         List<PaperTable> tables = PaperTables.of(plan, Summary.of(plan, records));
-        assertThat(tables).extracting(PaperTable::id).containsExactly("Figure 14", "Table 4", "Tables 2 and 3",
+        assertThat(tables).extracting(PaperTable::id).containsExactly("Figure 14", "Figure 12", "Figure 13",
+                "Figure 15", "Table 4", "Tables 2 and 3",
                 "Simulated delays");
         assertThat(tables).allSatisfy(table -> assertThat(table.rows())
                 .allSatisfy(row -> assertThat(row).hasSameSizeAs(table.head())));
