@@ -449,7 +449,8 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
             case OBSERVED -> {
                 SimulatedLoad load = simulated(run);
                 int rate = stores(run).isDiskCached() ? ASSUMED_STORE_RATE : ASSUMED_DEVICE_RATE;
-                long caches = (long) load.policies().size() * load.percents().size();
+                // One more is the rehearsal.
+                long caches = 1 + (long) load.policies().size() * load.percents().size();
                 yield load.keys() / ASSUMED_STORE_RATE
                         + caches * (load.warmup() / ASSUMED_STORE_RATE + load.requests() / rate) + OVERHEAD_SECONDS;
             }
