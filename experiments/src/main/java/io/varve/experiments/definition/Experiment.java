@@ -68,8 +68,8 @@ public record Experiment(String name, String title, @JsonAlias("asks") String qu
          */
         PAPER_REQUESTS,
         /**
-         * Replacement policies of a cache on flash get the requests of YCSB's generators, in this process and without a
-         * store.
+         * Replacement policies of a cache on flash get the requests of YCSB's generators, of patterns or of a trace, in
+         * this process and without a store.
          */
         SIMULATED,
         /** Such policies run a cache on flash in front of a database on disk, in real files, in this process. */

@@ -469,9 +469,10 @@ public record Plan(Experiment experiment, String scaleName, Scale scale, Map<Str
             case OBSERVED -> {
                 SimulatedLoad load = simulated(run);
                 int rate = stores(run).isDiskCached() ? ASSUMED_STORE_RATE : ASSUMED_DEVICE_RATE;
+                // One more is the rehearsal.
+                long caches = 1 + (long) load.policies().size() * load.percents().size();
                 yield load.keys() / ASSUMED_STORE_RATE
-                        + (load.requests() + load.warmup()) * load.policies().size() * load.percents().size() / rate
-                        + OVERHEAD_SECONDS;
+                        + caches * (load.warmup() / ASSUMED_STORE_RATE + load.requests() / rate) + OVERHEAD_SECONDS;
             }
             case POLICY_MEMORY -> policies(run).size() * (1 + keys(run) / ASSUMED_FILL_RATE);
             case SIMULATED -> {

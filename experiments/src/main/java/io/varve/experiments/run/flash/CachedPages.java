@@ -35,6 +35,7 @@ final class CachedPages implements AutoCloseable {
     private final MethodHandle close;
     private final Map<Path, Integer> descriptors = new HashMap<>();
     private int drops;
+
     private CachedPages(Path directory, MethodHandle open, MethodHandle advise, MethodHandle close) {
         this.directory = directory;
         this.open = open;
@@ -110,7 +111,6 @@ final class CachedPages implements AutoCloseable {
     /** A call of the system. */
     @FunctionalInterface
     private interface NativeCall {
-        @SuppressWarnings("checkstyle:IllegalThrows") // a method handle declares it
         int make() throws Throwable;
     }
 

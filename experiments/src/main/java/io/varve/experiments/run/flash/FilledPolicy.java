@@ -18,7 +18,8 @@ import io.varve.flash.policy.ReplacementPolicy;
 /**
  * The main class of a JVM that fills one policy with keys and prints its memory. Confined to the main thread.
  *
- * <p>The policy's memory is outside the Java heap, so the heap in use is the same for all policies.
+ * <p>The policies' memory is outside the Java heap, except the bits of CLOCK and SIEVE, so the heap in use hardly
+ * differs.
  */
 public final class FilledPolicy {
     /** The beginning of the line with the results. */
@@ -26,7 +27,7 @@ public final class FilledPolicy {
     private static final int WORDS = 3;
     /** Collections before the heap is read: the first one may leave objects that it has just found unreachable. */
     private static final int COLLECTIONS = 2;
-    private static final List<String> HEAP = List.of("-Xms32m", "-Xmx32m", "-XX:+UseSerialGC");
+    private static final List<String> HEAP = List.of("-Xms32m", "-Xmx256m", "-XX:+UseSerialGC");
 
     /**
      * The memory of a filled policy. Immutable.

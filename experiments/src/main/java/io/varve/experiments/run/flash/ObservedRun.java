@@ -81,12 +81,15 @@ public final class ObservedRun {
     public void measure() throws IOException {
         try {
             context.phase("load the disk", this::load);
+            // Without it the first policies would run while the JVM still compiles the stores' code.
+            context.phase("rehearsal",
+                    () -> observe(load.policies().getFirst(), load.percents().getFirst(), List.of(), false));
             for (double percent : load.percents()) {
                 List<Outcome> simulated = new ArrayList<>();
                 context.phase("simulate", () -> simulated.addAll(simulate(percent)));
                 for (Policies policy : load.policies()) {
                     context.phase(policy.optionName() + " " + PoliciesText.size(percent),
-                            () -> observe(policy, percent, simulated));
+                            () -> observe(policy, percent, simulated, true));
                 }
             }
         } finally {
@@ -144,7 +147,9 @@ public final class ObservedRun {
                 .run(cells, _ -> !context.cancellation.isCancelled());
     }
 
-    private void observe(Policies policy, double percent, List<Outcome> simulated) throws IOException {
+    /** @param recorded whether the results are part of the run's */
+    private void observe(Policies policy, double percent, List<Outcome> simulated, boolean recorded)
+            throws IOException {
         Path flashDirectory = context.directory.resolve("flash");
         try (Arena arena = Arena.ofShared()) {
             FlashStore disk = disk(stores.diskTreeBytes(), stores.isDiskCached());
@@ -164,7 +169,7 @@ public final class ObservedRun {
                 long start = System.nanoTime();
                 request(cache, load.requests());
                 double seconds = (System.nanoTime() - start) / 1e9;
-                if (!context.cancellation.isCancelled()) {
+                if (recorded && !context.cancellation.isCancelled()) {
                     concludeReads(policy, percent, (deviceReads() - readBefore) / load.requests());
                     conclude(policy, percent, before, cache.stats(), seconds, simulated);
                 }
