@@ -2,12 +2,10 @@ package io.varve.experiments.run.locks;
 
 import java.io.BufferedWriter;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 import io.varve.experiments.definition.Experiment.Size;
@@ -17,7 +15,7 @@ import io.varve.experiments.result.table.LocksText;
 import io.varve.experiments.run.context.RunContext;
 import io.varve.experiments.run.context.ServerStarter;
 import io.varve.experiments.run.load.ClosedLoop;
-import io.varve.experiments.run.load.RequestEncoder;
+import io.varve.experiments.run.load.InitialLoad;
 import io.varve.experiments.server.OwnCores;
 import io.varve.experiments.server.ProcessUsage;
 import io.varve.experiments.server.Target;
@@ -32,7 +30,6 @@ import io.varve.experiments.wire.RespConnection;
  * in process, but each has a word of its own.
  */
 final class ServedWords {
-    private static final int LOAD_BYTES = 1 << 16;
     private static final long WARM_TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final double NANOS_PER_MICRO = 1000;
 
@@ -123,22 +120,8 @@ final class ServedWords {
 
     /** Writes each word once. */
     private void write(Target target) throws IOException {
-        RequestEncoder encoder = new RequestEncoder(set, seed);
-        ByteBuffer batch = ByteBuffer.allocate(LOAD_BYTES + encoder.maxBytes());
-        SplittableRandom random = new SplittableRandom(seed);
         try (RespConnection connection = new RespConnection(target.host(), target.port())) {
-            for (int next = 0; next < words;) {
-                int count = 0;
-                for (; next < words && batch.position() < LOAD_BYTES; next++) {
-                    encoder.set(batch, next, random.nextLong());
-                    count++;
-                }
-                connection.send(batch.array(), batch.position());
-                batch.clear();
-                for (; count > 0; count--) {
-                    connection.readReply();
-                }
-            }
+            InitialLoad.write(connection, set, seed, words, () -> false);
         }
     }
 

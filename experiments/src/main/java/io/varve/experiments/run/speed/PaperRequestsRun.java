@@ -3,7 +3,6 @@ package io.varve.experiments.run.speed;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -13,7 +12,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 import io.varve.experiments.definition.Experiment.Size;
@@ -27,7 +25,7 @@ import io.varve.experiments.result.RunRecord.Check;
 import io.varve.experiments.result.table.RequestsText;
 import io.varve.experiments.run.context.RunContext;
 import io.varve.experiments.run.load.ClosedLoop;
-import io.varve.experiments.run.load.RequestEncoder;
+import io.varve.experiments.run.load.InitialLoad;
 import io.varve.experiments.server.CachegrindRedis;
 import io.varve.experiments.server.OwnCores;
 import io.varve.experiments.server.ProcessUsage;
@@ -46,7 +44,6 @@ import org.jspecify.annotations.Nullable;
  * utilization are recorded too.
  */
 public final class PaperRequestsRun {
-    private static final int LOAD_BYTES = 1 << 18;
     /** Duration of one measurement of the warm-up. */
     private static final long WARM_TRIAL_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final double NANOS_PER_MICRO = 1000;
@@ -175,22 +172,9 @@ public final class PaperRequestsRun {
 
     /** Writes each key once. */
     private void load(Contestant contestant) throws IOException {
-        RequestEncoder encoder = new RequestEncoder(set, seed);
-        ByteBuffer batch = ByteBuffer.allocate(LOAD_BYTES + encoder.maxBytes());
-        SplittableRandom random = new SplittableRandom(seed);
         try (RespConnection connection = connect(contestant)) {
-            for (long next = 0; next < keys && !context.cancellation.isCancelled() && !context.isFailed();) {
-                int count = 0;
-                for (; next < keys && batch.position() < LOAD_BYTES; next++) {
-                    encoder.set(batch, next, random.nextLong());
-                    count++;
-                }
-                connection.send(batch.array(), batch.position());
-                batch.clear();
-                for (; count > 0; count--) {
-                    connection.readReply();
-                }
-            }
+            InitialLoad.write(connection, set, seed, keys,
+                    () -> context.cancellation.isCancelled() || context.isFailed());
             long there = Long.parseLong(connection.call("DBSIZE"));
             if (there != keys && !context.cancellation.isCancelled()) {
                 context.faults.add(contestant.name() + " has " + there + " keys of " + keys + " that were written");

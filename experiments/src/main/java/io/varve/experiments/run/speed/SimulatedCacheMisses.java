@@ -1,7 +1,6 @@
 package io.varve.experiments.run.speed;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -9,13 +8,12 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.SplittableRandom;
 
 import io.varve.experiments.plan.KeyDistribution;
 import io.varve.experiments.plan.RequestSet;
 import io.varve.experiments.run.context.Cancellation;
 import io.varve.experiments.run.load.ClosedLoop;
-import io.varve.experiments.run.load.RequestEncoder;
+import io.varve.experiments.run.load.InitialLoad;
 import io.varve.experiments.server.CachegrindRedis;
 import io.varve.experiments.server.Target;
 import io.varve.experiments.wire.RespConnection;
@@ -31,7 +29,6 @@ public final class SimulatedCacheMisses {
     private static final double WHOLE = 100;
     /** Number of named functions; the others are summed up. */
     private static final int MAX_FUNCTIONS = 12;
-    private static final int BATCH_BYTES = 1 << 16;
     private static final String FUNCTION = "fn=";
     private static final String EVENTS = "events:";
     /** Misses of the last level by reads and by writes of data. */
@@ -73,22 +70,8 @@ public final class SimulatedCacheMisses {
     }
 
     private void load(Target target) throws IOException {
-        RequestEncoder encoder = new RequestEncoder(set, seed);
-        ByteBuffer batch = ByteBuffer.allocate(BATCH_BYTES + encoder.maxBytes());
-        SplittableRandom random = new SplittableRandom(seed);
         try (RespConnection connection = new RespConnection(target.host(), target.port())) {
-            for (long next = 0; next < keys && !cancellation.isCancelled();) {
-                int count = 0;
-                for (; next < keys && batch.position() < BATCH_BYTES; next++) {
-                    encoder.set(batch, next, random.nextLong());
-                    count++;
-                }
-                connection.send(batch.array(), batch.position());
-                batch.clear();
-                for (; count > 0; count--) {
-                    connection.readReply();
-                }
-            }
+            InitialLoad.write(connection, set, seed, keys, cancellation::isCancelled);
         }
     }
 
