@@ -14,6 +14,7 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.Vector;
 
+import io.lettuce.core.AclSetuserArgs;
 import io.varve.ycsb.option.KeyCoding;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -237,6 +238,16 @@ class VarveClientIT {
         } finally {
             redis.commands().configSet("requirepass", "");
         }
+    }
+
+    @Test
+    void aUserIsSentWithItsPassword() throws Exception {
+        redis.commands().aclSetuser("bench", AclSetuserArgs.Builder.on().addPassword("sesame").allKeys().allCommands());
+        VarveClient client = client("varve.user", "bench", "varve.password", "sesame");
+        assertThat(client.insert("t", "user1", values("field0", "a"))).isEqualTo(Status.OK);
+        assertThat(redis.commands().clientList()).contains("user=bench");
+        assertThatThrownBy(() -> client("varve.user", "bench", "varve.password", "barley"))
+                .isInstanceOf(DBException.class).hasMessageContaining("WRONGPASS").message().doesNotContain("barley");
     }
 
     private static long readsProcessed() {

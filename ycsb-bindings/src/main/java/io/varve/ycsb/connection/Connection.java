@@ -11,9 +11,12 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SetArgs;
+import io.lettuce.core.SslOptions;
+import io.lettuce.core.SslVerifyMode;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.varve.ycsb.option.TlsOptions;
 import io.varve.ycsb.option.VarveOptions;
 import org.jspecify.annotations.Nullable;
 
@@ -57,10 +60,21 @@ public final class Connection implements AutoCloseable {
     private static Connection connect(VarveOptions options) {
         RedisURI.Builder uri = RedisURI.builder().withHost(options.host()).withPort(options.port())
                 .withTimeout(Duration.ofMillis(CONNECT_TIMEOUT_MILLIS));
-        if (options.password() != null) {
+        if (options.user() != null && options.password() != null) {
+            uri.withAuthentication(options.user(), options.password().toCharArray());
+        } else if (options.password() != null) {
             uri.withPassword(options.password().toCharArray());
         }
-        LettuceClient client = LettuceClient.open(ClientOptions.builder()
+        ClientOptions.Builder settings = ClientOptions.builder();
+        TlsOptions tls = options.tls();
+        if (tls != null) {
+            uri.withSsl(true).withVerifyPeer(SslVerifyMode.valueOf(tls.verify().name()));
+            if (tls.authorities() != null) {
+                settings.sslOptions(
+                        SslOptions.builder().jdkSslProvider().trustManager(tls.authorities().toFile()).build());
+            }
+        }
+        LettuceClient client = LettuceClient.open(settings
                 // A lost server makes each operation an error and does not queue them: sent commands are not sent
                 // again.
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)

@@ -15,7 +15,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param host the server's host
  * @param port the server's port, 1 to 65535
+ * @param user the name that is sent with the password; null for the default user
  * @param password sent with AUTH, or null for none
+ * @param tls settings of an encrypted connection; null for a plain one
  * @param record storage format of a YCSB record
  * @param key encoding of a YCSB key
  * @param ttlsMillis the TTLs to draw from, in the order given; empty means that records get none
@@ -26,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  * @param pollMicros how long a client that waits for a reply polls before it sleeps, µs
  * @param fieldCount number of fields of a whole record: the property of that name of YCSB's core workload
  */
-public record VarveOptions(String host, int port, @Nullable String password, RecordForm record, KeyCoding key,
+public record VarveOptions(String host, int port, @Nullable String user, @Nullable String password,
+        @Nullable TlsOptions tls, RecordForm record, KeyCoding key,
         List<Long> ttlsMillis, TtlDistribution ttlDistribution, TtlMode ttlMode, Index index, long seed,
         long pollMicros, int fieldCount) {
 
@@ -34,6 +37,8 @@ public record VarveOptions(String host, int port, @Nullable String password, Rec
     public static final String HOST = "varve.host";
     /** Default 6379. */
     public static final String PORT = "varve.port";
+    /** Default: the default user. */
+    public static final String USER = "varve.user";
     /** Default: none. */
     public static final String PASSWORD = "varve.password";
     /** {@code hash} (default) or {@code string}. */
@@ -55,7 +60,8 @@ public record VarveOptions(String host, int port, @Nullable String password, Rec
 
     /** All of these names, in order. */
     static final Set<String> NAMES = Collections.unmodifiableSet(new TreeSet<>(
-            Set.of(HOST, PORT, PASSWORD, RECORD, KEY, TTLS, TTL_DISTRIBUTION, TTL_MODE, INDEX, SEED, POLL)));
+            Set.of(HOST, PORT, USER, PASSWORD, TlsOptions.TLS, TlsOptions.AUTHORITIES, TlsOptions.VERIFY, RECORD, KEY,
+                    TTLS, TTL_DISTRIBUTION, TTL_MODE, INDEX, SEED, POLL)));
 
     private static final String FIELD_COUNT = "fieldcount";
     private static final int DEFAULT_PORT = 6379;
@@ -125,8 +131,13 @@ public record VarveOptions(String host, int port, @Nullable String password, Rec
                     + TTL_MODE + "=expire");
         }
         String password = reader.text(PASSWORD, "");
+        String user = reader.text(USER, "");
+        if (password.isEmpty() && !user.isEmpty()) {
+            throw PropertyReader.refused(USER, user, "no user without a " + PASSWORD);
+        }
         return new VarveOptions(reader.text(HOST, "localhost"),
-                (int) reader.number(PORT, DEFAULT_PORT, 1, 65535), password.isEmpty() ? null : password, record,
+                (int) reader.number(PORT, DEFAULT_PORT, 1, 65535), user.isEmpty() ? null : user,
+                password.isEmpty() ? null : password, TlsOptions.read(reader), record,
                 reader.choice(KEY, KeyCoding.YCSB), ttls(reader),
                 reader.choice(TTL_DISTRIBUTION, TtlDistribution.UNIFORM), ttlMode,
                 reader.choice(INDEX, Index.NONE),
@@ -161,13 +172,15 @@ public record VarveOptions(String host, int port, @Nullable String password, Rec
 
     /** These options for another server. */
     VarveOptions at(String otherHost, int otherPort) {
-        return new VarveOptions(otherHost, otherPort, password, record, key, ttlsMillis, ttlDistribution, ttlMode,
+        return new VarveOptions(otherHost, otherPort, user, password, tls, record, key, ttlsMillis, ttlDistribution,
+                ttlMode,
                 index, seed, pollMicros, fieldCount);
     }
 
     @Override
     public String toString() {
-        return "VarveOptions[" + host + ":" + port + ", record " + PropertyReader.lower(record) + ", key "
+        return "VarveOptions[" + (user == null ? "" : user + "@") + host + ":" + port + (tls == null ? "" : " by TLS")
+                + ", record " + PropertyReader.lower(record) + ", key "
                 + PropertyReader.lower(key) + ", TTLs "
                 + ttlsMillis + " ms " + PropertyReader.lower(ttlDistribution) + " by " + PropertyReader.lower(ttlMode)
                 + ", index "

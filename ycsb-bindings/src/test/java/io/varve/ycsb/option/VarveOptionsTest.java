@@ -1,8 +1,12 @@
 package io.varve.ycsb.option;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Properties;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -47,6 +51,27 @@ class VarveOptionsTest {
         assertThat(options.fieldCount()).isEqualTo(1);
         assertThat(options.pollMicros()).isEqualTo(250);
         assertThat(options.toString()).doesNotContain("secret");
+    }
+
+    @Test
+    void userAndEncryptionAreRead(@TempDir Path folder) throws IOException {
+        assertThat(parse().tls()).isNull();
+        assertThat(parse().user()).isNull();
+        assertThat(parse("varve.tls", "true").tls()).isEqualTo(new TlsOptions(null, TlsOptions.Verify.FULL));
+        Path authorities = Files.writeString(folder.resolve("ca.pem"), "");
+        VarveOptions options = parse("varve.user", "bench", "varve.password", "secret", "varve.tls", "true",
+                "varve.tls.ca", authorities.toString(), "varve.tls.verify", "ca");
+        assertThat(options.tls()).isEqualTo(new TlsOptions(authorities, TlsOptions.Verify.CA));
+        assertThat(options.user()).isEqualTo("bench");
+        assertThat(options.toString()).contains("bench@localhost", "by TLS").doesNotContain("secret");
+        assertThatThrownBy(() -> parse("varve.tls", "true", "varve.tls.ca", folder.toString()))
+                .hasMessageContaining("varve.tls.ca=").hasMessageContaining("a readable PEM file");
+        assertThatThrownBy(() -> parse("varve.tls.ca", authorities.toString()))
+                .hasMessageContaining("no value without varve.tls=true");
+        assertThatThrownBy(() -> parse("varve.user", "bench"))
+                .hasMessage("varve.user=bench: expected no user without a varve.password");
+        assertThatThrownBy(() -> parse("varve.tls", "true", "varve.tls.verify", "some"))
+                .hasMessage("varve.tls.verify=some: expected full or ca or none");
     }
 
     @Test
