@@ -107,23 +107,31 @@ record Bars(Figure figure, List<String> columns, List<Panel> panels) {
         return new Bars(figure, List.copyOf(columns), List.copyOf(panels));
     }
 
-    /** The figure as a table: a row per metric, column and baseline. */
+    /** The figure as a table: a row per metric, column and baseline; published values if there are any. */
     PaperTable table() {
+        boolean isPublished = figure.published() != null;
         List<List<String>> rows = new ArrayList<>();
         for (Panel panel : panels) {
             for (Bar bar : panel.bars()) {
+                List<String> row = new ArrayList<>(List.of(panel.title(), bar.column(), bar.baseline(),
+                        number(bar.spread().min()), number(bar.spread().mean()), number(bar.spread().max()),
+                        Integer.toString(bar.spread().count())));
                 Published published = bar.published();
-                rows.add(List.of(panel.title(), bar.column(), bar.baseline(), number(bar.spread().min()),
-                        number(bar.spread().mean()), number(bar.spread().max()),
-                        Integer.toString(bar.spread().count()),
-                        number(published == null ? null : published.min()),
-                        number(published == null ? null : published.mean()),
-                        number(published == null ? null : published.max())));
+                if (isPublished) {
+                    row.add(number(published == null ? null : published.min()));
+                    row.add(number(published == null ? null : published.mean()));
+                    row.add(number(published == null ? null : published.max()));
+                }
+                rows.add(row);
             }
         }
-        return new PaperTable(figure.id(), figure.title(), List.of("metric", "buckets", "compared with", "least",
-                "mean", "greatest", "settings", "published least", "published mean", "published greatest"), rows,
-                figure.says() == null ? "" : figure.says(), List.of());
+        List<String> head = new ArrayList<>(List.of("metric", "buckets", "compared with", "least", "mean", "greatest",
+                "settings"));
+        if (isPublished) {
+            head.addAll(List.of("published least", "published mean", "published greatest"));
+        }
+        return new PaperTable(figure.id(), figure.title(), head, rows, figure.says() == null ? "" : figure.says(),
+                List.of());
     }
 
     private static String number(@Nullable Double value) {

@@ -38,6 +38,8 @@ final class PageStyle {
             th, td { padding: 4px 9px; border-bottom: 1px solid var(--line); text-align: right; }
             th { color: var(--soft); vertical-align: bottom; }
             th:first-child, td:first-child { text-align: left; }
+            td:first-child { white-space: nowrap; }
+            td.words { white-space: normal; }
             td.words { min-width: 260px; max-width: 52ch; }
             summary { cursor: pointer; font-weight: 600; font-size: 13px; margin-top: 8px; }
             code { font: 12px/1.4 ui-monospace, "DejaVu Sans Mono", monospace; }

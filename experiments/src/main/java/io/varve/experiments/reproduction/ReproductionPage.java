@@ -23,6 +23,9 @@ final class ReproductionPage {
             <style>
             """;
 
+    /** Tables with more rows are closed at first. */
+    private static final int LONG_TABLE = 16;
+
     private final StringBuilder html = new StringBuilder();
     private final Reproduction reproduction;
 
@@ -47,6 +50,10 @@ final class ReproductionPage {
         element("p", results.size() + " tables and figures. Version " + source + ". " + machine);
         counts(results);
         element("p", Verdict.RULE, "rule");
+        if (results.stream().anyMatch(result -> result.scale().equals(Reproduction.SCALES.getFirst()))) {
+            element("p", "At scale quick the data are too small for a verdict about a paper: it shows that everything "
+                    + "runs, and the shapes of the figures.", "why");
+        }
         contents(results);
         String paper = "";
         for (ArtefactResult result : results) {
@@ -140,7 +147,9 @@ final class ReproductionPage {
             element("p", "The paper: " + table.says(), "soft");
         }
         if (!table.rows().isEmpty()) {
-            html.append("<details open><summary>").append(escaped(table.id() + ": " + table.title()))
+            html.append(table.rows().size() > LONG_TABLE ? "<details><summary>" : "<details open><summary>")
+                    .append(escaped(table.id() + ": " + table.title()))
+                    .append(table.rows().size() > LONG_TABLE ? " (" + table.rows().size() + " rows)" : "")
                     .append("</summary><div class=\"scroll\"><table>\n<tr>");
             table.head().forEach(head -> html.append("<th>").append(escaped(head)).append("</th>"));
             html.append("</tr>\n");
