@@ -14,6 +14,7 @@ import io.varve.experiments.definition.Experiment.Published;
 import io.varve.experiments.definition.Experiment.Server;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.result.Comparison;
+import io.varve.experiments.result.DisplayName;
 import io.varve.experiments.result.PaperTable;
 import io.varve.experiments.result.Spread;
 import io.varve.experiments.result.table.Summary;
@@ -46,15 +47,11 @@ record Bars(Figure figure, List<String> columns, List<Panel> panels) {
      * @param spread the measured range, percent
      * @param published null if none is printed
      */
-    record Bar(String column, String baseline, Spread spread, @Nullable Published published) {
-        /** The start of the bar: a single value starts at zero. */
-        double from() {
-            return spread.count() == 1 ? Math.min(0, spread.mean()) : spread.min();
-        }
+    record Bar(String column, String baseline, Spread spread, @Nullable Published published) {}
 
-        double to() {
-            return spread.count() == 1 ? Math.max(0, spread.mean()) : spread.max();
-        }
+    /** The figure's number and its title. */
+    String title() {
+        return figure.id() + ": " + figure.title();
     }
 
     /** All figures with measured values. */
@@ -113,9 +110,10 @@ record Bars(Figure figure, List<String> columns, List<Panel> panels) {
         List<List<String>> rows = new ArrayList<>();
         for (Panel panel : panels) {
             for (Bar bar : panel.bars()) {
-                List<String> row = new ArrayList<>(List.of(panel.title(), bar.column(), bar.baseline(),
-                        number(bar.spread().min()), number(bar.spread().mean()), number(bar.spread().max()),
-                        Integer.toString(bar.spread().count())));
+                List<String> row = new ArrayList<>(
+                        List.of(panel.title(), DisplayName.of(bar.column()), DisplayName.of(bar.baseline()),
+                                number(bar.spread().min()), number(bar.spread().mean()), number(bar.spread().max()),
+                                Integer.toString(bar.spread().count())));
                 Published published = bar.published();
                 if (isPublished) {
                     row.add(number(published == null ? null : published.min()));

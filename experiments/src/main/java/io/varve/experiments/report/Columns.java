@@ -11,6 +11,7 @@ import io.varve.experiments.definition.Experiment.Figure;
 import io.varve.experiments.definition.Experiment.Kind;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.result.Cell;
+import io.varve.experiments.result.MedianRange;
 import io.varve.experiments.result.RunMetrics;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Check;
@@ -51,25 +52,9 @@ record Columns(String file, String title, String unit, List<String> names, List<
      *
      * @param name its configuration's
      * @param values one per column; null where nothing was measured
+     * @param ranges the repetitions of each value; null where there are none
      */
-    record Series(String name, List<@Nullable Double> values) {}
-
-    /** The greatest of all numbers shown. */
-    double max() {
-        double max = 0;
-        for (Series each : series) {
-            max = Math.max(max, greatest(each.values()));
-        }
-        return Math.max(max, greatest(targets));
-    }
-
-    private static double greatest(List<@Nullable Double> values) {
-        double max = 0;
-        for (Double value : values) {
-            max = value == null ? max : Math.max(max, value);
-        }
-        return max;
-    }
+    record Series(String name, List<@Nullable Double> values, List<@Nullable MedianRange> ranges) {}
 
     static List<Columns> of(Plan plan, Summary summary) {
         List<Columns> all = new ArrayList<>();
@@ -90,13 +75,13 @@ record Columns(String file, String title, String unit, List<String> names, List<
             all.add(perKey(summary));
         }
         addAllocators(all, plan, summary);
-        addFragmentation(all, summary);
+        addFragmentation(all, plan, summary);
         addLatency(all, summary);
-        addCleaner(all, summary);
+        addCleaner(all, plan, summary);
         addPolicies(all, summary);
         FlashColumns.add(all, plan, summary);
         addTiered(all, summary);
-        addPenalty(all, summary);
+        addPenalty(all, plan, summary);
         addFirstPass(all, summary);
         DurableStoreColumns.addLocks(all, plan, summary);
         ReplicationColumns.add(all, summary);
@@ -182,12 +167,15 @@ record Columns(String file, String title, String unit, List<String> names, List<
         }
     }
 
-    private static void addFragmentation(List<Columns> all, Summary summary) {
+    private static void addFragmentation(List<Columns> all, Plan plan, Summary summary) {
         if (summary.runs().stream().noneMatch(run -> run.measured().containsKey(FragmentationText.LIVE))) {
             return;
         }
         all.add(byWorkload(summary, FragmentationText.LIVE, 1, FragmentationText.LIVE_CHECK)
-                .columns("live-share", "Live payload / (resident bytes - resident bytes when empty)", "share"));
+                .columns("live-share",
+                        FigureNumber.before("Live payload / (resident bytes - resident bytes when empty)",
+                                plan, "", "Figure 5"),
+                        "share"));
         all.add(byWorkload(summary, FragmentationText.OF_RESIDENT, 1, null)
                 .columns("live-share-of-process", "Live payload / all resident bytes", "share"));
         all.add(byWorkload(summary, FragmentationText.PEAK, MEGABYTE, FragmentationText.PEAK_CHECK)
@@ -220,12 +208,12 @@ record Columns(String file, String title, String unit, List<String> names, List<
     }
 
     /** The paper's Figure 6: a bar for each policy under each load; an image for each number and kind of heads. */
-    private static void addCleaner(List<Columns> all, Summary summary) {
+    private static void addCleaner(List<Columns> all, Plan plan, Summary summary) {
         for (boolean byLifetime : new boolean[] {true, false}) {
             String heads = byLifetime ? "open segments by lifetime" : "one open segment";
             String suffix = byLifetime ? "" : "-1-head";
             addCleaner(all, summary, byLifetime, CleanerText.COST, "reclaim-cost" + suffix,
-                    "ReclaimCost as in Figure 6, " + heads, "sum of u");
+                    FigureNumber.before("Cost of cleaning (ReclaimCost), " + heads, plan, "", "Figure 6"), "sum of u");
             addCleaner(all, summary, byLifetime, CleanerText.MOVED, "bytes-moved" + suffix,
                     "Bytes moved per byte written, " + heads, "bytes");
             addCleaner(all, summary, byLifetime, CleanerText.WITHOUT_MOVING, "without-moving" + suffix,
@@ -268,12 +256,12 @@ record Columns(String file, String title, String unit, List<String> names, List<
     }
 
     /** The penalty paper's Figure 14 and its Table 4. */
-    private static void addPenalty(List<Columns> all, Summary summary) {
+    private static void addPenalty(List<Columns> all, Plan plan, Summary summary) {
         if (!PenaltyText.isIn(summary.runs())) {
             return;
         }
         all.add(byWorkload(summary, PenaltyText.SETTLED, 1, null).columns("response-settled",
-                "Mean response time, second half of the operations", "µs"));
+                FigureNumber.before("Mean response time, second half of the operations", plan, "", "Figure 14"), "µs"));
         all.add(byWorkload(summary, PenaltyText.READ_SETTLED, 1, null).columns("read-response-settled",
                 "Mean response time of reads, second half of the operations", "µs"));
         all.add(byWorkload(summary, PenaltyText.RESPONSE, 1, null).columns("response-mean",
@@ -328,7 +316,7 @@ record Columns(String file, String title, String unit, List<String> names, List<
 
     private static Columns cpu(RunRecord run) {
         Grid grid = new Grid();
-        run.cells().forEach(cell -> grid.put(cell.title(), cell.contestant(), cell.cpuMicrosPerOp().median()));
+        run.cells().forEach(cell -> grid.put(cell.title(), cell.contestant(), cell.cpuMicrosPerOp(), 1));
         return grid.columns("cpu_" + run.run().id(), "Server's CPU time per operation: " + run.run().workload(), "µs");
     }
 
@@ -336,7 +324,7 @@ record Columns(String file, String title, String unit, List<String> names, List<
         Grid grid = new Grid();
         for (Cell cell : run.cells()) {
             if (cell.ratio() != null) {
-                grid.put(cell.title(), cell.contestant(), cell.ratio().median());
+                grid.put(cell.title(), cell.contestant(), cell.ratio(), 1);
             }
             if (cell.target() != null) {
                 grid.targets.put(cell.title(), cell.target());
@@ -369,6 +357,7 @@ record Columns(String file, String title, String unit, List<String> names, List<
     static final class Grid {
         private final Set<String> names = new LinkedHashSet<>();
         private final Map<String, Map<String, Double>> byServer = new LinkedHashMap<>();
+        private final Map<String, Map<String, MedianRange>> ranges = new LinkedHashMap<>();
         private final Map<String, Double> targets = new LinkedHashMap<>();
 
         boolean isEmpty() {
@@ -384,14 +373,22 @@ record Columns(String file, String title, String unit, List<String> names, List<
             byServer.computeIfAbsent(server, _ -> new LinkedHashMap<>()).put(column, value);
         }
 
+        /** Puts the median and the range of some repetitions, in a larger unit. */
+        void put(String column, String server, MedianRange range, double unit) {
+            put(column, server, range.median() / unit);
+            ranges.computeIfAbsent(server, _ -> new LinkedHashMap<>()).put(column, new MedianRange(range.count(),
+                    range.min() / unit, range.median() / unit, range.max() / unit));
+        }
+
         Columns columns(String file, String title, String unit) {
             List<Series> series = new ArrayList<>();
-            byServer.forEach((server, values) -> series.add(new Series(server, row(values))));
+            byServer.forEach((server, values) -> series.add(new Series(server, row(values),
+                    row(ranges.getOrDefault(server, Map.of())))));
             return new Columns(file, title, unit, List.copyOf(names), List.copyOf(series), row(targets));
         }
 
-        private List<@Nullable Double> row(Map<String, Double> values) {
-            List<@Nullable Double> row = new ArrayList<>();
+        private <T> List<@Nullable T> row(Map<String, T> values) {
+            List<@Nullable T> row = new ArrayList<>();
             names.forEach(name -> row.add(values.get(name)));
             return row;
         }

@@ -18,8 +18,8 @@ import io.varve.experiments.result.RunFiles;
 final class CurveGraphs {
     private static final double WHOLE = 100;
     private static final double MEGABYTE = 1e6;
-    private static final String EXACT_COLOR = "#1f2328";
-    private static final String LEARNT_COLOR = "#e09f1f";
+    static final String EXACT = "exact";
+    static final String LEARNT = "learnt from a sample";
 
     private CurveGraphs() {}
 
@@ -38,8 +38,8 @@ final class CurveGraphs {
             }
             exact.forEach((stream, points) -> graphs.add(new Graph("curve_" + file(stream),
                     "Figure 11: miss ratios, " + stream, "memory, MB", "miss ratio, %", false, false,
-                    List.of(new Line("exact", EXACT_COLOR, false, points),
-                            new Line("learnt from a sample", LEARNT_COLOR, true,
+                    List.of(new Line(EXACT, Palette.html(EXACT), false, points),
+                            new Line(LEARNT, Palette.html(LEARNT), true,
                                     learnt.getOrDefault(stream, List.of()))))));
         }
         return graphs;

@@ -44,8 +44,8 @@ final class DurableStoreColumns {
                 if (cell.contestant().equals(name)) {
                     String column = configuration.group() + ", " + cell.test().replaceAll(" clients?", "") + " x "
                             + cell.pipeline();
-                    ops.put(column, log, cell.ops().median() / THOUSAND);
-                    cpu.put(column, log, cell.cpuMicrosPerOp().median());
+                    ops.put(column, log, cell.ops(), THOUSAND);
+                    cpu.put(column, log, cell.cpuMicrosPerOp(), 1);
                     put(shares, column, log, DurableStoreTables.share(run, cell), 1);
                     put(costs, column, log, cell.ratio(), 1);
                     if (cell.target() != null) {
@@ -56,7 +56,7 @@ final class DurableStoreColumns {
             put(records, configuration.group(), log,
                     run.range(WriteAheadLogText.name(WriteAheadLogText.RECORDS, name)), THOUSAND);
         }
-        add(all, records, "table-1", "Clients that write a few records each (Table 1)", "thousand records/s");
+        add(all, records, "table-1", "Table 1: clients that write a few records each", "thousand records/s");
         add(all, ops, "log-throughput", "SET by log; clients x pipeline", "thousand SET/s");
         add(all, shares, "log-throughput-share", "Throughput of SET / that of the same server without a log", "ratio");
         add(all, cpu, "log-cpu", "CPU time of a SET by log; clients x pipeline", "µs");
@@ -108,7 +108,7 @@ final class DurableStoreColumns {
 
     private static void put(Grid grid, String column, String series, @Nullable MedianRange range, double unit) {
         if (range != null && Double.isFinite(range.median())) {
-            grid.put(column, series, range.median() / unit);
+            grid.put(column, series, range, unit);
         }
     }
 

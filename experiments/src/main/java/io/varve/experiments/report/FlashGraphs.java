@@ -29,9 +29,6 @@ final class FlashGraphs {
     private static final List<String> SIZES = List.of("small", "medium", "large");
     /** The policies of Figure 2(a), and the paper's names of them. */
     private static final Map<String, String> INITIAL_BITS = initialBits();
-    private static final List<String> SIZE_COLORS = List.of("#6aa5de", "#e09f1f", "#0f766e");
-    private static final List<String> WORKLOAD_COLORS = List.of("#0f766e", "#2f5fb3", "#c2402c", "#e09f1f", "#7a4fa3",
-            "#7d8590");
 
     private FlashGraphs() {}
 
@@ -84,7 +81,7 @@ final class FlashGraphs {
         List<Line> lines = new ArrayList<>();
         List<String> sizes = PoliciesText.sizes(run);
         for (int i = 0; i < Math.min(SIZES.size(), sizes.size()); i++) {
-            addTraversal(lines, run, "tbf", sizes.get(i), SIZES.get(i) + ", " + sizes.get(i), SIZE_COLORS.get(i),
+            addTraversal(lines, run, "tbf", sizes.get(i), SIZES.get(i) + ", " + sizes.get(i), Palette.byNumber(i),
                     false);
         }
         return traversal("figure-2b_" + run.run().workload(),
@@ -116,7 +113,7 @@ final class FlashGraphs {
         for (RunRecord run : runs) {
             List<Point> points = points(run, PoliciesText.FALSE_NEGATIVES, "bfd");
             if (!points.isEmpty()) {
-                lines.add(new Line(run.run().workload(), WORKLOAD_COLORS.get(lines.size() % WORKLOAD_COLORS.size()),
+                lines.add(new Line(run.run().workload(), Palette.byNumber(lines.size()),
                         false, points));
             }
         }

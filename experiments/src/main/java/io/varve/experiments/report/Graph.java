@@ -2,6 +2,8 @@ package io.varve.experiments.report;
 
 import java.util.List;
 
+import io.varve.experiments.chart.Dash;
+
 /**
  * A line chart over any axis. Immutable.
  *
@@ -19,11 +21,26 @@ record Graph(String file, String title, String xTitle, String yTitle, boolean lo
      *
      * @param name the name in the legend
      * @param color as HTML writes it
-     * @param dashed whether the line is dashed
+     * @param dash its pattern
      * @param points the points from left to right
      */
-    record Line(String name, String color, boolean dashed, List<Point> points) {}
+    record Line(String name, String color, Dash dash, List<Point> points) {
+        Line(String name, String color, boolean dashed, List<Point> points) {
+            this(name, color, dashed ? Dash.DASHED : Dash.SOLID, points);
+        }
+    }
 
-    /** A point of a line, in the axes' units; above 0 on a logarithmic axis. */
-    record Point(double x, double y) {}
+    /**
+     * A point of a line, in the axes' units; above 0 on a logarithmic axis.
+     *
+     * @param x horizontal value
+     * @param y vertical value
+     * @param low the least of the repetitions, NaN if unknown
+     * @param high the greatest of the repetitions, NaN if unknown
+     */
+    record Point(double x, double y, double low, double high) {
+        Point(double x, double y) {
+            this(x, y, Double.NaN, Double.NaN);
+        }
+    }
 }

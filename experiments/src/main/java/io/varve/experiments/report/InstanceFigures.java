@@ -46,7 +46,7 @@ final class InstanceFigures {
                 }
             }
             cells.forEach((cell, lines) -> graphs.add(new Graph(file(figure, cell, cells.size()),
-                    figure.id() + ": memory in use, " + titles.get(cell), "seconds since FLUSHALL", "MB", false, false,
+                    figure.id() + ": memory in use, " + titles.get(cell), "time since FLUSHALL, s", "MB", false, false,
                     List.copyOf(lines))));
         }
         return graphs;

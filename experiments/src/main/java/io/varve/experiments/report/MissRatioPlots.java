@@ -16,16 +16,12 @@ public final class MissRatioPlots {
     private static final int POINTS = 400;
     private static final int MAX_NAME_LENGTH = 80;
     private static final double WHOLE = 100;
-    /** By position in the legend: the exact curve, the unsampled one, the sampled one. */
-    private static final List<String> COLORS = List.of("#7d8590", "#e09f1f", "#0f766e");
 
-    private final Path directory;
     private final Plots plots;
 
     /** @throws IOException if the folder cannot be created */
     public MissRatioPlots(Path directory) throws IOException {
-        this.directory = Files.createDirectories(directory);
-        plots = new Plots(directory);
+        plots = new Plots(Files.createDirectories(directory));
     }
 
     /**
@@ -41,12 +37,13 @@ public final class MissRatioPlots {
         String file = "mrc-" + fileName(stream);
         double largest = Math.max(1, curves.firstEntry().getValue().largestBytes());
         List<Map.Entry<String, MissRatioCurve>> entries = List.copyOf(curves.entrySet());
-        plots.write(new Graph(file, stream, unit, "miss ratio, %", false, false,
+        return plots.write(new Graph(file, stream, unit, "miss ratio, %", false, false,
                 IntStream.range(0, entries.size())
-                        .mapToObj(i -> new Graph.Line(entries.get(i).getKey(), COLORS.get(i), i == entries.size() - 1,
+                        .mapToObj(i -> new Graph.Line(entries.get(i).getKey(), Palette.byNumber(i),
+                                i == entries.size() - 1,
                                 points(entries.get(i).getValue(), largest)))
-                        .toList()));
-        return directory.resolve(file + ".png");
+                        .toList()))
+                .png();
     }
 
     private static List<Graph.Point> points(MissRatioCurve curve, double largest) {

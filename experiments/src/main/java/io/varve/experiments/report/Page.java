@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -14,6 +15,7 @@ import io.varve.experiments.definition.Experiment.Published;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.result.BusyMachine;
 import io.varve.experiments.result.Comparison;
+import io.varve.experiments.result.DisplayName;
 import io.varve.experiments.result.Machine;
 import io.varve.experiments.result.RunMetrics;
 import io.varve.experiments.result.RunRecord;
@@ -74,7 +76,7 @@ final class Page {
         model.put("embedded", plan.scale().embedded());
         model.put("notes", plan.experiment().notes() == null ? List.of() : plan.experiment().notes());
         model.put("planned", plan.runs().size());
-        model.put("baselines", summary.baselines());
+        model.put("baselines", summary.baselines().stream().map(DisplayName::of).toList());
         model.put("machine", summary.runs().isEmpty() ? Machine.describe() : summary.runs().getLast().machine());
         model.put("throttled", plan.runs().stream().anyMatch(run -> plan.size(run).rate() > 0));
         model.put("probed",
@@ -83,7 +85,7 @@ final class Page {
         model.put("runs", summary.runs().stream().map(run -> row(summary, run)).toList());
         model.put("configurations", plan.configurations().entrySet().stream().map(each -> {
             Map<String, Object> row = new LinkedHashMap<>();
-            row.put("name", each.getKey());
+            row.put("name", DisplayName.of(each.getKey()));
             row.put("color", Palette.html(each.getKey()));
             row.put("about", each.getValue().about() == null ? "" : each.getValue().about());
             row.put("settings", each.getValue().settings());
@@ -115,7 +117,7 @@ final class Page {
         Map<String, Object> row = new LinkedHashMap<>();
         row.put("id", run.run().id());
         row.put("cell", run.run().cell());
-        row.put("configuration", run.run().configuration());
+        row.put("configuration", DisplayName.of(run.run().configuration()));
         row.put("color", Palette.html(run.run().configuration()));
         row.put("outcome", run.outcome());
         row.put("faults", run.faults());
@@ -137,7 +139,7 @@ final class Page {
                     double value = comparison.metric(metric);
                     metrics.put(metric, Double.isNaN(value) ? null : value);
                 }
-                against.put(baseline, metrics);
+                against.put(DisplayName.of(baseline), metrics);
             }
         }
         row.put("against", against);
@@ -153,27 +155,36 @@ final class Page {
         json.put("logY", graph.logY());
         json.put("lines", graph.lines().stream().map(line -> {
             Map<String, Object> one = new LinkedHashMap<>();
-            one.put("name", line.name());
+            one.put("name", DisplayName.of(line.name()));
             one.put("color", line.color());
-            one.put("dashed", line.dashed());
+            one.put("dash", line.dash().name().toLowerCase(Locale.ROOT));
             one.put("points", line.points().stream()
-                    .map(point -> new double[] {rounded(point.x()), rounded(point.y())}).toList());
+                    .map(Page::point).toList());
             return one;
         }).toList());
         return json;
     }
 
+    /** Two coordinates, and the range of the repetitions if there are any. */
+    private static double[] point(Graph.Point point) {
+        return Double.isFinite(point.low()) && Double.isFinite(point.high())
+                ? new double[] {rounded(point.x()), rounded(point.y()), rounded(point.low()), rounded(point.high())}
+                : new double[] {rounded(point.x()), rounded(point.y())};
+    }
+
     private static Map<String, Object> columns(Columns columns) {
+        Map<String, String> colors = Palette.distinct(columns.series().stream().map(Columns.Series::name).toList());
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("title", columns.title());
-        json.put("unit", columns.unit());
-        json.put("names", columns.names());
+        json.put("unit", AxisTitle.of(columns.unit()));
+        json.put("names", columns.names().stream().map(DisplayName::of).toList());
         json.put("targets", columns.targets());
         json.put("series", columns.series().stream().map(series -> {
             Map<String, Object> one = new LinkedHashMap<>();
-            one.put("name", series.name());
-            one.put("color", Palette.html(series.name()));
+            one.put("name", DisplayName.of(series.name()));
+            one.put("color", colors.get(series.name()));
             one.put("values", series.values());
+            one.put("ranges", series.ranges());
             return one;
         }).toList());
         return json;
@@ -187,20 +198,23 @@ final class Page {
             Map<String, Object> one = new LinkedHashMap<>();
             one.put("title", view.title());
             one.put("unit", view.unit());
-            one.put("lines", view.lines().stream().map(Page::line).toList());
+            Map<String, String> colors = Palette.distinct(
+                    view.lines().stream().map(Curves.Line::configuration).toList());
+            one.put("lines", view.lines().stream().map(line -> line(line, colors)).toList());
             return one;
         }).toList());
         return json;
     }
 
-    private static Map<String, Object> line(Curves.Line line) {
+    private static Map<String, Object> line(Curves.Line line, Map<String, String> colors) {
         List<double[]> points = new ArrayList<>();
         for (Curves.Point point : line.points()) {
             points.add(new double[] {rounded(point.seconds()), rounded(point.value())});
         }
         Map<String, Object> json = new LinkedHashMap<>();
-        json.put("name", line.configuration());
-        json.put("color", line.configuration().equals("limit") ? "#1f2328" : Palette.html(line.configuration()));
+        json.put("name", DisplayName.of(line.configuration()));
+        json.put("color", colors.get(line.configuration()));
+        json.put("dash", line.configuration().equals(Palette.LIMIT) ? "dashed" : "solid");
         json.put("points", points);
         return json;
     }
@@ -214,7 +228,7 @@ final class Page {
         json.put("id", bars.figure().id());
         json.put("title", bars.figure().title());
         json.put("says", bars.figure().says() == null ? "" : bars.figure().says());
-        json.put("columns", bars.columns());
+        json.put("columns", bars.columns().stream().map(DisplayName::of).toList());
         json.put("panels", bars.panels().stream().map(panel -> {
             Map<String, Object> one = new LinkedHashMap<>();
             one.put("metric", panel.metric());
@@ -227,12 +241,10 @@ final class Page {
 
     private static Map<String, Object> bar(Bars.Bar bar) {
         Map<String, Object> json = new LinkedHashMap<>();
-        json.put("column", bar.column());
-        json.put("baseline", bar.baseline());
+        json.put("column", DisplayName.of(bar.column()));
+        json.put("baseline", DisplayName.of(bar.baseline()));
         json.put("color", Palette.html(bar.baseline()));
         json.put("spread", bar.spread());
-        json.put("from", bar.from());
-        json.put("to", bar.to());
         Published published = bar.published();
         if (published != null) {
             json.put("published", published);

@@ -14,6 +14,7 @@ import java.util.TreeSet;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
+import io.varve.experiments.chart.Dash;
 import io.varve.experiments.definition.Experiment.Kind;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
@@ -50,12 +51,16 @@ final class PenaltyGraphs {
             String name = cell.getKey();
             String workload = cell.getValue().getFirst().workload();
             add(graphs, overTime(cell.getValue(), files, "response_" + name,
-                    "Mean response time over the run, workload " + workload, "µs", true,
+                    FigureNumber.before("Mean response time over the run, workload " + workload, plan, workload,
+                            "Figure 12", "Figure 17"),
+                    "µs", true,
                     each -> each.calls().micros()));
             add(graphs, overTime(cell.getValue(), files, "misses_" + name,
-                    "Miss ratio over the run, workload " + workload, "% of the reads", false,
+                    FigureNumber.before("Miss ratio over the run, workload " + workload, plan, workload, "Figure 12",
+                            "Figure 17"),
+                    "% of the reads", false,
                     each -> WHOLE * each.missRatio()));
-            addDistributions(graphs, cell.getValue(), files, name, workload);
+            addDistributions(graphs, plan, cell.getValue(), files, name, workload);
             for (RunSpec run : cell.getValue()) {
                 add(graphs, shares(run, files));
                 add(graphs, classCurves(run, files));
@@ -88,7 +93,7 @@ final class PenaltyGraphs {
         return new Graph(file, title, OF_OPERATIONS, unit, false, logY, lines);
     }
 
-    private static void addDistributions(List<Graph> graphs, List<RunSpec> runs, RunFiles files, String name,
+    private static void addDistributions(List<Graph> graphs, Plan plan, List<RunSpec> runs, RunFiles files, String name,
             String workload) throws IOException {
         List<Line> shares = new ArrayList<>();
         List<Line> tails = new ArrayList<>();
@@ -118,10 +123,14 @@ final class PenaltyGraphs {
                 tails.add(new Line(run.configuration(), color, false, tail));
             }
         }
-        add(graphs, new Graph("response-share_" + name, "Distribution of response times, workload " + workload,
-                "µs", "% of the calls", true, false, shares));
+        add(graphs, new Graph("response-share_" + name,
+                FigureNumber.before("Distribution of response times, workload " + workload, plan, workload,
+                        "Figure 13"),
+                "response time, µs", "% of the calls", true, false, shares));
         add(graphs, new Graph("response-tail_" + name,
-                "Response time of the slowest of N calls, workload " + workload, "N", "µs", true, true, tails));
+                FigureNumber.before("Response time of the slowest of N calls, workload " + workload, plan, workload,
+                        "Figure 15"),
+                "N, calls", "response time, µs", true, true, tails));
     }
 
     /** The memory of each class, and dashed the suggestion of the last division. */
@@ -137,11 +146,11 @@ final class PenaltyGraphs {
                 return;
             }
             String name = "class " + number + ", " + ats.getFirst().state().range();
-            lines.add(new Line(name, Palette.ofClass(number), false,
+            lines.add(new Line(name, Palette.byNumber(number), false,
                     points(ats, all, PenaltyClass::share)));
             List<Point> suggested = points(ats, all, PenaltyClass::suggestedShare);
             if (!suggested.isEmpty()) {
-                lines.add(new Line("class " + number + ", suggested", Palette.ofClass(number), true, suggested));
+                lines.add(new Line("class " + number + ", suggested", Palette.byNumber(number), true, suggested));
             }
         });
         return new Graph("shares_" + run.id(),
@@ -163,7 +172,8 @@ final class PenaltyGraphs {
         if (!moments.isEmpty()) {
             long last = moments.last();
             Long middle = moments.ceiling(last / 2);
-            Set<Long> shown = new TreeSet<>(List.of(moments.first(), middle == null ? last : middle, last));
+            TreeSet<Long> shown = new TreeSet<>(List.of(moments.first(), middle == null ? last : middle, last));
+            long first = shown.getFirst();
             Set<Integer> classes = points.stream().map(ClassCurve::number)
                     .collect(Collectors.toCollection(TreeSet::new));
             for (int number : classes) {
@@ -174,7 +184,9 @@ final class PenaltyGraphs {
                     if (!curve.isEmpty()) {
                         lines.add(new Line(
                                 String.format(Locale.ROOT, "class %d at %.0f %%", number, WHOLE * moment / last),
-                                Palette.ofClass(number), moment != last, curve));
+                                Palette.byNumber(number),
+                                moment == last ? Dash.SOLID : moment == first ? Dash.DOTTED : Dash.DASHED,
+                                curve));
                     }
                 }
             }

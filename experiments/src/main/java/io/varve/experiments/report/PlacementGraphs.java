@@ -27,9 +27,9 @@ final class PlacementGraphs {
     static final String KEYS_ON_RING = "keys on a ring";
     static final String SLOTS_ON_RING = "slots on a ring";
     static final String THEORY = "theory";
-    private static final String LEAST_COLOR = "#2f5fb3";
-    private static final String MEAN_COLOR = "#7d8590";
-    private static final String MOST_COLOR = "#c2402c";
+    static final String LEAST = "minimum";
+    static final String MEAN = "mean";
+    static final String MOST = "maximum";
     private static final String IDENTIFIERS = "identifiers per member";
     private static final String KEYS = "keys per member";
 
@@ -59,34 +59,29 @@ final class PlacementGraphs {
 
     private static Graph keys(RunRecord run, String file, String title, boolean logX, Predicate<Integer> shown) {
         List<Line> lines = new ArrayList<>();
-        addWithRange(lines, run, "maximum", PlacementText.KEYS_MOST, MOST_COLOR, shown);
-        lines.add(new Line("mean", MEAN_COLOR, false, points(run, PlacementText.KEYS_MEAN, PlacementText::onRing,
-                shown, MedianRange::median)));
-        addWithRange(lines, run, "minimum", PlacementText.KEYS_LEAST, LEAST_COLOR, shown);
+        addWithRange(lines, run, MOST, PlacementText.KEYS_MOST, shown);
+        lines.add(new Line(MEAN, Palette.html(MEAN), false, points(run, PlacementText.KEYS_MEAN, PlacementText::onRing,
+                shown)));
+        addWithRange(lines, run, LEAST, PlacementText.KEYS_LEAST, shown);
         return new Graph(file, title, IDENTIFIERS, KEYS, logX, false, lines);
     }
 
-    /** The median as a line, and the least and the greatest of all seeds as dashed ones. */
-    private static void addWithRange(List<Line> lines, RunRecord run, String name, String metric, String color,
+    /** The median of all seeds as a line, with their range. */
+    private static void addWithRange(List<Line> lines, RunRecord run, String name, String metric,
             Predicate<Integer> shown) {
-        lines.add(new Line(name, color, false,
-                points(run, metric, PlacementText::onRing, shown, MedianRange::median)));
-        lines.add(new Line(name + ", lowest", color, true,
-                points(run, metric, PlacementText::onRing, shown, MedianRange::min)));
-        lines.add(new Line(name + ", highest", color, true,
-                points(run, metric, PlacementText::onRing, shown, MedianRange::max)));
+        lines.add(new Line(name, Palette.html(name), false,
+                points(run, metric, PlacementText::onRing, shown)));
     }
 
     private static Graph deviations(RunRecord run, String file, String title, boolean logX,
             Predicate<Integer> shown) {
         List<Line> lines = new ArrayList<>();
-        String color = Palette.html(KEYS_ON_RING);
-        addWithRange(lines, run, KEYS_ON_RING, PlacementText.KEYS_DEVIATION, color, shown);
+        addWithRange(lines, run, KEYS_ON_RING, PlacementText.KEYS_DEVIATION, shown);
         lines.add(new Line(THEORY, Palette.html(THEORY), true,
-                points(run, PlacementText.KEYS_THEORY, PlacementText::onRing, shown, MedianRange::median)));
+                points(run, PlacementText.KEYS_THEORY, PlacementText::onRing, shown)));
         if (logX) {
             lines.add(new Line(SLOTS_ON_RING, Palette.html(SLOTS_ON_RING), false, points(run,
-                    PlacementText.KEYS_DEVIATION, PlacementText::slotsOnRing, shown, MedianRange::median)));
+                    PlacementText.KEYS_DEVIATION, PlacementText::slotsOnRing, shown)));
             addConstants(lines, run, PlacementText.KEYS_DEVIATION);
         }
         return new Graph(file, title, IDENTIFIERS, "standard deviation, keys", logX, logX, lines.stream()
@@ -95,14 +90,14 @@ final class PlacementGraphs {
 
     /** The line without the points that a logarithmic axis cannot show. */
     private static Line aboveZero(Line line) {
-        return new Line(line.name(), line.color(), line.dashed(),
+        return new Line(line.name(), line.color(), line.dash(),
                 line.points().stream().filter(point -> point.y() > 0).toList());
     }
 
     private static Graph mostLoaded(RunRecord run, PlacementLoad load) {
         List<Line> lines = new ArrayList<>();
         lines.add(new Line(SLOTS_ON_RING, Palette.html(SLOTS_ON_RING), false, points(run,
-                PlacementText.MOST_OVER_MEAN, PlacementText::slotsOnRing, _ -> true, MedianRange::median)));
+                PlacementText.MOST_OVER_MEAN, PlacementText::slotsOnRing, _ -> true)));
         addConstants(lines, run, PlacementText.MOST_OVER_MEAN);
         return new Graph("most-loaded_" + run.run().workload(),
                 "Keys of the member with the most / mean, " + load.members() + " members", IDENTIFIERS, "ratio", true,
@@ -121,18 +116,24 @@ final class PlacementGraphs {
     }
 
     private static List<Point> points(RunRecord run, String metric, Function<String, OptionalInt> identifiers,
-            Predicate<Integer> shown, Function<MedianRange, Double> value) {
+            Predicate<Integer> shown) {
         Map<Integer, Point> points = new TreeMap<>();
         for (String placement : PlacementText.placements(run)) {
             OptionalInt count = identifiers.apply(placement);
             if (count.isPresent() && shown.test(count.getAsInt())) {
                 MedianRange range = range(run, metric, placement);
                 if (range != null) {
-                    points.put(count.getAsInt(), new Point(count.getAsInt(), value.apply(range)));
+                    points.put(count.getAsInt(), point(count.getAsInt(), range));
                 }
             }
         }
         return List.copyOf(points.values());
+    }
+
+    private static Point point(int identifiers, MedianRange range) {
+        return range.count() < 2
+                ? new Point(identifiers, range.median())
+                : new Point(identifiers, range.median(), range.min(), range.max());
     }
 
     /** The range over the seeds; a number without a range is its own. */

@@ -61,9 +61,13 @@ final class ReplicationColumns {
             for (String pair : ReplicationText.pairs(run, each.metric())) {
                 MedianRange range = ReplicationText.range(run, each.metric(), pair);
                 if (range != null) {
-                    double value = each.series().equals(GREATEST) ? range.max() : range.median();
                     // Text after a comma is drawn on a second line.
-                    grid.put(pair.replace("-follows-", ", follows "), each.series(), value / divisor);
+                    String column = pair.replace("-follows-", ", follows ");
+                    if (each.series().equals(GREATEST)) {
+                        grid.put(column, GREATEST, range.max() / divisor);
+                    } else {
+                        grid.put(column, each.series(), range, divisor);
+                    }
                 }
             }
         }

@@ -38,7 +38,7 @@ final class WarmUpGraphs {
         }
         List<Graph> graphs = new ArrayList<>();
         byWorkload.forEach((workload, lines) -> graphs.add(new Graph("warm-up_" + workload,
-                "Throughput after a start, workload " + workload, "seconds of the load", "thousand operations/s", false,
+                "Throughput after a start, workload " + workload, "time of the load, s", "thousand operations/s", false,
                 false, lines)));
         return graphs;
     }

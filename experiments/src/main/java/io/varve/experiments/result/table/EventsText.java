@@ -3,6 +3,7 @@ package io.varve.experiments.result.table;
 import java.util.List;
 import java.util.Locale;
 
+import io.varve.experiments.result.DisplayName;
 import io.varve.experiments.result.RunRecord;
 
 /** The names of the numbers about delays of {@code expired} events, and their table for a terminal. Stateless. */
@@ -31,7 +32,8 @@ public final class EventsText {
         for (RunRecord run : runs) {
             text.append(String.format(Locale.ROOT, "%-9s %-11s %8s %10s %9s %10s %10s %10s %14s %14s",
                     run.run().workload(),
-                    run.run().configuration(), run.load().getOrDefault("base-ms", "-"), number(run, "%,.0f", EVENTS),
+                    DisplayName.of(run.run().configuration()), run.load().getOrDefault("base-ms", "-"),
+                    number(run, "%,.0f", EVENTS),
                     number(run, "%,.0f", MISSING), number(run, "%,.1f", P50), number(run, "%,.1f", P99),
                     number(run, "%,.1f", MAX), number(run, "%.2f %%", WITHIN), number(run, "%.2f %%", WITHIN_CYCLE)));
             Summary.appendOutcome(text, run);

@@ -18,6 +18,7 @@ import io.varve.experiments.definition.Experiment.Published;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.result.Comparison;
+import io.varve.experiments.result.DisplayName;
 import io.varve.experiments.result.PaperTable;
 import io.varve.experiments.result.RunMetrics;
 import io.varve.experiments.result.RunRecord;
@@ -196,7 +197,7 @@ public final class PaperTables {
     public static String instance(RunSpec run, Configuration configuration) {
         String theirs = configuration.paperName();
         if (theirs == null) {
-            return run.configuration();
+            return DisplayName.of(run.configuration());
         }
         String whole = theirs.matches("\\d+-\\d+") ? "Exp-" + theirs + "-" + run.threads() : theirs;
         return theirs.equals(run.configuration()) ? whole : whole + " (" + run.configuration() + ")";

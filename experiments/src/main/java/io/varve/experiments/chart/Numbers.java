@@ -1,0 +1,65 @@
+package io.varve.experiments.chart;
+
+import java.util.Locale;
+
+/** Numbers as charts print them. Stateless. */
+final class Numbers {
+    private static final double MILLION = 1e6;
+    private static final double THOUSAND = 1e3;
+    private static final double GREATEST_SUFFIXED = 1e18;
+    private static final double LEAST_DECIMAL = 1e-4;
+    private static final int MAX_DECIMALS = 6;
+    private static final String[] SUFFIXES = {"M", "G", "T", "P"};
+
+    private Numbers() {}
+
+    /** A value with about three digits, beside its bar. */
+    static String value(double value) {
+        double size = Math.abs(value);
+        if (size == 0) {
+            return "0";
+        }
+        if (size >= MILLION || size < 0.005) {
+            return tick(value, precise(size));
+        }
+        int decimals = size < 10 ? 2 : size < 100 ? 1 : 0;
+        return String.format(Locale.ROOT, "%,." + decimals + "f", value);
+    }
+
+    /** The unit of the third digit. */
+    private static double precise(double size) {
+        return Math.pow(10, Math.floor(Math.log10(size)) - 2);
+    }
+
+    /**
+     * A value on an axis.
+     *
+     * @param step a number that divides all values of the axis, which gives the number of decimals
+     */
+    static String tick(double value, double step) {
+        double size = Math.abs(value);
+        if (size >= GREATEST_SUFFIXED || size > 0 && size < LEAST_DECIMAL) {
+            return String.format(Locale.ROOT, "%.1e", value).replace("e+", "e").replace(".0e", "e");
+        }
+        if (size < MILLION) {
+            return trimmed(value, step);
+        }
+        int suffix = 0;
+        double unit = MILLION;
+        while (size >= unit * THOUSAND && suffix < SUFFIXES.length - 1) {
+            unit *= THOUSAND;
+            suffix++;
+        }
+        return trimmed(value / unit, step / unit) + " " + SUFFIXES[suffix];
+    }
+
+    private static String trimmed(double value, double step) {
+        int decimals = 0;
+        double scaled = step;
+        while (decimals < MAX_DECIMALS && Math.abs(scaled - Math.rint(scaled)) > 1e-6 * Math.max(1, scaled)) {
+            scaled *= 10;
+            decimals++;
+        }
+        return String.format(Locale.ROOT, "%,." + decimals + "f", value == 0 ? 0.0 : value);
+    }
+}
