@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record ColumnChart(String title, List<Panel> panels, String whiskers) {
     private static final double PANEL_GAP = 18;
+    /** Width of a chart with panels side by side. */
+    private static final double WIDE = 840;
 
     /**
      * One quantity.
@@ -70,10 +72,10 @@ public record ColumnChart(String title, List<Panel> panels, String whiskers) {
     Drawing draw() {
         Drawing drawing = new Drawing(title);
         double narrow = panels.stream().mapToDouble(panel -> new ColumnPanel(panel).comfortableWidth()).max().orElse(0);
-        boolean sideBySide = panels.size() > 1
-                && (narrow + PANEL_GAP) * panels.size() - PANEL_GAP + 2 * Theme.MARGIN <= Theme.WIDTH;
+        double all = (narrow + PANEL_GAP) * panels.size() - PANEL_GAP + 2 * Theme.MARGIN;
+        boolean sideBySide = panels.size() > 1 && all <= WIDE;
         double least = panels.stream().mapToDouble(panel -> new ColumnPanel(panel).leastWidth()).max().orElse(0);
-        double width = Math.max(Theme.WIDTH, least + 2 * Theme.MARGIN);
+        double width = Math.max(Theme.WIDTH, sideBySide ? all : least + 2 * Theme.MARGIN);
         double panelWidth = sideBySide
                 ? (width - 2 * Theme.MARGIN - (panels.size() - 1) * PANEL_GAP) / panels.size()
                 : width - 2 * Theme.MARGIN;

@@ -10,6 +10,7 @@ import io.varve.experiments.chart.ColumnChart.Panel;
 import io.varve.experiments.chart.ColumnChart.Series;
 import io.varve.experiments.chart.ColumnChart.Value;
 import io.varve.experiments.chart.Drawing.Anchor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Draws one panel of a bar chart. Immutable.
@@ -39,21 +40,23 @@ final class ColumnPanel {
     private final Panel panel;
     private final int lanes;
     private final boolean hasPublished;
-    private final double axisWidth;
+    private final double greatest;
     private final double widestValue;
+    private final double axisWidth;
 
     ColumnPanel(Panel panel) {
         this.panel = panel;
         hasPublished = panel.published().stream().anyMatch(published -> published != null);
         lanes = Math.max(1, panel.series().size() + (hasPublished ? 1 : 0));
+        greatest = values().mapToDouble(value -> Math.abs(value.value())).filter(Double::isFinite).max().orElse(0);
         widestValue = values().mapToDouble(value -> width(value.value())).max().orElse(0);
         // The scale differs by the room for values only, so that its numbers are about as wide.
         axisWidth = Math.max(Plot.axisWidth(scale(TextMetrics.lineHeight(Theme.VALUE)), panel.yTitle(), HEIGHT),
                 Plot.axisWidth(scale(widestValue + LABEL_GAP), panel.yTitle(), HEIGHT));
     }
 
-    private static double width(double value) {
-        return TextMetrics.width(Numbers.value(value), Theme.VALUE, false);
+    private double width(double value) {
+        return TextMetrics.width(Numbers.value(value, greatest), Theme.VALUE, false);
     }
 
     private Stream<Value> values() {
@@ -64,11 +67,12 @@ final class ColumnPanel {
         return Math.max(1, panel.columns().size());
     }
 
-    /** The width in which all names and values are horizontal. */
+    /** The width in which all names are horizontal, and all values are printed. */
     double comfortableWidth() {
         double word = panel.columns().stream().flatMap(name -> Stream.of(name.split("\\s+", -1)))
                 .mapToDouble(each -> TextMetrics.width(each, Theme.TICK, false)).max().orElse(0);
-        return axisWidth + columns() * Math.max(word + NAME_GAP, lanes * (widestValue + LABEL_GAP) + SLOT_GAP);
+        return axisWidth
+                + columns() * Math.max(word + NAME_GAP, lanes * TextMetrics.lineHeight(Theme.VALUE) + SLOT_GAP);
     }
 
     /** The width below which bars or names overlap. */
@@ -80,6 +84,15 @@ final class ColumnPanel {
 
     private static List<String> verticalName(String name) {
         return TextMetrics.wrap(name, Theme.TICK, false, VERTICAL_NAME);
+    }
+
+    /** Text after the first comma begins a line, if the lines fit. */
+    private static List<String> verticalName(String name, double slot) {
+        List<String> lines = new ArrayList<>();
+        for (String part : name.split(", ", 2)) {
+            lines.addAll(verticalName(part));
+        }
+        return lines.size() * TextMetrics.lineHeight(Theme.TICK) < slot ? lines : verticalName(name);
     }
 
     /** Draws the panel and returns the position below it. */
@@ -111,10 +124,10 @@ final class ColumnPanel {
     /** @param room space for the text above the highest and below the lowest bar */
     private Scale scale(double room) {
         double least = all().min().orElse(0);
-        double greatest = all().max().orElse(0);
-        double span = Math.max(0, greatest) - Math.min(0, least);
+        double most = all().max().orElse(0);
+        double span = Math.max(0, most) - Math.min(0, least);
         double extra = HEADROOM * span * room / (HEIGHT - 2 * room);
-        return Scale.linear(least < 0 ? least - extra : least, greatest > 0 ? greatest + extra : greatest, INTERVALS,
+        return Scale.linear(least < 0 ? least - extra : least, most > 0 ? most + extra : most, INTERVALS,
                 false);
     }
 
@@ -182,17 +195,27 @@ final class ColumnPanel {
             boolean below = value.value() < 0;
             double from = below ? plot.y(value.least()) + LABEL_GAP : plot.y(value.greatest()) - LABEL_GAP;
             double x = start + lane * (i + 0.5);
-            String text = Numbers.value(value.value());
+            String text = Numbers.value(value.value(), greatest);
             double length = width(value.value());
-            double top = below ? from : from - (vertical ? length : height);
-            drawing.rectangle(x - (vertical ? height : length) / 2, top, vertical ? height : length,
-                    vertical ? length : height, Color.WHITE, null);
+            double high = vertical ? length : height;
+            double top = beside(panel.targets().get(column), plot, below ? from : from - high, high);
+            drawing.rectangle(x - (vertical ? height : length) / 2, top, vertical ? height : length, high,
+                    Color.WHITE, null);
             if (vertical) {
                 drawing.verticalText(text, x + Theme.VALUE * MIDDLE, top + length, Anchor.START, Theme.VALUE);
             } else {
                 drawing.text(text, x, top + height / 2 + Theme.VALUE * MIDDLE, Anchor.MIDDLE, Theme.VALUE);
             }
         }
+    }
+
+    /** The top of a text that would hide the line of a target: it is above the line instead. */
+    private static double beside(@Nullable Double target, Plot plot, double top, double height) {
+        if (target == null) {
+            return top;
+        }
+        double y = plot.y(target);
+        return y > top - TARGET_HALO && y < top + height + TARGET_HALO / 2 ? y - height - TARGET_HALO / 2 : top;
     }
 
     /** Draws the names below the panel, and returns the position below them. */
@@ -204,7 +227,7 @@ final class ColumnPanel {
         for (int column = 0; column < panel.columns().size(); column++) {
             double middle = plot.left() + slot * (column + 0.5);
             if (vertical) {
-                List<String> lines = verticalName(panel.columns().get(column));
+                List<String> lines = verticalName(panel.columns().get(column), slot);
                 double x = middle - (lines.size() - 1) * height / 2 + Theme.TICK * MIDDLE;
                 for (String line : lines) {
                     drawing.verticalText(line, x, top, Anchor.END, Theme.TICK);

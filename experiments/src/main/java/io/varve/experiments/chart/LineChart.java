@@ -72,7 +72,8 @@ public record LineChart(String title, String xTitle, String yTitle, boolean logX
         Drawing drawing = new Drawing(title);
         double top = Title.draw(drawing, Theme.WIDTH) + Theme.GAP * 2;
         Scale y = logY
-                ? Scale.logarithmic(least(Point::y, true), greatest(Point::y))
+                ? Scale.logarithmic(Math.min(least(Point::y, true), least(Point::low, true)),
+                        Math.max(greatest(Point::y), greatest(Point::high)))
                 : Scale.linear(Math.min(least(Point::y, false), least(Point::low, false)),
                         Math.max(greatest(Point::y), greatest(Point::high)), Y_INTERVALS, false);
         double left = Theme.MARGIN + Plot.axisWidth(y, yTitle, Theme.PLOT_HEIGHT);
@@ -82,6 +83,7 @@ public record LineChart(String title, String xTitle, String yTitle, boolean logX
         plot.drawAxis(drawing, yTitle);
         double below = drawXAxis(drawing, plot, x);
         plot.drawBase(drawing);
+        lines.forEach(line -> drawRanges(drawing, plot, x, line));
         Legend legend = new Legend();
         List<Color> colors = lines.stream().map(Line::color).distinct().toList();
         for (int i = 0; i < lines.size(); i++) {
@@ -153,7 +155,8 @@ public record LineChart(String title, String xTitle, String yTitle, boolean logX
         return y;
     }
 
-    private void draw(Drawing drawing, Plot plot, Scale x, Line line, Marker marker, double shift) {
+    /** The points on the plot, in parts between the line's gaps. */
+    private List<List<Point>> placed(Plot plot, Scale x, Line line) {
         List<List<Point>> parts = new ArrayList<>();
         boolean gap = true;
         for (Point point : line.points()) {
@@ -166,8 +169,23 @@ public record LineChart(String title, String xTitle, String yTitle, boolean logX
                 gap = false;
             }
             parts.getLast().add(new Point(plot.left() + plot.width() * x.fraction(point.x()), plot.y(point.y()),
-                    point.low() > 0 || !logY ? plot.y(point.low()) : Double.NaN, plot.y(point.high())));
+                    Double.NaN, Double.NaN));
         }
+        return parts;
+    }
+
+    private void drawRanges(Drawing drawing, Plot plot, Scale x, Line line) {
+        for (Point point : line.points()) {
+            if (point.hasRange() && x.shows(point.x()) && plot.y().shows(point.y())) {
+                Whisker.draw(drawing, plot.left() + plot.width() * x.fraction(point.x()),
+                        logY && point.low() <= 0 ? plot.bottom() : plot.y(point.low()), plot.y(point.high()),
+                        WHISKER_CAP, line.color());
+            }
+        }
+    }
+
+    private void draw(Drawing drawing, Plot plot, Scale x, Line line, Marker marker, double shift) {
+        List<List<Point>> parts = placed(plot, x, line);
         for (List<Point> part : parts) {
             if (part.size() > 1) {
                 Path2D path = new Path2D.Double();
@@ -177,13 +195,7 @@ public record LineChart(String title, String xTitle, String yTitle, boolean logX
                 drawing.line(path, line.color(), STROKE, line.dash());
             }
         }
-        List<Point> all = parts.stream().flatMap(List::stream).toList();
-        for (Point point : all) {
-            if (point.hasRange()) {
-                Whisker.draw(drawing, point.x(), point.low(), point.high(), WHISKER_CAP);
-            }
-        }
-        for (Point point : marked(all, plot, shift)) {
+        for (Point point : marked(parts.stream().flatMap(List::stream).toList(), plot, shift)) {
             drawing.area(marker.at(point.x(), point.y(), MARKER), line.color(), Color.WHITE);
         }
     }

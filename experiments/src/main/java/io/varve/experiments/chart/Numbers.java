@@ -8,21 +8,31 @@ final class Numbers {
     private static final double THOUSAND = 1e3;
     private static final double GREATEST_SUFFIXED = 1e18;
     private static final double LEAST_DECIMAL = 1e-4;
+    private static final double LEAST_VALUE = 0.005;
+    /** A printed value has at least this many units of its last digit, so that it is not far from the true one. */
+    private static final int FEW_UNITS = 5;
     private static final int MAX_DECIMALS = 6;
     private static final String[] SUFFIXES = {"M", "G", "T", "P"};
 
     private Numbers() {}
 
-    /** A value with about three digits, beside its bar. */
-    static String value(double value) {
+    /**
+     * A value beside its bar.
+     *
+     * @param greatest the greatest value of the chart, which gives the number of decimals of most values
+     */
+    static String value(double value, double greatest) {
         double size = Math.abs(value);
         if (size == 0) {
             return "0";
         }
-        if (size >= MILLION || size < 0.005) {
+        if (size >= MILLION || size < LEAST_VALUE) {
             return tick(value, precise(size));
         }
-        int decimals = size < 10 ? 2 : size < 100 ? 1 : 0;
+        int decimals = greatest < 10 ? 2 : greatest < 100 ? 1 : 0;
+        while (size * Math.pow(10, decimals) < FEW_UNITS) {
+            decimals++;
+        }
         return String.format(Locale.ROOT, "%,." + decimals + "f", value);
     }
 

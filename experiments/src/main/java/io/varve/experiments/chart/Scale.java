@@ -16,6 +16,7 @@ record Scale(double min, double max, boolean logarithmic, double step, List<Doub
     private static final double[] NICE = {1, 2, 2.5, 5, 10};
     private static final double[] IN_DECADE = {1, 2, 5};
     private static final int FEW_DECADES = 2;
+    private static final int MAX_DECADES = 12;
     private static final double ROUNDING = 1e-9;
 
     /**
@@ -47,16 +48,20 @@ record Scale(double min, double max, boolean logarithmic, double step, List<Doub
         double high = greatest > low && Double.isFinite(greatest) ? greatest : low * 10;
         int from = (int) Math.floor(Math.log10(low) + ROUNDING);
         int to = (int) Math.ceil(Math.log10(high) - ROUNDING);
-        boolean few = to - from <= FEW_DECADES;
+        int distance = 1 + (to - from) / MAX_DECADES;
         List<Double> all = new ArrayList<>();
+        List<Double> printed = new ArrayList<>();
         for (int decade = from; decade <= to; decade++) {
-            for (double digit : few ? IN_DECADE : new double[] {1}) {
+            for (double digit : IN_DECADE) {
                 all.add(digit * Math.pow(10, decade));
+                if (to - from <= FEW_DECADES || digit == 1 && (decade - from) % distance == 0) {
+                    printed.add(all.getLast());
+                }
             }
         }
         double min = all.stream().filter(tick -> tick <= low * (1 + ROUNDING)).max(Double::compare).orElse(low);
         double max = all.stream().filter(tick -> tick >= high * (1 - ROUNDING)).min(Double::compare).orElse(high);
-        return new Scale(min, max, true, 0, all.stream().filter(tick -> tick >= min && tick <= max).toList());
+        return new Scale(min, max, true, 0, printed.stream().filter(tick -> tick >= min && tick <= max).toList());
     }
 
     private static double finite(double value) {

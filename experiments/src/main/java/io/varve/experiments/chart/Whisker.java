@@ -9,6 +9,11 @@ final class Whisker {
 
     private Whisker() {}
 
+    /** Draws it in the colour of a line. */
+    static void draw(Drawing drawing, double x, double fromY, double toY, double cap, Color color) {
+        strokes(drawing, x, fromY, toY, cap, color, STROKE);
+    }
+
     /**
      * Draws it with a white outline, so that it is visible on any colour.
      *
