@@ -126,8 +126,9 @@ final class ColumnPanel {
         double least = all().min().orElse(0);
         double most = all().max().orElse(0);
         double span = Math.max(0, most) - Math.min(0, least);
+        boolean hasTop = most > 0 || values().anyMatch(value -> value.value() >= 0);
         double extra = HEADROOM * span * room / (HEIGHT - 2 * room);
-        return Scale.linear(least < 0 ? least - extra : least, most > 0 ? most + extra : most, INTERVALS,
+        return Scale.linear(least < 0 ? least - extra : least, hasTop ? Math.max(0, most) + extra : most, INTERVALS,
                 false);
     }
 

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One colour per configuration, equal in every chart. Immutable.
  *
- * <p>The nine colours differ in lightness as well as in hue, so they are distinguishable in greyscale and with red-green
- * colour blindness. Each map has the names that a chart may show together.
+ * <p>The nine colours differ in lightness as well as in hue, so they are distinguishable in greyscale and with
+ * red-green colour blindness. Each map has the names that a chart may show together.
  */
 final class Palette {
     /** The limit of a quantity: dashed, in the colour of text. */
@@ -26,8 +26,8 @@ final class Palette {
     private static final String PURPLE = "#4b1d73";
     private static final String BLUE = "#1f4a96";
     private static final String RED = "#b3261e";
-    private static final String TEAL = "#0f8277";
-    private static final String OCHRE = "#bb771e";
+    private static final String TEAL = "#0f7d73";
+    private static final String OCHRE = "#b8741c";
     private static final String GREY = "#8f98a3";
     private static final String SKY = "#6ab8ea";
     private static final String YELLOW = "#f0c83c";

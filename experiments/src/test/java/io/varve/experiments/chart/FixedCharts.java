@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A chart of each kind, from fixed data: usual ones and extreme ones. Stateless. */
 final class FixedCharts {
-    private static final List<Color> COLORS = IntStream.of(0x17191d, 0x4b1d73, 0x1f4a96, 0xb3261e, 0x0f8277, 0xbb771e,
+    private static final List<Color> COLORS = IntStream.of(0x17191d, 0x4b1d73, 0x1f4a96, 0xb3261e, 0x0f7d73, 0xb8741c,
             0x8f98a3, 0x6ab8ea, 0xf0c83c).mapToObj(Color::new).toList();
     private static final String LONG = "a configuration with a long name that describes all of its settings, number ";
     private static final String VERY_LONG = LONG + "of many, in words that a reader of a paper would not want to read "
@@ -62,7 +62,7 @@ final class FixedCharts {
                         points(3600, 1, i -> 40_000 + 5000 * line + 3000 * Math.sin(i / 90.0 + line)))).toList()));
         all.put("lines-very-long-names", lines("Three lines with names that are wider than the chart", time, "size, "
                 + "in a unit whose name is longer than the axis is high: mebibytes per second and client", false,
-                false, IntStream.range(0, 3).mapToObj(line -> line(VERY_LONG + line, line * 3, Dash.SOLID,
+                false, IntStream.range(0, 3).mapToObj(line -> line(VERY_LONG + ", number " + line, line * 3, Dash.SOLID,
                         points(20, 5, i -> i * line))).toList()));
         all.put("lines-24", lines("Miss-ratio curves by penalty class", "memory of the class, MB", "miss ratio, %",
                 false, false, IntStream.range(0, 24).mapToObj(line -> line("class " + line / 3 + " at "
@@ -142,6 +142,8 @@ final class FixedCharts {
                 series("Varve", 4, 3.2e-7, 7.1e-7, 1e-9, 0)), none(4)));
         all.put("columns-negative", columns("Negative values", "improvement, %", tests, List.of(
                 series("Varve", 4, -3.7, 12, -20, 0), series("Redis", 3, -30, -1, -2, -3)), none(4)));
+        all.put("columns-never-positive", columns("No positive value", "improvement, %", tests, List.of(
+                series("Varve", 4, -3.7, 0, -20, 0)), none(4)));
         all.put("columns-nine-long-names", columns("Nine series with long names", "thousand requests/s", tests,
                 IntStream.range(0, 9).mapToObj(i -> series(LONG + i, i, i + 100, 200 - i, 1234 + i, 3 * i)).toList(),
                 none(4)));

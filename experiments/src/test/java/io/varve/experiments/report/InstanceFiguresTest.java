@@ -113,7 +113,7 @@ final class InstanceFiguresTest {
         PaperTable memory = table(tables, "Figure 8");
         assertThat(memory.rows()).extracting(row -> row.get(1)).containsExactly("Reference (Ref)",
                 "Exp-60-1000-4 (4-1000)", "Exp-120-1000-4 (8-1000)", "Exp-240-1000-4 (16-1000)",
-                "Exp-600-100-4 (40-100)", "Exp-1200-100-4 (80-100)", "Exp-2400-100-4 (160-100)", "wheel", "Redis");
+                "Exp-600-100-4 (40-100)", "Exp-1200-100-4 (80-100)", "Exp-2400-100-4 (160-100)", "Varve", "Redis");
         assertThat(memory.rows().get(1)).containsSequence("8.8", "8", "+45.0 %", "+45.0 %");
         assertThat(memory.rows().getFirst()).as("the baseline beside the other one").containsSequence("16.0", "8", "-",
                 "-");
