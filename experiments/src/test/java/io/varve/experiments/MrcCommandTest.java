@@ -111,7 +111,7 @@ class MrcCommandTest {
                     colors.add(image.getRGB(x, y) & 0xff_ff_ff);
                 }
             }
-            assertThat(colors).as("a line of each").contains(0x0f7d73, 0xf0c83c, 0x4b1d73);
+            assertThat(colors).as("a line of each").contains(0x12948a, 0xf0c83c, 0x4b1d73);
         }
         try (Stream<Path> images = Files.list(plots)) {
             Path image = images.toList().getFirst();

@@ -26,15 +26,15 @@ final class Palette {
     private static final String PURPLE = "#4b1d73";
     private static final String BLUE = "#1f4a96";
     private static final String RED = "#b3261e";
-    private static final String TEAL = "#0f7d73";
-    private static final String OCHRE = "#b8741c";
-    private static final String GREY = "#8f98a3";
-    private static final String SKY = "#6ab8ea";
+    private static final String TEAL = "#12948a";
+    private static final String OCHRE = "#a3600f";
+    private static final String GREY = "#a9b1ba";
+    private static final String SKY = "#4f9fd8";
     private static final String YELLOW = "#f0c83c";
     /** All colours, from the darkest to the lightest. */
-    static final List<String> COLORS = List.of(INK, PURPLE, BLUE, RED, TEAL, OCHRE, GREY, SKY, YELLOW);
+    static final List<String> COLORS = List.of(INK, PURPLE, BLUE, RED, OCHRE, TEAL, SKY, GREY, YELLOW);
 
-    private static final Map<String, String> SERVERS = Map.of("Varve", TEAL, "Redis", RED, "Valkey", BLUE, "Ref", GREY,
+    private static final Map<String, String> SERVERS = Map.of("Varve", TEAL, "Redis", RED, "Valkey", PURPLE, "Ref", GREY,
             LIMIT, INK);
     private static final Map<String, String> BUCKETS = Map.of("Ref", GREY, "Redis", RED, "wheel", TEAL,
             "120-1000", BLUE, "60-1000", YELLOW, "240-1000", PURPLE, "1200-100", SKY, "600-100", OCHRE, "2400-100",

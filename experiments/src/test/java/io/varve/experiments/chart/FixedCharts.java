@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /** A chart of each kind, from fixed data: usual ones and extreme ones. Stateless. */
 final class FixedCharts {
-    private static final List<Color> COLORS = IntStream.of(0x17191d, 0x4b1d73, 0x1f4a96, 0xb3261e, 0x0f7d73, 0xb8741c,
-            0x8f98a3, 0x6ab8ea, 0xf0c83c).mapToObj(Color::new).toList();
+    private static final List<Color> COLORS = IntStream.of(0x17191d, 0x4b1d73, 0x1f4a96, 0xb3261e, 0x12948a, 0xa3600f,
+            0xa9b1ba, 0x4f9fd8, 0xf0c83c).mapToObj(Color::new).toList();
     private static final String LONG = "a configuration with a long name that describes all of its settings, number ";
     private static final String VERY_LONG = LONG + "of many, in words that a reader of a paper would not want to read "
             + "in a legend, but that must not be cut either";
