@@ -2,6 +2,7 @@
 # Compares the boxes of all texts of each chart in Chromium: no two overlap, and none leaves its chart.
 #
 #   charts.sh [FOLDER...]     folders with charts as SVG files; the test's charts without a folder
+#   charts.sh report.html     the charts of a report
 #
 # It exits with 0 if no text overlaps; with 1 and a line for each overlap if one does; and with 0 and a message if
 # Chromium is missing. The test's charts are drawn anew by Maven from fixed data.
@@ -37,8 +38,12 @@ page() { # FOLDER...
     cat "$here/tail.html"
 }
 
-page "$@" >"$work/charts.html"
-"$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$work/profile" --dump-dom "file://$work/charts.html" \
+if [ -f "$1" ]; then
+    cat "$1" "$here/tail.html" >"$work/charts.html"
+else
+    page "$@" >"$work/charts.html"
+fi
+"$browser" --headless --no-sandbox --disable-gpu --window-size=1280,2000 --user-data-dir="$work/profile" --dump-dom "file://$work/charts.html" \
     >"$work/dom.html" 2>"$work/browser.err" || { cat "$work/browser.err" >&2; exit 1; }
 sed -n '/<pre id="result">/,/<\/pre>/p' "$work/dom.html" | sed 's/<[^>]*>//g; /^$/d' >"$work/result"
 cat "$work/result"

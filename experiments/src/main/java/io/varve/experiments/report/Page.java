@@ -150,7 +150,7 @@ final class Page {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("title", graph.title());
         json.put("x", graph.xTitle());
-        json.put("y", graph.yTitle());
+        json.put("y", AxisTitle.of(graph.yTitle()));
         json.put("logX", graph.logX());
         json.put("logY", graph.logY());
         json.put("lines", graph.lines().stream().map(line -> {

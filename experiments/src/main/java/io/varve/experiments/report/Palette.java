@@ -34,7 +34,8 @@ final class Palette {
     /** All colours, from the darkest to the lightest. */
     static final List<String> COLORS = List.of(INK, PURPLE, BLUE, RED, OCHRE, TEAL, SKY, GREY, YELLOW);
 
-    private static final Map<String, String> SERVERS = Map.of("Varve", TEAL, "Redis", RED, "Valkey", PURPLE, "Ref", GREY,
+    private static final Map<String, String> SERVERS = Map.of("Varve", TEAL, "Redis", RED, "Valkey", PURPLE, "Ref",
+            GREY,
             LIMIT, INK);
     private static final Map<String, String> BUCKETS = Map.of("Ref", GREY, "Redis", RED, "wheel", TEAL,
             "120-1000", BLUE, "60-1000", YELLOW, "240-1000", PURPLE, "1200-100", SKY, "600-100", OCHRE, "2400-100",

@@ -12,7 +12,7 @@ import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.result.table.PaperTables;
 import io.varve.experiments.result.table.Summary;
 
-/** Writes PNG plots and {@code report.html} from the measurements. Confined to the thread that writes it. */
+/** Writes {@code report.html} and its charts, as SVG and PNG. Confined to the thread that writes it. */
 public final class Report {
     private final Plan plan;
     private final RunFiles files;
@@ -38,7 +38,11 @@ public final class Report {
         return tables;
     }
 
-    /** @return the page's path */
+    /**
+     * Writes the page and the charts, which {@link io.varve.experiments.chart.ChartFile#in} lists.
+     *
+     * @return the page's path
+     */
     public Path write() throws IOException {
         List<Curves> curves = Curves.of(plan, files, fields);
         List<Bars> bars = Bars.of(plan, summary);

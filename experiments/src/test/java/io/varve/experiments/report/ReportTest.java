@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import javax.imageio.ImageIO;
 
+import io.varve.experiments.chart.ChartFile;
 import io.varve.experiments.definition.Experiment;
 import io.varve.experiments.definition.ExperimentFiles;
 import io.varve.experiments.plan.Filters;
@@ -105,6 +106,10 @@ final class ReportTest {
                 .noneMatch(each -> each.run().id().equals("i_scaled_ttl15-30-45-60_4t_60-1000"))
                 .hasSize(15 * 2 - 2 * 3 - 2);
 
+        assertThat(html).contains("\"configuration\":\"Varve\"").doesNotContain("\"configuration\":\"wheel\"");
+        assertThat(new ChartFile(DIRECTORY, "figure-4").svgText()).contains(">Varve<", "Figure 4: Overall",
+                ">published range<", ">published mean<", ">published maximum<", ">reduction, %<")
+                .doesNotContain("wheel");
         for (String name : List.of("memory_a_scaled_ttl15-30-45-60_4t.png", "throughput_f_scaled_ttl15-30-45-60_4t.png",
                 "figure-4.png", "figure-17.png", "figure-18.png")) {
             assertThat(ImageIO.read(DIRECTORY.resolve(name).toFile()).getWidth()).as(name).isGreaterThan(400);
