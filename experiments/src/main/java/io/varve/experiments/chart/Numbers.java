@@ -49,7 +49,11 @@ final class Numbers {
     static String tick(double value, double step) {
         double size = Math.abs(value);
         if (size >= GREATEST_SUFFIXED || size > 0 && size < LEAST_DECIMAL) {
-            return String.format(Locale.ROOT, "%.1e", value).replace("e+", "e").replace(".0e", "e");
+            return String.format(Locale.ROOT, "%.1e", value).replaceFirst("[.]0e", "e").replaceFirst("e([+]|(-))0*",
+                    "e$2");
+        }
+        if (size == 0 && step < LEAST_DECIMAL) {
+            return "0";
         }
         if (size < MILLION) {
             return trimmed(value, step);

@@ -80,5 +80,8 @@ final class ChartContentTest {
         assertThat(Numbers.tick(-20, 20)).isEqualTo("-20");
         assertThat(Numbers.tick(2e9, 1e9)).isEqualTo("2 G");
         assertThat(Numbers.tick(3e18, 1e18)).isEqualTo("3e18");
+        assertThat(Numbers.tick(2e-5, 1e-5)).isEqualTo("2e-5");
+        assertThat(Numbers.tick(1.5e-10, 5e-11)).isEqualTo("1.5e-10");
+        assertThat(Numbers.tick(0, 1e-5)).isEqualTo("0");
     }
 }
