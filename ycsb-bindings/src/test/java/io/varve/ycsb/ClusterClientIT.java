@@ -14,6 +14,7 @@ import java.util.Vector;
 import io.lettuce.core.MigrateArgs;
 import io.lettuce.core.cluster.SlotHash;
 import io.varve.testing.Polling;
+import io.varve.ycsb.database.CacheAsideSummary;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -154,6 +155,33 @@ class ClusterClientIT {
         assertThat(read(client, key)).as("a MOVED redirection").isEqualTo("b");
         assertThat(client.update("t", key, value("c"))).isEqualTo(Status.OK);
         assertThat(to.commands().hget(bytes(key), bytes("field0"))).isEqualTo(bytes("c"));
+    }
+
+    @Test
+    void clusterIsACacheInFrontOfDatabases() throws DBException {
+        Properties properties = properties(member(2).port());
+        properties.setProperty("varve.db.dir", directory.resolve("databases").toString());
+        properties.setProperty("varve.db.local.delay-us", "0");
+        properties.setProperty("varve.db.remote.delay-us", "0");
+        properties.setProperty("fieldcount", "1");
+        properties.setProperty("dotransactions", "false");
+        CacheAsideClient client = new CacheAsideClient();
+        client.setProperties(properties);
+        client.init();
+        for (int i = 0; i < RECORDS; i++) {
+            assertThat(client.insert("usertable", "user" + i, value("v" + i))).isEqualTo(Status.OK);
+        }
+        for (int reads = 0; reads < 2; reads++) {
+            for (int i = 0; i < RECORDS; i++) {
+                Map<String, ByteIterator> result = new HashMap<>();
+                assertThat(client.read("usertable", "user" + i, null, result)).isEqualTo(Status.OK);
+                assertThat(result.get("field0")).hasToString("v" + i);
+            }
+        }
+        client.cleanup();
+        CacheAsideSummary summary = CacheAsideClient.summary();
+        assertThat(summary.misses()).isEqualTo(RECORDS);
+        assertThat(summary.hits()).isEqualTo(RECORDS);
     }
 
     @Test

@@ -35,7 +35,8 @@ import org.jspecify.annotations.Nullable;
  * process share is guarded by the class.
  *
  * <p>With {@code varve.cluster=true} it is Lettuce's cluster client, which has a connection to each server of the
- * cluster. It follows redirections, which are commands that no flush would send, so it sends each command at once.
+ * cluster. It follows redirections, which are commands that no flush would send, so it sends each command at once. A
+ * command for a server that is not connected waits for the connection, and is sent again after a loss.
  */
 public final class Connection implements AutoCloseable {
 
@@ -120,6 +121,8 @@ public final class Connection implements AutoCloseable {
 
     private static ClusterClientOptions clusterOptions(ClientOptions options) {
         return ClusterClientOptions.builder(options)
+                // The client connects to a member when a command needs it: the command waits for that.
+                .disconnectedBehavior(ClientOptions.DisconnectedBehavior.ACCEPT_COMMANDS)
                 .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
                         .adaptiveRefreshTriggersTimeout(REFRESH_INTERVAL).build())
                 .build();
