@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.Vector;
 
@@ -138,7 +139,7 @@ class ClusterClientIT {
     @Test
     void movedSlotIsFollowed() throws DBException {
         VarveClient client = client(member(0).port());
-        String key = "user1";
+        String key = "moved";
         int slot = SlotHash.getSlot(key);
         RedisProcess from = member(ownerOf(key));
         int target = (ownerOf(key) + 1) % MEMBERS;
@@ -179,7 +180,7 @@ class ClusterClientIT {
             }
         }
         client.cleanup();
-        CacheAsideSummary summary = CacheAsideClient.summary();
+        CacheAsideSummary summary = Objects.requireNonNull(CacheAsideClient.summary());
         assertThat(summary.misses()).isEqualTo(RECORDS);
         assertThat(summary.hits()).isEqualTo(RECORDS);
     }
