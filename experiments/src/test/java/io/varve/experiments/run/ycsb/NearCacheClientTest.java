@@ -1,5 +1,6 @@
 package io.varve.experiments.run.ycsb;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -18,8 +19,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.varve.server.VarveServer;
 import io.varve.server.config.ServerConfig;
 import io.varve.ycsb.VarveClient;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -43,16 +44,16 @@ class NearCacheClientTest {
     private static final int OPERATIONS = 6_000;
     private static final int WRITES_OF_100 = 20;
 
-    private static VarveServer server;
+    private VarveServer server;
 
-    @BeforeAll
-    static void start() {
+    @BeforeEach
+    void start() throws IOException {
         server = VarveServer.start(ServerConfig.defaults().with("port", "0").with("maxmemory", "64mb")
                 .with("io-threads", "3").validate());
     }
 
-    @AfterAll
-    static void stop() {
+    @AfterEach
+    void stop() {
         server.close();
     }
 
@@ -73,7 +74,7 @@ class NearCacheClientTest {
                 int number = i;
                 Callable<Void> client = () -> {
                     try {
-                        new Reader(number, words, seed + number, last).run(written);
+                        new Reader(number, server.port(), words, seed + number, last).run(written);
                     } finally {
                         written.arriveAndDeregister();
                     }
@@ -102,13 +103,13 @@ class NearCacheClientTest {
         private final AtomicInteger[] last;
         private final int[] seen = new int[RECORDS];
 
-        Reader(int number, String[] recordAndSize, long seed, AtomicInteger[] last) throws DBException {
+        Reader(int number, int port, String[] recordAndSize, long seed, AtomicInteger[] last) throws DBException {
             this.number = number;
             this.random = new Random(seed);
             this.last = last;
             Properties properties = new Properties();
             properties.setProperty("varve.host", "127.0.0.1");
-            properties.setProperty("varve.port", Integer.toString(server.port()));
+            properties.setProperty("varve.port", Integer.toString(port));
             properties.setProperty("varve.record", recordAndSize[0]);
             properties.setProperty("varve.near.cache", recordAndSize[1]);
             properties.setProperty("fieldcount", "1");
