@@ -13,10 +13,12 @@ import io.lettuce.core.Limit;
 import io.lettuce.core.Range;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
-import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.varve.ycsb.connection.Connection;
 import io.varve.ycsb.connection.Failures;
 import io.varve.ycsb.connection.RefusedException;
+import io.varve.ycsb.near.NearCacheRun;
+import io.varve.ycsb.near.NearReads;
 import io.varve.ycsb.option.TtlChooser;
 import io.varve.ycsb.option.VarveOptions;
 import io.varve.ycsb.record.HashRecords;
@@ -40,17 +42,19 @@ import site.ycsb.Status;
 public final class VarveClient extends DB {
 
     private static final ThreadNumbers THREAD_NUMBERS = new ThreadNumbers();
+    private static final NearCacheRun RUN = new NearCacheRun();
     /** The stock binding's name for the sorted set of all keys; it carries no TTL. */
     private static final byte[] INDEX_KEY = "_indices".getBytes(StandardCharsets.UTF_8);
 
     // Taken here and not in init: YCSB constructs its clients one after another, and starts them all at once.
     private final int threadNumber = THREAD_NUMBERS.take();
     private final Failures failures = new Failures(threadNumber);
+    private boolean joined;
     private @Nullable Session session;
 
     /** The state of a client between {@link #init()} and {@link #cleanup()}. Immutable. */
     private record Session(Connection connection, VarveOptions options, RecordCoding records,
-            @Nullable TtlChooser ttls) {
+            @Nullable TtlChooser ttls, @Nullable NearReads near) {
 
         long nextTtlMillis() {
             return ttls == null ? RecordCoding.NO_TTL : ttls.nextMillis();
@@ -59,12 +63,25 @@ public final class VarveClient extends DB {
         boolean indexed() {
             return options.index() == VarveOptions.Index.ZSET;
         }
+
+        /** The client is about to change a record, or to read it past the near cache. */
+        void forget(byte[] keyBytes) {
+            if (near != null) {
+                near.remove(keyBytes);
+            }
+        }
     }
 
     /** One of YCSB's operations. */
     @FunctionalInterface
     private interface Operation {
-        Status run(Session open, RedisAsyncCommands<byte[], byte[]> redis, byte[] key);
+        Status run(Session open, RedisClusterAsyncCommands<byte[], byte[]> redis, byte[] key);
+    }
+
+    /** Called by YCSB for all clients before the first is started. */
+    public VarveClient() {
+        RUN.join();
+        joined = true;
     }
 
     /**
@@ -74,12 +91,19 @@ public final class VarveClient extends DB {
      */
     @Override
     public void init() throws DBException {
-        VarveOptions options;
         try {
-            options = VarveOptions.parse(getProperties());
+            session = open(VarveOptions.parse(getProperties()));
         } catch (IllegalArgumentException e) {
+            leave();
             throw new RefusedException(String.valueOf(e.getMessage()), e);
+        } catch (RefusedException e) {
+            // YCSB does not clean up after a client that did not start.
+            leave();
+            throw e;
         }
+    }
+
+    private Session open(VarveOptions options) throws RefusedException {
         Connection connection = Connection.open(options);
         RecordCoding records = switch (options.record()) {
             case HASH -> new HashRecords();
@@ -88,27 +112,52 @@ public final class VarveClient extends DB {
         TtlChooser ttls = options.ttlsMillis().isEmpty()
                 ? null
                 : new TtlChooser(options.ttlsMillis(), options.ttlDistribution(), options.seed(), threadNumber);
-        session = new Session(connection, options, records, ttls);
+        try {
+            NearReads near = options.nearCacheRecords() == 0
+                    ? null
+                    : NearReads.open(options, connection, records, RUN);
+            return new Session(connection, options, records, ttls, near);
+        } catch (RefusedException refused) {
+            try {
+                connection.close();
+            } catch (RedisException e) {
+                refused.addSuppressed(e);
+            }
+            throw refused;
+        }
+    }
+
+    private void leave() {
+        if (joined) {
+            joined = false;
+            THREAD_NUMBERS.release(threadNumber);
+            RUN.leave(System.out);
+        }
     }
 
     @Override
     public void cleanup() throws DBException {
         Session open = session;
         session = null;
-        THREAD_NUMBERS.release(threadNumber);
         failures.end();
-        if (open != null) {
-            try {
+        try {
+            if (open != null) {
                 open.connection().close();
-            } catch (RedisException e) {
-                throw new DBException("the connection did not close: " + Failures.reason(e), e);
             }
+        } catch (RedisException e) {
+            throw new DBException("the connection did not close: " + Failures.reason(e), e);
+        } finally {
+            leave();
         }
     }
 
     @Override
     public Status read(String table, String key, @Nullable Set<String> fields, Map<String, ByteIterator> result) {
         return run("read", key, (open, redis, keyBytes) -> {
+            NearReads near = open.near();
+            if (near != null) {
+                return near.read(keyBytes, fields, result) ? Status.OK : Status.NOT_FOUND;
+            }
             RecordCoding.PendingRead read = open.records().read(open.connection(), keyBytes, fields);
             open.connection().flush();
             return read.into(result) ? Status.OK : Status.NOT_FOUND;
@@ -155,6 +204,7 @@ public final class VarveClient extends DB {
     @Override
     public Status delete(String table, String key) {
         return run("delete", key, (open, redis, keyBytes) -> {
+            open.forget(keyBytes);
             RedisFuture<Long> deleted = redis.del(keyBytes);
             List<RedisFuture<?>> replies = new ArrayList<>();
             if (open.indexed()) {
@@ -168,7 +218,8 @@ public final class VarveClient extends DB {
 
     /**
      * {@inheritDoc} The order is the stock binding's: that of the keys' hashes. Expired records of the range are
-     * omitted from the result, so it may have fewer than requested.
+     * omitted from the result, so it may have fewer than requested. The near cache does not serve scans, and
+     * drops their records: a later read is not older than the scan.
      */
     @Override
     @SuppressWarnings("NonApiType") // The types are YCSB's.
@@ -188,6 +239,7 @@ public final class VarveClient extends DB {
             List<RecordCoding.PendingRead> reads = new ArrayList<>();
             if (keys != null) {
                 for (byte[] each : keys) {
+                    open.forget(each);
                     reads.add(open.records().read(open.connection(), each, fields));
                 }
             }
@@ -228,8 +280,9 @@ public final class VarveClient extends DB {
         }
     }
 
-    private static List<RedisFuture<?>> queueWrite(Session open, RedisAsyncCommands<byte[], byte[]> redis,
+    private static List<RedisFuture<?>> queueWrite(Session open, RedisClusterAsyncCommands<byte[], byte[]> redis,
             byte[] keyBytes, Map<String, byte[]> fields) {
+        open.forget(keyBytes);
         List<RedisFuture<?>> replies = new ArrayList<>(3);
         for (RedisFuture<?> reply : open.records().write(redis, keyBytes, fields, open.nextTtlMillis())) {
             replies.add(reply);

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
-import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
@@ -129,7 +129,7 @@ final class WireCache implements RecordCache {
     /** {@inheritDoc} The result waits for all replies: a SET after a refused hint is executed regardless. */
     @Override
     public CompletableFuture<Optional<String>> write(byte[] key, Map<String, byte[]> fields, int penaltyClass) {
-        RedisAsyncCommands<byte[], byte[]> redis = connection.queue();
+        RedisClusterAsyncCommands<byte[], byte[]> redis = connection.queue();
         List<CompletableFuture<?>> hinted = hint
                 ? List.of(queueHint(redis, penaltyClass).toCompletableFuture())
                 : List.of();
@@ -163,7 +163,7 @@ final class WireCache implements RecordCache {
         return Optional.empty();
     }
 
-    private static RedisFuture<String> queueHint(RedisAsyncCommands<byte[], byte[]> redis, int penaltyClass) {
+    private static RedisFuture<String> queueHint(RedisClusterAsyncCommands<byte[], byte[]> redis, int penaltyClass) {
         return redis.dispatch(HintCommand.INSTANCE, new StatusOutput<>(ByteArrayCodec.INSTANCE),
                 new CommandArgs<>(ByteArrayCodec.INSTANCE).add("DEFAULT").add(penaltyClass));
     }

@@ -8,12 +8,16 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.ProtocolKeyword;
 import redis.embedded.core.ExecutableProvider;
 
 /**
@@ -82,6 +86,16 @@ final class RedisProcess implements AutoCloseable {
 
     RedisCommands<byte[], byte[]> commands() {
         return connection.sync();
+    }
+
+    /** Sends a command that Lettuce has no method for, and expects a status. */
+    void command(String... words) {
+        ProtocolKeyword name = () -> words[0].getBytes(StandardCharsets.US_ASCII);
+        CommandArgs<byte[], byte[]> arguments = new CommandArgs<>(ByteArrayCodec.INSTANCE);
+        for (String word : Arrays.asList(words).subList(1, words.length)) {
+            arguments.add(word);
+        }
+        commands().dispatch(name, new StatusOutput<>(ByteArrayCodec.INSTANCE), arguments);
     }
 
     @Override

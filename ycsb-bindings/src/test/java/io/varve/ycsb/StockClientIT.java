@@ -131,6 +131,22 @@ class StockClientIT {
                 .contains("No suitable driver").contains("com.h2database:h2");
     }
 
+    /** Caffeine, which is relocated, loads classes by their names. */
+    @Test
+    void theNearCacheOfEachThreadAnswersReads() throws Exception {
+        List<String> options = List.of("-threads", "2", "-p", "recordcount=50", "-p", "operationcount=2000", "-p",
+                "readproportion=0.95", "-p", "updateproportion=0.05", "-p", "varve.near.cache=40");
+        assertThat(ycsb(javaHome(), options, "-load").count("INSERT", "OK")).isEqualTo(50);
+        Run run = ycsb(javaHome(), options, "-t");
+        long reads = run.count("READ", "OK");
+        assertThat(reads + run.count("UPDATE", "OK")).as(run.output()).isEqualTo(2000);
+        long hits = run.number("[NEAR-CACHE], Hits, ");
+        assertThat(hits).as(run.output()).isPositive();
+        assertThat(hits + run.number("[NEAR-CACHE], Misses, ")).isEqualTo(reads);
+        assertThat(run.number("[NEAR-CACHE], Invalidations, ")).isPositive();
+        assertThat(run.output()).doesNotContain("Exception").doesNotContain("WARNING");
+    }
+
     @Test
     void expiredRecordsAreMissesAndNotErrors() throws Exception {
         Run run = ycsb(javaHome(), List.of("-p", "recordcount=100", "-p", "operationcount=50", "-p",

@@ -1,12 +1,15 @@
 package io.varve.ycsb.connection;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.LettuceFutures;
+import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisURI;
@@ -14,8 +17,14 @@ import io.lettuce.core.SetArgs;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.SslVerifyMode;
 import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.lettuce.core.api.push.PushMessage;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
 import io.varve.ycsb.option.TlsOptions;
 import io.varve.ycsb.option.VarveOptions;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +33,10 @@ import org.jspecify.annotations.Nullable;
  * The connection of one YCSB thread, with explicit flushing: the commands that one operation queues are sent as one
  * pipeline. Confined to the YCSB thread that opened it, which runs its event loop; state that all connections of the
  * process share is guarded by the class.
+ *
+ * <p>With {@code varve.cluster=true} it is Lettuce's cluster client, which has a connection to each server of the
+ * cluster. It follows redirections, which are commands that no flush would send, so it sends each command at once. A
+ * command for a server that is not connected waits for the connection, and is sent again after a loss.
  */
 public final class Connection implements AutoCloseable {
 
@@ -32,12 +45,26 @@ public final class Connection implements AutoCloseable {
     private static final long CONNECT_TIMEOUT_MILLIS = 10_000;
     private static final long MILLIS_PER_SECOND = 1000;
 
-    private final LettuceClient client;
-    private final StatefulRedisConnection<byte[], byte[]> connection;
+    /** Minimum interval of two requests for the cluster's members after a redirection or a lost server. */
+    private static final Duration REFRESH_INTERVAL = Duration.ofSeconds(1);
+    private static final String INVALIDATION = "invalidate";
 
-    private Connection(LettuceClient client, StatefulRedisConnection<byte[], byte[]> connection) {
+    private final LettuceClient client;
+    private final StatefulConnection<byte[], byte[]> connection;
+    private final RedisClusterAsyncCommands<byte[], byte[]> commands;
+    private final boolean flushes;
+
+    private Connection(LettuceClient client, StatefulConnection<byte[], byte[]> connection) {
         this.client = client;
         this.connection = connection;
+        if (connection instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) {
+            commands = cluster.async();
+            flushes = false;
+        } else {
+            commands = ((StatefulRedisConnection<byte[], byte[]>) connection).async();
+            connection.setAutoFlushCommands(false);
+            flushes = true;
+        }
     }
 
     /**
@@ -74,35 +101,79 @@ public final class Connection implements AutoCloseable {
                         SslOptions.builder().jdkSslProvider().trustManager(tls.authorities().toFile()).build());
             }
         }
-        LettuceClient client = LettuceClient.open(settings
+        ClientOptions clientOptions = settings
                 // A lost server makes each operation an error and does not queue them: sent commands are not sent
                 // again.
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 // Waits have their own timeout; a timer per command would add load to the generator.
-                .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build()).build(),
-                TimeUnit.MICROSECONDS.toNanos(options.pollMicros()));
+                .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build()).build();
+        LettuceClient client = options.cluster()
+                ? LettuceClient.openCluster(clusterOptions(clientOptions), uri.build())
+                : LettuceClient.open(clientOptions, uri.build(),
+                        TimeUnit.MICROSECONDS.toNanos(options.pollMicros()));
         try {
-            StatefulRedisConnection<byte[], byte[]> connection = client.connect(uri.build());
-            connection.setAutoFlushCommands(false);
-            return new Connection(client, connection);
+            return new Connection(client, client.connect());
         } catch (RuntimeException e) {
             client.close();
             throw e;
         }
     }
 
+    private static ClusterClientOptions clusterOptions(ClientOptions options) {
+        return ClusterClientOptions.builder(options)
+                // The client connects to a member when a command needs it: the command waits for that.
+                .disconnectedBehavior(ClientOptions.DisconnectedBehavior.ACCEPT_COMMANDS)
+                .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
+                        .adaptiveRefreshTriggersTimeout(REFRESH_INTERVAL).build())
+                .build();
+    }
+
     /**
      * The queue of commands.
      *
-     * @return the commands; nothing is sent before {@link #flush()}
+     * @return the commands; nothing is sent before {@link #flush()}, except to a cluster
      */
-    public RedisAsyncCommands<byte[], byte[]> queue() {
-        return connection.async();
+    public RedisClusterAsyncCommands<byte[], byte[]> queue() {
+        return commands;
     }
 
     /** Sends the queued commands. */
     public void flush() {
-        connection.flushCommands();
+        if (flushes) {
+            connection.flushCommands();
+        }
+    }
+
+    /**
+     * Reports invalidations from now on. They arrive after the client has sent CLIENT TRACKING.
+     *
+     * @throws IllegalStateException if this is a connection to a cluster
+     */
+    public void addListener(InvalidationListener listener) {
+        if (!(connection instanceof StatefulRedisConnection<byte[], byte[]> single)) {
+            throw new IllegalStateException("a cluster's servers invalidate on several connections");
+        }
+        single.addListener(message -> report(message, listener));
+        single.addListener(new RedisConnectionStateListener() {
+            @Override
+            public void onRedisDisconnected(RedisChannelHandler<?, ?> lost) {
+                listener.disconnected();
+            }
+        });
+    }
+
+    /** A push of all keys has null instead of a list of keys. */
+    private static void report(PushMessage message, InvalidationListener listener) {
+        if (!message.getType().equals(INVALIDATION)) {
+            return;
+        }
+        if (message.getContent(ByteArrayCodec.INSTANCE::decodeKey).get(1) instanceof List<?> keys) {
+            for (Object key : keys) {
+                listener.invalidated((byte[]) key);
+            }
+        } else {
+            listener.allInvalidated();
+        }
     }
 
     /**
@@ -146,7 +217,8 @@ public final class Connection implements AutoCloseable {
      *
      * @return the reply to wait for; it is false if another thread has deleted the key, or it was evicted
      */
-    public static RedisFuture<Boolean> expire(RedisAsyncCommands<byte[], byte[]> redis, byte[] key, long ttlMillis) {
+    public static RedisFuture<Boolean> expire(RedisClusterAsyncCommands<byte[], byte[]> redis, byte[] key,
+            long ttlMillis) {
         return ttlMillis % MILLIS_PER_SECOND == 0
                 ? redis.expire(key, ttlMillis / MILLIS_PER_SECOND)
                 : redis.pexpire(key, ttlMillis);

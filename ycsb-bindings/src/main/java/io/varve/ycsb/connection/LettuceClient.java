@@ -7,21 +7,25 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
+import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.resource.ClientResources;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Lettuce client, with an {@link OwnEventLoop} where its transport permits, and with threads of its own for event
- * loops elsewhere. Confined to the thread that opened it. All clients of the process share timers and reconnection,
+ * A Lettuce client of one server, with an {@link OwnEventLoop} where its transport permits, or of a cluster, with
+ * Lettuce's threads for event loops. Confined to the thread that opened it. All clients of the process share timers and reconnection,
  * guarded by the class.
  */
 final class LettuceClient implements AutoCloseable {
@@ -37,19 +41,22 @@ final class LettuceClient implements AutoCloseable {
 
     private final @Nullable OwnEventLoop loop;
     private final ClientResources resources;
-    private final RedisClient redis;
+    private final AbstractRedisClient redis;
+    private final Supplier<CompletableFuture<? extends StatefulConnection<byte[], byte[]>>> connecting;
 
-    private LettuceClient(@Nullable OwnEventLoop loop, ClientResources resources, RedisClient redis) {
+    private LettuceClient(@Nullable OwnEventLoop loop, ClientResources resources, AbstractRedisClient redis,
+            Supplier<CompletableFuture<? extends StatefulConnection<byte[], byte[]>>> connecting) {
         this.loop = loop;
         this.resources = resources;
         this.redis = redis;
+        this.connecting = connecting;
     }
 
     /** @param pollNanos how long a waiting thread polls before it sleeps, if its transport permits */
-    static LettuceClient open(ClientOptions options, long pollNanos) {
+    static LettuceClient open(ClientOptions options, RedisURI uri, long pollNanos) {
         OwnEventLoop loop = OwnEventLoop.open(pollNanos).orElse(null);
         try {
-            return open(loop, options);
+            return open(loop, options, uri);
         } catch (RuntimeException e) {
             if (loop != null) {
                 loop.close();
@@ -58,13 +65,31 @@ final class LettuceClient implements AutoCloseable {
         }
     }
 
-    private static LettuceClient open(@Nullable OwnEventLoop loop, ClientOptions options) {
+    /** @param seed one member of the cluster */
+    static LettuceClient openCluster(ClusterClientOptions options, RedisURI seed) {
+        ClientResources common = acquireShared();
+        try {
+            RedisClusterClient redis = RedisClusterClient.create(common, seed);
+            redis.setOptions(options);
+            return new LettuceClient(null, common, redis, () -> {
+                // Without its members the client cannot connect.
+                redis.getPartitions();
+                return redis.connectAsync(ByteArrayCodec.INSTANCE);
+            });
+        } catch (RuntimeException e) {
+            releaseShared();
+            throw e;
+        }
+    }
+
+    private static LettuceClient open(@Nullable OwnEventLoop loop, ClientOptions options, RedisURI uri) {
         ClientResources common = acquireShared();
         try {
             ClientResources resources = loop == null ? common : withLoop(common, loop);
             RedisClient redis = RedisClient.create(resources);
             redis.setOptions(options);
-            return new LettuceClient(loop, resources, redis);
+            return new LettuceClient(loop, resources, redis,
+                    () -> redis.connectAsync(ByteArrayCodec.INSTANCE, uri).toCompletableFuture());
         } catch (RuntimeException e) {
             releaseShared();
             throw e;
@@ -81,12 +106,8 @@ final class LettuceClient implements AutoCloseable {
     }
 
     /** @throws RedisConnectionException if the server does not reply, or refuses */
-    StatefulRedisConnection<byte[], byte[]> connect(RedisURI uri) {
-        if (loop == null) {
-            return redis.connect(ByteArrayCodec.INSTANCE, uri);
-        }
-        CompletableFuture<StatefulRedisConnection<byte[], byte[]>> connected = redis
-                .connectAsync(ByteArrayCodec.INSTANCE, uri).toCompletableFuture();
+    StatefulConnection<byte[], byte[]> connect() {
+        CompletableFuture<? extends StatefulConnection<byte[], byte[]>> connected = connecting.get();
         try {
             if (!awaitAnyThread(connected, MAX_CONNECT_MILLIS)) {
                 connected.cancel(true);
@@ -106,7 +127,7 @@ final class LettuceClient implements AutoCloseable {
      *
      * @throws RedisCommandInterruptedException if the thread is interrupted meanwhile; it stays interrupted
      */
-    void run(StatefulRedisConnection<?, ?> connection) {
+    void run(StatefulConnection<?, ?> connection) {
         if (loop != null) {
             loop.run();
             if (!connection.isOpen()) {

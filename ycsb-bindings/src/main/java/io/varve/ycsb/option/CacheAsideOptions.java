@@ -69,6 +69,13 @@ public record CacheAsideOptions(VarveOptions cache, List<VarveOptions> members, 
             throw PropertyReader.refused(VarveOptions.INDEX, PropertyReader.lower(cache.index()),
                     "none: the databases serve scans");
         }
+        if (cache.nearCacheRecords() > 0) {
+            throw PropertyReader.refused(VarveOptions.NEAR_CACHE, Long.toString(cache.nearCacheRecords()),
+                    "0: this binding measures the cache on the server");
+        }
+        if (cache.cluster()) {
+            refuseWithCluster(reader);
+        }
         DatabaseOptions local = DatabaseOptions.read(reader, Side.LOCAL, load);
         DatabaseOptions remote = DatabaseOptions.read(reader, Side.REMOTE, load);
         if (local.url().equals(remote.url())) {
@@ -79,6 +86,18 @@ public record CacheAsideOptions(VarveOptions cache, List<VarveOptions> members, 
                 TableShape.read(reader, properties, cache.fieldCount()), local, remote,
                 reader.flag(HINT, false), reader.choice(SCAN, Scan.DATABASES), reader.choice(FILL, Fill.ANSWERED),
                 StressOptions.read(reader), load);
+    }
+
+    private static void refuseWithCluster(PropertyReader reader) {
+        if (reader.flag(HINT, false)) {
+            throw PropertyReader.refused(HINT, "true", "false with " + VarveOptions.CLUSTER
+                    + "=true: a hint applies to one connection, and a cluster has one for each server");
+        }
+        String members = reader.text(MEMBERS, "");
+        if (!members.isEmpty()) {
+            throw PropertyReader.refused(MEMBERS, members,
+                    "no value with " + VarveOptions.CLUSTER + "=true: the cluster names its members");
+        }
     }
 
     private static List<VarveOptions> members(PropertyReader reader, VarveOptions cache) {

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param user the name that is sent with the password; null for the default user
  * @param password sent with AUTH, or null for none
  * @param tls settings of an encrypted connection; null for a plain one
+ * @param cluster whether the server is a member of a Redis Cluster, of which the client asks for the others
  * @param record storage format of a YCSB record
  * @param key encoding of a YCSB key
  * @param ttlsMillis the TTLs to draw from, in the order given; empty means that records get none
@@ -26,12 +27,13 @@ import org.jspecify.annotations.Nullable;
  * @param index whether inserts and deletes are also written to the stock binding's sorted set
  * @param seed the seed of the TTLs' random streams
  * @param pollMicros how long a client that waits for a reply polls before it sleeps, µs
+ * @param nearCacheRecords how many records each client keeps in its own memory; 0: none
  * @param fieldCount number of fields of a whole record: the property of that name of YCSB's core workload
  */
 public record VarveOptions(String host, int port, @Nullable String user, @Nullable String password,
-        @Nullable TlsOptions tls, RecordForm record, KeyCoding key,
+        @Nullable TlsOptions tls, boolean cluster, RecordForm record, KeyCoding key,
         List<Long> ttlsMillis, TtlDistribution ttlDistribution, TtlMode ttlMode, Index index, long seed,
-        long pollMicros, int fieldCount) {
+        long pollMicros, long nearCacheRecords, int fieldCount) {
 
     /** Default {@code localhost}. */
     public static final String HOST = "varve.host";
@@ -41,6 +43,8 @@ public record VarveOptions(String host, int port, @Nullable String user, @Nullab
     public static final String USER = "varve.user";
     /** Default: none. */
     public static final String PASSWORD = "varve.password";
+    /** {@code false} (default) or {@code true}. */
+    public static final String CLUSTER = "varve.cluster";
     /** {@code hash} (default) or {@code string}. */
     public static final String RECORD = "varve.record";
     /** {@code ycsb} (default) or {@code binary8}. */
@@ -57,11 +61,13 @@ public record VarveOptions(String host, int port, @Nullable String user, @Nullab
     public static final String SEED = "varve.seed";
     /** Microseconds; default 0: it sleeps at once. */
     public static final String POLL = "varve.poll-us";
+    /** Records of each client; default 0: it keeps none. */
+    public static final String NEAR_CACHE = "varve.near.cache";
 
     /** All of these names, in order. */
     static final Set<String> NAMES = Collections.unmodifiableSet(new TreeSet<>(
-            Set.of(HOST, PORT, USER, PASSWORD, TlsOptions.TLS, TlsOptions.AUTHORITIES, TlsOptions.VERIFY, RECORD, KEY,
-                    TTLS, TTL_DISTRIBUTION, TTL_MODE, INDEX, SEED, POLL)));
+            Set.of(HOST, PORT, USER, PASSWORD, TlsOptions.TLS, TlsOptions.AUTHORITIES, TlsOptions.VERIFY, CLUSTER,
+                    RECORD, KEY, TTLS, TTL_DISTRIBUTION, TTL_MODE, INDEX, SEED, POLL, NEAR_CACHE)));
 
     private static final String FIELD_COUNT = "fieldcount";
     private static final int DEFAULT_PORT = 6379;
@@ -69,6 +75,7 @@ public record VarveOptions(String host, int port, @Nullable String user, @Nullab
     private static final double MILLIS_PER_SECOND = 1000;
     private static final long MAX_POLL_MICROS = 1_000_000;
     private static final double MAX_TTL_SECONDS = 1e9;
+    private static final long MAX_NEAR_CACHE = 1_000_000_000;
 
     /** The storage format of a YCSB record. */
     public enum RecordForm {
@@ -135,13 +142,24 @@ public record VarveOptions(String host, int port, @Nullable String user, @Nullab
         if (password.isEmpty() && !user.isEmpty()) {
             throw PropertyReader.refused(USER, user, "no user without a " + PASSWORD);
         }
+        boolean cluster = reader.flag(CLUSTER, false);
+        long pollMicros = reader.number(POLL, 0, 0, MAX_POLL_MICROS);
+        long nearCacheRecords = reader.number(NEAR_CACHE, 0, 0, MAX_NEAR_CACHE);
+        if (cluster && pollMicros > 0) {
+            throw PropertyReader.refused(POLL, Long.toString(pollMicros),
+                    "0 with " + CLUSTER + "=true: threads of the cluster client wait for replies");
+        }
+        if (cluster && nearCacheRecords > 0) {
+            throw PropertyReader.refused(NEAR_CACHE, Long.toString(nearCacheRecords),
+                    "0 with " + CLUSTER + "=true: a near cache follows the changes of one server");
+        }
         return new VarveOptions(reader.text(HOST, "localhost"),
                 (int) reader.number(PORT, DEFAULT_PORT, 1, 65535), user.isEmpty() ? null : user,
-                password.isEmpty() ? null : password, TlsOptions.read(reader), record,
+                password.isEmpty() ? null : password, TlsOptions.read(reader), cluster, record,
                 reader.choice(KEY, KeyCoding.YCSB), ttls(reader),
                 reader.choice(TTL_DISTRIBUTION, TtlDistribution.UNIFORM), ttlMode,
                 reader.choice(INDEX, Index.NONE),
-                reader.number(SEED, 1, Long.MIN_VALUE, Long.MAX_VALUE), reader.number(POLL, 0, 0, MAX_POLL_MICROS),
+                reader.number(SEED, 1, Long.MIN_VALUE, Long.MAX_VALUE), pollMicros, nearCacheRecords,
                 (int) reader.number(FIELD_COUNT, DEFAULT_FIELD_COUNT, 1, Integer.MAX_VALUE));
     }
 
@@ -172,19 +190,19 @@ public record VarveOptions(String host, int port, @Nullable String user, @Nullab
 
     /** These options for another server. */
     VarveOptions at(String otherHost, int otherPort) {
-        return new VarveOptions(otherHost, otherPort, user, password, tls, record, key, ttlsMillis, ttlDistribution,
-                ttlMode,
-                index, seed, pollMicros, fieldCount);
+        return new VarveOptions(otherHost, otherPort, user, password, tls, cluster, record, key, ttlsMillis,
+                ttlDistribution, ttlMode, index, seed, pollMicros, nearCacheRecords, fieldCount);
     }
 
     @Override
     public String toString() {
         return "VarveOptions[" + (user == null ? "" : user + "@") + host + ":" + port + (tls == null ? "" : " by TLS")
-                + ", record " + PropertyReader.lower(record) + ", key "
+                + (cluster ? " and its cluster" : "") + ", record " + PropertyReader.lower(record) + ", key "
                 + PropertyReader.lower(key) + ", TTLs "
                 + ttlsMillis + " ms " + PropertyReader.lower(ttlDistribution) + " by " + PropertyReader.lower(ttlMode)
                 + ", index "
                 + PropertyReader.lower(index) + ", seed " + seed
-                + (pollMicros == 0 ? "" : ", polls for " + pollMicros + " µs") + "]";
+                + (pollMicros == 0 ? "" : ", polls for " + pollMicros + " µs")
+                + (nearCacheRecords == 0 ? "" : ", near cache of " + nearCacheRecords + " records") + "]";
     }
 }

@@ -8,7 +8,7 @@ import java.util.Set;
 
 import io.lettuce.core.KeyValue;
 import io.lettuce.core.RedisFuture;
-import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.varve.ycsb.connection.Connection;
 import org.jspecify.annotations.Nullable;
 import site.ycsb.ByteArrayByteIterator;
@@ -19,7 +19,8 @@ public final class HashRecords implements RecordCoding {
 
     @Override
     @SuppressWarnings("ArrayAsKeyOfSetOrMap") // Lettuce only iterates over the map.
-    public RedisFuture<?>[] write(RedisAsyncCommands<byte[], byte[]> redis, byte[] key, Map<String, byte[]> fields,
+    public RedisFuture<?>[] write(RedisClusterAsyncCommands<byte[], byte[]> redis, byte[] key,
+            Map<String, byte[]> fields,
             long ttlMillis) {
         Map<byte[], byte[]> hash = new LinkedHashMap<>();
         fields.forEach((name, value) -> hash.put(bytes(name), value));

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Set;
 
 import io.lettuce.core.RedisFuture;
-import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.varve.ycsb.connection.Connection;
 import org.jspecify.annotations.Nullable;
 import site.ycsb.ByteIterator;
@@ -28,7 +28,7 @@ public interface RecordCoding {
      * @param ttlMillis its TTL, or {@link #NO_TTL}
      * @return the replies to wait for, in order
      */
-    RedisFuture<?>[] write(RedisAsyncCommands<byte[], byte[]> redis, byte[] key, Map<String, byte[]> fields,
+    RedisFuture<?>[] write(RedisClusterAsyncCommands<byte[], byte[]> redis, byte[] key, Map<String, byte[]> fields,
             long ttlMillis);
 
     /**

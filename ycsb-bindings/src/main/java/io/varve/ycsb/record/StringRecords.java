@@ -4,7 +4,7 @@ import java.util.Map;
 import java.util.Set;
 
 import io.lettuce.core.RedisFuture;
-import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.varve.ycsb.connection.Connection;
 import io.varve.ycsb.option.VarveOptions;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +23,8 @@ public final class StringRecords implements RecordCoding {
     }
 
     @Override
-    public RedisFuture<?>[] write(RedisAsyncCommands<byte[], byte[]> redis, byte[] key, Map<String, byte[]> fields,
+    public RedisFuture<?>[] write(RedisClusterAsyncCommands<byte[], byte[]> redis, byte[] key,
+            Map<String, byte[]> fields,
             long ttlMillis) {
         byte[] packed = PackedRecord.pack(fields);
         if (ttlMillis == NO_TTL) {

@@ -41,6 +41,15 @@ class CacheAsideOptionsTest {
     }
 
     @Test
+    void clusterRefusesHintsAndMembers() {
+        assertThat(parse("varve.cluster", "true").cache().cluster()).isTrue();
+        assertThatThrownBy(() -> parse("varve.cluster", "true", "varve.penalty.hint", "true"))
+                .hasMessageStartingWith("varve.penalty.hint=true: expected false with varve.cluster=true");
+        assertThatThrownBy(() -> parse("varve.cluster", "true", "varve.members", "a:1,b:2"))
+                .hasMessageStartingWith("varve.members=a:1,b:2: expected no value with varve.cluster=true");
+    }
+
+    @Test
     void everyPropertyIsRead() {
         CacheAsideOptions options = parse("varve.host", "cache", "varve.db.local.url", "jdbc:one:x",
                 "varve.db.local.user", "me", "varve.db.local.password", "secret", "varve.db.local.delay-us", "0",
@@ -98,6 +107,7 @@ class CacheAsideOptionsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"varve.record | hash | string", "varve.index | zset | none",
+            "varve.near.cache | 10 | 0: this binding measures",
             "varve.db.local.url | h2:mem:x | a URL of JDBC", "varve.db.local.delay-us | -1 | from 0 to 60000000",
             "varve.db.remote.delay-us | 1ms | a whole number", "varve.db.remote.delay-us | 60000001 | 60000000",
             "varve.db.field-type | BLOB; DROP | a binary type", "varve.db.dir | a;b | without ';'",

@@ -75,6 +75,21 @@ class VarveOptionsTest {
     }
 
     @Test
+    void clusterAndNearCacheAreRead() {
+        assertThat(parse().cluster()).isFalse();
+        assertThat(parse().nearCacheRecords()).isZero();
+        assertThat(parse("varve.cluster", "TRUE").cluster()).isTrue();
+        assertThat(parse("varve.cluster", "true").toString()).contains("localhost:6379 and its cluster");
+        VarveOptions options = parse("varve.near.cache", "1000");
+        assertThat(options.nearCacheRecords()).isEqualTo(1000);
+        assertThat(options.toString()).contains("near cache of 1000 records");
+        assertThatThrownBy(() -> parse("varve.cluster", "true", "varve.near.cache", "1000"))
+                .hasMessageStartingWith("varve.near.cache=1000: expected 0 with varve.cluster=true");
+        assertThatThrownBy(() -> parse("varve.cluster", "true", "varve.poll-us", "50"))
+                .hasMessageStartingWith("varve.poll-us=50: expected 0 with varve.cluster=true");
+    }
+
+    @Test
     void anEmptyListOfTtlsMeansNone() {
         assertThat(parse("varve.ttls", " ").ttlsMillis()).isEmpty();
     }
@@ -88,7 +103,9 @@ class VarveOptionsTest {
             "varve.ttl.distribution | normal | uniform or zipfian or constant",
             "varve.ttl.mode | px | expire or ex", "varve.index | list | none or zset",
             "varve.seed | one | a whole number", "varve.poll-us | -1 | 0 to 1000000",
-            "varve.poll-us | 1000001 | 0 to 1000000", "varve.tll | 15 | varve.ttls"})
+            "varve.poll-us | 1000001 | 0 to 1000000", "varve.cluster | yes | false or true",
+            "varve.near.cache | -1 | 0 to 1000000000", "varve.near.cache | 10mb | 0 to 1000000000",
+            "varve.tll | 15 | varve.ttls"})
     void parse_badValue_namesValueAndAllowedValues(String name, String value, String allowed) {
         assertThatThrownBy(() -> parse(name, value)).isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(name + "=" + value).hasMessageContaining(allowed).message().doesNotContain("\n");
