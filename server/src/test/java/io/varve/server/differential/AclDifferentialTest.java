@@ -122,6 +122,22 @@ class AclDifferentialTest {
         System.out.println("AclDifferentialTest: no difference in what " + STEPS + " commands want, seed " + seed);
     }
 
+    /** STREAMS is an option of XREADGROUP only behind the group and its consumer. */
+    @ParameterizedTest
+    @ValueSource(strings = {"streams st hash2 list > > >", "GROUP st STREAMS hash2 >", "STREAMS a b STREAMS st >",
+            "GROUP g c STREAMS st >", "NOACK GROUP g c STREAMS hash2 >", "GROUP streams streams STREAMS st >"})
+    void theKeysOfAGroupReadAreThoseOfRedis(String arguments) throws IOException {
+        try (RawClient varve = new RawClient(server.port());
+                RawClient redis = new RawClient(server.reference().port())) {
+            same(varve, redis, "ACL", "SETUSER", PROBE, "reset", "+@all", "~hash*");
+            List<String> words = new ArrayList<>(List.of("ACL", "DRYRUN", PROBE, "XREADGROUP"));
+            words.addAll(List.of(arguments.split(" ")));
+            same(varve, redis, words.toArray(String[]::new));
+            same(varve, redis, "ACL", "DELUSER", PROBE);
+        }
+        assertThat(differences).isEmpty();
+    }
+
     /**
      * Redis takes 1.5 keys for one when it checks the rules, which the command itself then refuses; and it finds no key
      * at all, and so denies nothing, where PFMERGE names no other one. WAIT is of the category {@code @blocking} since

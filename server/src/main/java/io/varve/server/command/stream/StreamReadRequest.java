@@ -12,6 +12,10 @@ public final class StreamReadRequest {
     /** Entries that a blocked client gets at most if it gave no COUNT. */
     public static final long BLOCKED_COUNT = 1000;
     private static final int NONE = 0;
+    /** Where STREAMS can be at the earliest in XREAD. */
+    private static final int FIRST_OPTION = 1;
+    /** The same for XREADGROUP: {@code GROUP group consumer} is in front of it. */
+    private static final int FIRST_BEHIND_GROUP = 4;
 
     private long count;
     private long blockMillis;
@@ -151,20 +155,29 @@ public final class StreamReadRequest {
     // --- for the command table
 
     /**
-     * Finds the keys: the first half of the arguments behind STREAMS. As in Redis, also those of a command that is
-     * refused because of other arguments.
+     * Finds the keys of XREAD: the first half of the arguments behind STREAMS. As in Redis, also those of a command that
+     * is refused because of other arguments.
      */
     public static void findKeys(Arguments arguments, KeyIndexes keys) {
-        int first = firstKey(arguments);
+        findKeys(arguments, FIRST_OPTION, keys);
+    }
+
+    /** The same for XREADGROUP: as in Redis, STREAMS does not count where {@code GROUP group consumer} has no room. */
+    public static void findKeysBehindGroup(Arguments arguments, KeyIndexes keys) {
+        findKeys(arguments, FIRST_BEHIND_GROUP, keys);
+    }
+
+    private static void findKeys(Arguments arguments, int from, KeyIndexes keys) {
+        int first = firstKey(arguments, from);
         int count = first == NONE ? 0 : (arguments.argumentCount() - first) / 2;
         for (int i = first; i < first + count; i++) {
             keys.add(i);
         }
     }
 
-    private static int firstKey(Arguments arguments) {
+    private static int firstKey(Arguments arguments, int from) {
         for (int i = 1; i < arguments.argumentCount(); i += Math.max(1, optionArguments(arguments, i))) {
-            if (arguments.argumentIs(i, "STREAMS")) {
+            if (i >= from && arguments.argumentIs(i, "STREAMS")) {
                 return i + 1;
             }
         }

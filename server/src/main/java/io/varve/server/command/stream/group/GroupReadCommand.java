@@ -36,7 +36,7 @@ final class GroupReadCommand {
     static void addTo(CommandTable.Builder table) {
         table.add(GroupCommands.describe("xreadgroup", -7,
                 "Returns new or pending entries of several streams for a consumer; can block until there are some")
-                .halfBehind("STREAMS", 4, "RO access").keyFinder(StreamReadRequest::findKeys)
+                .halfBehind("STREAMS", 4, "RO access").keyFinder(StreamReadRequest::findKeysBehindGroup)
                 .waitsForKeys(StreamReadRequest::findTimeout).flags(WRITE).traits(CommandTrait.ALL_OR_NOTHING)
                 .complexity("For each stream: O(M) with M being the number of entries returned")
                 .handler(GroupReadCommand::read));
