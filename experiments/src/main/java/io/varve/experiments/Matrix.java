@@ -12,8 +12,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 
@@ -31,6 +29,7 @@ import io.varve.experiments.run.ConcurrentRuns;
 import io.varve.experiments.run.Runner;
 import io.varve.experiments.run.context.Cancellation;
 import io.varve.experiments.run.context.Durations;
+import io.varve.experiments.run.context.Interruption;
 import io.varve.experiments.run.context.MachineUsage;
 import io.varve.experiments.run.context.Progress;
 import io.varve.experiments.server.Pinning;
@@ -46,8 +45,6 @@ final class Matrix {
     /** The status if a run or a check failed. */
     static final int STATUS_FAILED = 1;
     static final int STATUS_INTERRUPTED = 130;
-    /** How long Ctrl-C waits for the report. */
-    private static final long REPORT_SECONDS = 60;
 
     private final Plan plan;
     private final Predicate<RunSpec> wanted;
@@ -85,8 +82,28 @@ final class Matrix {
         this.options = options;
     }
 
-    /** @return the command's status */
+    /**
+     * Executes the runs as the whole work of a command.
+     *
+     * @return the command's status
+     */
     int run() throws IOException {
+        try (Interruption interruption = new Interruption()) {
+            int status = run(interruption.cancellation());
+            if (status == STATUS_INTERRUPTED) {
+                out.println("Interrupted; to continue: ./varve run --resume " + files.directory());
+            }
+            return status;
+        }
+    }
+
+    /**
+     * Executes the runs as a part of a command's work.
+     *
+     * @param cancellation ends it early; the results so far are still written
+     * @return the status, {@link #STATUS_INTERRUPTED} if it was cancelled
+     */
+    int run(Cancellation cancellation) throws IOException {
         List<RunSpec> remaining = new ArrayList<>();
         List<RunRecord> known = new ArrayList<>(earlier(options.earlier()));
         for (RunSpec run : plan.runs()) {
@@ -101,22 +118,11 @@ final class Matrix {
         double loadPerCore = remaining.isEmpty() ? Double.NaN : MachineUsage.loadPerCore();
         DurationEstimate estimate = new DurationEstimate(plan, known);
         announce(remaining, atOnce, cores, loadPerCore, estimate);
-        Cancellation cancellation = new Cancellation();
-        CountDownLatch written = new CountDownLatch(1);
-        Thread hook = new Thread(() -> interrupt(cancellation, written), "interrupt");
-        Runtime.getRuntime().addShutdownHook(hook);
-        try {
-            runAll(remaining, atOnce, cores, loadPerCore, cancellation, estimate);
-            return conclude(cancellation);
-        } finally {
-            written.countDown();
-            if (!cancellation.isCancelled()) {
-                Runtime.getRuntime().removeShutdownHook(hook);
-            }
-        }
+        runAll(remaining, atOnce, cores, loadPerCore, cancellation, estimate);
+        return conclude(cancellation);
     }
 
-    /** Whether a run failed or was interrupted, checks aside. */
+    /** Whether a wanted run failed or was interrupted, checks aside. */
     boolean hasFailedRuns() {
         return hasFailedRuns;
     }
@@ -126,6 +132,10 @@ final class Matrix {
         return folders.stream().flatMap(folder -> RunFiles.readAll(folder).stream()).toList();
     }
 
+    private int wantedRuns() {
+        return (int) plan.runs().stream().filter(wanted).count();
+    }
+
     private void announce(List<RunSpec> remaining, int atOnce, int cores, double loadPerCore,
             DurationEstimate estimate) {
         out.println(plan.experiment().name() + " --scale " + plan.scaleName() + ": " + plan.experiment().question());
@@ -133,7 +143,7 @@ final class Matrix {
         plan.missing().forEach((configuration, why) -> out.println("omitted: " + configuration + ": " + why));
         out.println(
                 remaining.size() + " runs"
-                        + (remaining.size() < plan.runs().size() ? " of " + plan.runs().size() + " remain" : "")
+                        + (remaining.size() < wantedRuns() ? " of " + wantedRuns() + " remain" : "")
                         + ", about "
                         + Durations.words(estimate.seconds(remaining, ConcurrentRuns.speedup(atOnce, cores)))
                         + estimate.basis()
@@ -148,24 +158,11 @@ final class Matrix {
         out.flush();
     }
 
-    private static void interrupt(Cancellation cancellation, CountDownLatch written) {
-        cancellation.cancel();
-        try {
-            if (!written.await(REPORT_SECONDS, TimeUnit.SECONDS)) {
-                System.err.println(
-                        "varve: the report was not ready after " + REPORT_SECONDS
-                                + " s; the files of the runs are kept");
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
     private void runAll(List<RunSpec> remaining, int atOnce, int cores, double loadPerCore, Cancellation cancellation,
             DurationEstimate estimate) throws IOException {
         Queue<RunSpec> queue = new ConcurrentLinkedQueue<>(remaining);
         AtomicReference<IOException> fault = new AtomicReference<>();
-        try (Progress progress = new Progress(out, plan.runs().size(), plan.runs().size() - remaining.size(),
+        try (Progress progress = new Progress(out, wantedRuns(), wantedRuns() - remaining.size(),
                 estimate.seconds(remaining, ConcurrentRuns.speedup(atOnce, cores)))) {
             Runner runner = new Runner(plan, new Targets(home), files, progress, cancellation, loadPerCore);
             AtomicReference<DurationEstimate> current = new AtomicReference<>(estimate);
@@ -241,13 +238,13 @@ final class Matrix {
         out.print(PaperTables.text(PaperTables.of(plan, summary)));
         out.println("Report: " + report);
         if (cancellation.isCancelled()) {
-            out.println("Interrupted; to continue: ./varve run --resume " + files.directory());
             return STATUS_INTERRUPTED;
         }
         List<String> failedChecks = summary.failedChecks();
         failedChecks.forEach(line -> out.println("varve: " + line));
         BusyMachine.warning(records).ifPresent(line -> out.println("varve: " + line));
-        hasFailedRuns = records.stream().anyMatch(record -> record.outcome() != Outcome.OK);
+        hasFailedRuns = records.stream()
+                .anyMatch(record -> wanted.test(record.run()) && record.outcome() != Outcome.OK);
         return hasFailedRuns || !failedChecks.isEmpty() ? STATUS_FAILED : 0;
     }
 }

@@ -2,6 +2,7 @@ package io.varve.experiments;
 
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -14,6 +15,7 @@ import java.util.function.Predicate;
 
 import io.varve.experiments.definition.Experiment;
 import io.varve.experiments.definition.ExperimentFiles;
+import io.varve.experiments.definition.InvalidExperimentException;
 import io.varve.experiments.plan.Filters;
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
@@ -24,8 +26,11 @@ import io.varve.experiments.reproduction.ReproductionFiles;
 import io.varve.experiments.reproduction.Results;
 import io.varve.experiments.result.DurationEstimate;
 import io.varve.experiments.result.RunFiles;
+import io.varve.experiments.run.ConcurrentRuns;
 import io.varve.experiments.run.Runner;
+import io.varve.experiments.run.context.Cancellation;
 import io.varve.experiments.run.context.Durations;
+import io.varve.experiments.run.context.Interruption;
 import io.varve.experiments.server.Allocators;
 import io.varve.experiments.server.Targets;
 import org.jspecify.annotations.Nullable;
@@ -81,14 +86,46 @@ final class ReproduceCommand implements Callable<Integer> {
             printList(home, reproduction, chosen);
             return 0;
         }
-        String scaleName = scale == null ? DEFAULT_SCALE : scale;
+        String scaleName = scaleName();
         Map<String, Plan> plans = plans(home, reproduction, scaleName);
-        if (dryRun) {
-            printRuns(home, plans, chosen, files(home, scaleName));
-            return 0;
+        if (atOnce < 0) {
+            throw new InvalidExperimentException("--at-once " + atOnce + ": expected 1 or more");
         }
         ReproductionFiles files = files(home, scaleName);
-        int status = onlyReport ? 0 : runAll(home, plans, chosen, files);
+        requireSameScale(plans, files);
+        if (dryRun) {
+            printRuns(home, plans, chosen, files);
+            return 0;
+        }
+        if (onlyReport) {
+            write(reproduction, plans, chosen, files);
+            return 0;
+        }
+        for (String experiment : Reproduction.byExperiment(chosen).keySet()) {
+            Runner.require(plan(plans, experiment));
+        }
+        try (Interruption interruption = new Interruption()) {
+            int status = runAndWrite(home, reproduction, plans, chosen, files, interruption.cancellation());
+            if (status == Matrix.STATUS_INTERRUPTED) {
+                console.println("Interrupted; the same command continues.");
+            }
+            return status;
+        }
+    }
+
+    /** The page shows what there is, even if an experiment cannot go on. */
+    private int runAndWrite(Path home, Reproduction reproduction, Map<String, Plan> plans, List<Artefact> chosen,
+            ReproductionFiles files, Cancellation cancellation) throws IOException {
+        try {
+            return runAll(home, plans, chosen, files, cancellation);
+        } finally {
+            write(reproduction, plans, chosen, files);
+        }
+    }
+
+    private void write(Reproduction reproduction, Map<String, Plan> plans, List<Artefact> chosen,
+            ReproductionFiles files) throws IOException {
+        String scaleName = scaleName();
         List<ArtefactResult> results = new ArrayList<>();
         for (Artefact artefact : reproduction.artefacts()) {
             results.add(result(artefact, scaleName, plans, files));
@@ -96,10 +133,30 @@ final class ReproduceCommand implements Callable<Integer> {
         Path page = files.write(reproduction, results, System.getProperty("varve.source", "unknown"));
         console.println(Results.table(results.stream().filter(each -> chosen.contains(each.artefact())).toList()));
         console.println("Report: " + page);
-        if (status == Matrix.STATUS_INTERRUPTED) {
-            console.println("Interrupted; the same command continues.");
+        for (ArtefactResult result : results) {
+            if (chosen.contains(result.artefact()) && result.isComplete()) {
+                result.chartsWithoutFile().forEach(name -> console.println(
+                        "varve: " + result.artefact().id() + ": no run has written a chart " + name));
+            }
         }
-        return status;
+    }
+
+    private String scaleName() {
+        return scale == null ? DEFAULT_SCALE : scale;
+    }
+
+    /** @throws InvalidExperimentException if the folder has runs of another scale */
+    private static void requireSameScale(Map<String, Plan> plans, ReproductionFiles files) throws IOException {
+        for (Map.Entry<String, Plan> each : plans.entrySet()) {
+            Path file = files.of(each.getKey()).resolve(Request.FILE);
+            if (Files.exists(file)) {
+                String earlier = RunFiles.readJson(file, Request.class).scale();
+                if (!each.getValue().scaleName().equals(earlier)) {
+                    throw new InvalidExperimentException("--out '" + files.of(each.getKey()) + "': its runs have scale "
+                            + earlier + ", not " + each.getValue().scaleName() + ": expected another folder");
+                }
+            }
+        }
     }
 
     private ReproductionFiles files(Path home, String scaleName) {
@@ -126,8 +183,8 @@ final class ReproduceCommand implements Callable<Integer> {
         return run -> artefacts.stream().anyMatch(artefact -> ArtefactResult.needs(artefact, plan, run));
     }
 
-    private int runAll(Path home, Map<String, Plan> plans, List<Artefact> chosen, ReproductionFiles files)
-            throws IOException {
+    private int runAll(Path home, Map<String, Plan> plans, List<Artefact> chosen, ReproductionFiles files,
+            Cancellation cancellation) throws IOException {
         int status = 0;
         Map<String, List<Artefact>> byExperiment = Reproduction.byExperiment(chosen);
         console.println(chosen.size() + " tables and figures from " + byExperiment.size() + " experiments");
@@ -136,13 +193,13 @@ final class ReproduceCommand implements Callable<Integer> {
             Plan plan = plan(plans, each.getKey());
             console.println("\n[" + ++number + "/" + byExperiment.size() + "] " + each.getKey() + " for "
                     + String.join(", ", each.getValue().stream().map(Artefact::artefact).toList()));
-            Runner.require(plan);
             RunFiles folder = new RunFiles(files.of(each.getKey()));
             RunFiles.writeJson(folder.directory().resolve(Request.FILE),
                     new Request(each.getKey(), plan.scaleName(), Filters.NONE, null));
             Matrix matrix = new Matrix(plan, neededBy(each.getValue(), plan), folder, home,
-                    new Matrix.Options(atOnce, List.of(), RunCommand.earlier(home, each.getKey(), folder.directory())));
-            int own = matrix.run();
+                    new Matrix.Options(ConcurrentRuns.mustBeAlone(plan) ? 0 : atOnce, List.of(),
+                            RunCommand.earlier(home, each.getKey(), folder.directory())));
+            int own = matrix.run(cancellation);
             if (own == Matrix.STATUS_INTERRUPTED) {
                 return own;
             }

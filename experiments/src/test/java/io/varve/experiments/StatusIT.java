@@ -70,6 +70,10 @@ final class StatusIT {
     }
 
     private Process start(String... arguments) throws IOException {
+        return startCommand("run", arguments);
+    }
+
+    private Process startCommand(String name, String... arguments) throws IOException {
         List<String> command = new ArrayList<>();
         if (System.getProperty("os.name").equals("Linux")) {
             // Tests that run in the background pass on a SIGINT that is ignored.
@@ -80,7 +84,7 @@ final class StatusIT {
                 "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--add-modules", "jdk.incubator.vector",
                 "--enable-native-access=ALL-UNNAMED",
                 "-Djava.awt.headless=true", "-Dvarve.home=" + home, "-cp", System.getProperty("java.class.path"),
-                Experiments.class.getName(), "run"));
+                Experiments.class.getName(), name));
         command.addAll(List.of(arguments));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
         started.add(process);
@@ -126,6 +130,32 @@ final class StatusIT {
         assertThat(files.read(second).orElseThrow().outcome()).isEqualTo(Outcome.OK);
         assertThat(Files.readAllLines(directory.resolve("summary.csv"))).hasSize(3)
                 .noneMatch(line -> line.contains(Outcome.INTERRUPTED.name()));
+    }
+
+    @Test
+    void ctrlC_keepsThePageOfAReproductionAndTheSameCommandContinues() throws IOException, InterruptedException {
+        Plan plan = define("1000000");
+        Files.writeString(home.resolve("workloads/reproduction.yaml"),
+                """
+                        papers: {p: A paper}
+                        scales: {fill: {quick: quick, small: quick, paper: quick}}
+                        artefacts:
+                          - {id: p/fig-1, artefact: Figure 1, title: Fill, experiment: fill, claims: [{says: it is fast, value: {metric: m}, at-least: 1}]}
+                        """);
+        Path directory = home.resolve("results");
+        RunFiles files = new RunFiles(directory.resolve("fill"));
+        String[] command = {"--scale", "quick", "--out", directory.toString()};
+
+        Process process = startCommand("reproduce", command);
+        await().atMost(60, TimeUnit.SECONDS).until(() -> hasSamples(files, plan.runs().getLast()));
+        assertThat(new ProcessBuilder("kill", "-INT", String.valueOf(process.pid())).start().waitFor()).isZero();
+        String text = end(process, Matrix.STATUS_INTERRUPTED);
+
+        assertThat(text).contains("Report: " + directory.resolve("index.html"),
+                "Interrupted; the same command continues.", "1 of 2 runs").doesNotContain("--resume");
+        assertThat(directory.resolve("index.html")).content().contains("p/fig-1");
+        assertThat(end(startCommand("reproduce", command), 0)).contains("1 runs of 2 remain", "complete ")
+                .doesNotContain("Interrupted");
     }
 
     private static boolean hasSamples(RunFiles files, RunSpec run) {

@@ -6,9 +6,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
@@ -33,11 +35,12 @@ import io.varve.experiments.result.table.Summary;
  * @param verdict what they yield
  * @param tables published and measured values
  * @param charts the images that show it
+ * @param chartsWithoutFile names of charts in its definition for which there is no image
  * @param omitted configurations that this machine cannot run, and why
  */
 public record ArtefactResult(Artefact artefact, String scale, String about, int runs, int planned, long seconds,
         String date, List<Finding> findings, Verdict verdict, List<PaperTable> tables, List<Path> charts,
-        List<String> omitted) {
+        List<String> chartsWithoutFile, List<String> omitted) {
     private static final int DATE_LENGTH = "2026-01-31".length();
     private static final double SECOND_MILLIS = 1000;
     /** The formats of a chart, the preferred one first. */
@@ -51,6 +54,15 @@ public record ArtefactResult(Artefact artefact, String scale, String about, int 
                 .filter(run -> run.outcome() == Outcome.OK && selection.has(run.run())).toList();
         List<Finding> findings = artefact.claims().stream()
                 .map(claim -> new Finding(claim, claim.value().of(summary, selection))).toList();
+        Set<Path> charts = new LinkedHashSet<>();
+        List<String> chartsWithoutFile = new ArrayList<>();
+        for (String name : chartNames(artefact)) {
+            List<Path> found = charts(name, directory);
+            charts.addAll(found);
+            if (found.isEmpty()) {
+                chartsWithoutFile.add(name);
+            }
+        }
         return new ArtefactResult(artefact, scale, plan.scale().about(), complete.size(), planned.size(),
                 Math.round(complete.stream().mapToLong(ArtefactResult::millis).sum() / SECOND_MILLIS),
                 complete.stream().map(run -> run.startedAt().substring(0, DATE_LENGTH)).max(Comparator.naturalOrder())
@@ -58,7 +70,7 @@ public record ArtefactResult(Artefact artefact, String scale, String about, int 
                 findings, Verdict.of(artefact, findings, complete.size()),
                 Report.tables(plan, summary).stream().filter(table -> artefact.shownBy().contains(table.id()))
                         .toList(),
-                charts(artefact, directory),
+                List.copyOf(charts), chartsWithoutFile,
                 plan.missing().entrySet().stream().map(each -> each.getKey() + ": " + each.getValue()).toList());
     }
 
@@ -71,21 +83,21 @@ public record ArtefactResult(Artefact artefact, String scale, String about, int 
         return run.phases().stream().mapToLong(Phase::endMillis).max().orElse(0);
     }
 
-    private static List<Path> charts(Artefact artefact, Path directory) throws IOException {
-        List<Path> result = new ArrayList<>();
-        if (artefact.charts() == null || !Files.isDirectory(directory)) {
-            return result;
+    private static List<String> chartNames(Artefact artefact) {
+        return artefact.charts() == null ? List.of() : artefact.charts();
+    }
+
+    private static List<Path> charts(String name, Path directory) throws IOException {
+        if (!Files.isDirectory(directory)) {
+            return List.of();
         }
-        for (String name : artefact.charts()) {
-            Map<String, Path> byStem = new LinkedHashMap<>();
-            for (String format : FORMATS) {
-                try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, name + format)) {
-                    files.forEach(file -> byStem.putIfAbsent(stem(file), file));
-                }
+        Map<String, Path> byStem = new TreeMap<>();
+        for (String format : FORMATS) {
+            try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, name + format)) {
+                files.forEach(file -> byStem.putIfAbsent(stem(file), file));
             }
-            byStem.values().stream().sorted().forEach(result::add);
         }
-        return result;
+        return List.copyOf(byStem.values());
     }
 
     private static String stem(Path file) {
@@ -94,7 +106,7 @@ public record ArtefactResult(Artefact artefact, String scale, String about, int 
     }
 
     /** Whether all of its runs are complete. */
-    boolean isComplete() {
+    public boolean isComplete() {
         return planned > 0 && runs == planned;
     }
 

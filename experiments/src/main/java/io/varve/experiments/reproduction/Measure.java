@@ -1,8 +1,10 @@
 package io.varve.experiments.reproduction;
 
 import java.util.List;
-import java.util.function.DoubleBinaryOperator;
+import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 
 import io.varve.experiments.definition.InvalidExperimentException;
@@ -24,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * @param ttls only runs with this number of TTLs
  * @param against the baseline with which the runs are compared; null for the runs' own numbers
  * @param of the mean, the least or the greatest of the runs' numbers; the mean if absent
- * @param over the number by which it is divided; null for none
+ * @param over the number by which it is divided, from the runs of the same workloads, sizes, TTLs and threads; null for
+ *     none
  */
 public record Measure(String metric, @Nullable String workload, @Nullable String configuration,
         @Nullable String group, @Nullable Integer threads, @Nullable Integer ttls, @Nullable String against,
@@ -35,20 +38,43 @@ public record Measure(String metric, @Nullable String workload, @Nullable String
         MEAN, MIN, MAX
     }
 
-    /** The number; NaN if no run has it. */
+    /** The number; NaN if no run has it. Only cells that have both numbers of a ratio count. */
     double of(Summary summary, Selection selection) {
-        double own = combined(numbers(summary, selection));
-        return over == null ? own : own / over.of(summary, selection);
+        List<CellNumber> own = numbers(summary, selection);
+        if (over == null) {
+            return combined(own);
+        }
+        List<CellNumber> others = over.numbers(summary, selection);
+        return combined(inCellsOf(others, own)) / over.combined(inCellsOf(own, others));
     }
 
-    private List<Double> numbers(Summary summary, Selection selection) {
-        Stream<Double> numbers = against == null
-                ? summary.runs().stream().filter(run -> run.outcome() == Outcome.OK && isOf(run.run(), run.group(),
-                        selection)).map(this::number)
-                : summary.comparisons().stream().filter(each -> each.baseline().equals(against)
-                        && isOf(each.run(), each.group(), selection)).map(this::number);
-        return numbers.filter(Double::isFinite).toList();
+    private static List<CellNumber> inCellsOf(List<CellNumber> cells, List<CellNumber> numbers) {
+        Set<String> wanted = cells.stream().map(CellNumber::cell).collect(Collectors.toSet());
+        return numbers.stream().filter(each -> wanted.contains(each.cell())).toList();
     }
+
+    /** Whether it takes a number from such a run. */
+    boolean takes(RunSpec run, String itsGroup, Selection selection) {
+        return isOf(run, itsGroup, selection);
+    }
+
+    private List<CellNumber> numbers(Summary summary, Selection selection) {
+        Stream<CellNumber> numbers = against == null
+                ? summary.runs().stream().filter(run -> run.outcome() == Outcome.OK && isOf(run.run(), run.group(),
+                        selection)).map(run -> new CellNumber(run.run().cell(), number(run)))
+                : summary.comparisons().stream().filter(each -> each.baseline().equals(against)
+                        && isOf(each.run(), each.group(), selection))
+                        .map(each -> new CellNumber(each.run().cell(), number(each)));
+        return numbers.filter(each -> Double.isFinite(each.value())).toList();
+    }
+
+    /**
+     * A measured number. Immutable.
+     *
+     * @param cell what the run has in common with those of other configurations
+     * @param value the number, finite
+     */
+    private record CellNumber(String cell, double value) {}
 
     private double number(RunRecord run) {
         return run.number(metric);
@@ -72,25 +98,21 @@ public record Measure(String metric, @Nullable String workload, @Nullable String
         return pattern == null || name.matches(Pattern.quote(pattern).replace("*", "\\E.*\\Q"));
     }
 
-    /** A workload's name without the scale for which it is made smaller: {@code a} for {@code a-small}. */
+    /** A workload's name without the scale for which it is made: {@code a} for {@code a-small}. */
     static String withoutScale(String workload) {
-        return workload.replaceAll("-(quick|small)$", "");
+        return workload.replaceAll("-(quick|small|20M|200M)$", "");
     }
 
     private static <T> boolean is(@Nullable T wanted, T actual) {
         return wanted == null || wanted.equals(actual);
     }
 
-    private double combined(List<Double> numbers) {
-        Of how = of == null ? Of.MEAN : of;
-        return switch (how) {
-            case MEAN -> numbers.stream().mapToDouble(Double::doubleValue).average().orElse(Double.NaN);
-            case MIN -> reduced(numbers, Math::min);
-            case MAX -> reduced(numbers, Math::max);
-        };
-    }
-
-    private static double reduced(List<Double> numbers, DoubleBinaryOperator how) {
-        return numbers.stream().mapToDouble(Double::doubleValue).reduce(how).orElse(Double.NaN);
+    private double combined(List<CellNumber> numbers) {
+        DoubleStream values = numbers.stream().mapToDouble(CellNumber::value);
+        return (switch (of == null ? Of.MEAN : of) {
+            case MEAN -> values.average();
+            case MIN -> values.min();
+            case MAX -> values.max();
+        }).orElse(Double.NaN);
     }
 }

@@ -31,6 +31,11 @@ public final class ConcurrentRuns {
         return Math.clamp(cores / 2, 1, Math.max(1, atOnce));
     }
 
+    /** Whether the runs of the plan must follow one another. */
+    public static boolean mustBeAlone(Plan plan) {
+        return aloneBecause(plan).isPresent();
+    }
+
     /** Why a run of the plan needs the machine for itself; empty if it does not. */
     private static Optional<String> aloneBecause(Plan plan) {
         // An embedded server uses the whole process, and another run would affect a measured throughput.

@@ -34,6 +34,7 @@ class ReproduceCommandTest {
         CommandOutput unknown = run("reproduce", "tbf/fig-1");
         assertThat(unknown.status()).isEqualTo(2);
         assertThat(unknown.err()).contains("reproduce 'tbf/fig-1'", "--list");
+        assertThat(run("reproduce", "--at-once", "-1").err()).contains("--at-once -1: expected 1 or more");
         assertThat(run("reproduce", "--scale", "huge").err()).contains("--scale 'huge'", "quick, small, paper");
     }
 
@@ -49,7 +50,8 @@ class ReproduceCommandTest {
 
     @Test
     void completeRunsAreKeptAndThePageHasAllEntries() throws IOException {
-        CommandOutput first = run("reproduce", "durable-kv/fig-4", "--scale", "quick", "--out", folder.toString());
+        CommandOutput first = run("reproduce", "durable-kv/fig-4", "--scale", "quick", "--at-once", "3", "--out",
+                folder.toString());
         assertThat(first.status()).as(first.out()).isZero();
         assertThat(first.out()).contains("1 tables and figures from 1 experiments", "durable-kv/fig-4  agrees",
                 "1 agree, 0 differ");
@@ -60,6 +62,11 @@ class ReproduceCommandTest {
         try (var charts = Files.list(folder.resolve("charts"))) {
             assertThat(charts).isNotEmpty();
         }
+        assertThat(first.out()).doesNotContain("no run has written a chart");
+        CommandOutput otherScale = run("reproduce", "durable-kv/fig-4", "--scale", "small", "--out",
+                folder.toString());
+        assertThat(otherScale.status()).isEqualTo(2);
+        assertThat(otherScale.err()).contains("virtual-nodes", "scale quick, not small", "another folder");
         CommandOutput second = run("reproduce", "durable-kv", "--scale", "quick", "--out", folder.toString(),
                 "--report");
         assertThat(second.status()).isZero();

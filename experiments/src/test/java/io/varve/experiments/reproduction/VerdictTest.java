@@ -74,6 +74,7 @@ class VerdictTest {
         assertThat(result.verdict()).isEqualTo(Verdict.NOT_RUN);
         assertThat(result.state()).isEqualTo("not run");
         assertThat(result.planned()).isEqualTo(35);
+        assertThat(result.chartsWithoutFile()).containsExactly("chart-*");
     }
 
     @Test
@@ -106,6 +107,23 @@ class VerdictTest {
         assertThat(result(artefact(null, atMost(unknown, 1))).verdict()).isEqualTo(Verdict.CANNOT_BE_SHOWN);
         assertThat(result(artefact("There is no counter.", atMost(ratio, 1))).verdict())
                 .isEqualTo(Verdict.CANNOT_BE_SHOWN);
+    }
+
+    /** A ratio would compare workloads otherwise, where one side ran more of them than the other. */
+    @Test
+    void aRatioComparesTheSameCells() throws IOException {
+        write("a-small", "lru", Outcome.OK, Map.of("time", 100.0));
+        write("a-small", "penalty", Outcome.OK, Map.of("time", 50.0));
+        write("b-small", "lru", Outcome.OK, Map.of("time", 1000.0));
+        write("c-small", "penalty", Outcome.OK, Map.of("time", 7.0));
+        write("d-small", "penalty", Outcome.OK, Map.of("time", 30.0));
+        write("d-small", "lru", Outcome.OK, Map.of("time", 20.0));
+        Summary summary = Summary.of(plan, records());
+        Selection all = new Selection(List.of(), Map.of());
+        Measure ratio = measure("time", null, "penalty", null, measure("time", null, "lru", null, null));
+        assertThat(ratio.of(summary, all)).as("means over a and d").isEqualTo(80.0 / 120);
+        assertThat(measure("time", "c", "penalty", null, measure("time", "b", "lru", null, null)).of(summary, all))
+                .isNaN();
     }
 
     private List<RunRecord> records() throws IOException {
@@ -146,6 +164,7 @@ class VerdictTest {
         assertThat(page).content().contains("id=\"predis/fig-14\"", "differs", "Because of this.", "pRedis &lt;1&gt;",
                 "charts/predis-fig-14-1.svg", "charts/predis-fig-14-2.png", "at most 99 %", "1.0 (abc)",
                 "./varve reproduce predis/fig-14 --scale small").doesNotContain("predis-fig-14-3", "<script");
+        assertThat(result(artefact).chartsWithoutFile()).isEmpty();
         assertThat(folder.resolve("charts/predis-fig-14-1.svg")).hasContent("<svg/>");
         assertThat(folder.resolve("results.csv")).content().isEqualTo(ReproductionFiles.HEADER
                 + "\npredis/fig-14,Figure 14,small,1,35,2026-12-01,differs,0 of 1,61\n");
