@@ -14,7 +14,7 @@ public final class StreamReadRequest {
     private static final int NONE = 0;
     /** Where STREAMS can be at the earliest in XREAD. */
     private static final int FIRST_OPTION = 1;
-    /** The same for XREADGROUP: {@code GROUP group consumer} is in front of it. */
+    /** Where it can be in XREADGROUP, behind {@code GROUP group consumer}. */
     private static final int FIRST_BEHIND_GROUP = 4;
 
     private long count;
@@ -155,14 +155,14 @@ public final class StreamReadRequest {
     // --- for the command table
 
     /**
-     * Finds the keys of XREAD: the first half of the arguments behind STREAMS. As in Redis, also those of a command that
-     * is refused because of other arguments.
+     * Finds the keys of XREAD: the first half of the arguments behind STREAMS. As in Redis, also those of a command
+     * that is refused because of other arguments.
      */
     public static void findKeys(Arguments arguments, KeyIndexes keys) {
         findKeys(arguments, FIRST_OPTION, keys);
     }
 
-    /** The same for XREADGROUP: as in Redis, STREAMS does not count where {@code GROUP group consumer} has no room. */
+    /** Finds the keys of XREADGROUP likewise, if {@code GROUP group consumer} has room in front of STREAMS. */
     public static void findKeysBehindGroup(Arguments arguments, KeyIndexes keys) {
         findKeys(arguments, FIRST_BEHIND_GROUP, keys);
     }
