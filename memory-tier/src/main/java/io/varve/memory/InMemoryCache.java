@@ -13,6 +13,7 @@ import io.varve.memory.index.KeyHash;
 import io.varve.memory.index.vector.TagScanners;
 import io.varve.memory.item.ChangeListener;
 import io.varve.memory.item.ItemCapture;
+import io.varve.memory.item.Key;
 import io.varve.memory.item.SecondaryTier;
 import io.varve.memory.item.ValueRun;
 import io.varve.memory.learning.CurveLearning;
@@ -32,6 +33,7 @@ import io.varve.memory.segment.Location;
 import io.varve.memory.segment.SegmentPool;
 import io.varve.memory.segment.SegmentSizing;
 import io.varve.memory.segment.Segments;
+import io.varve.memory.shard.LookupTrace;
 import io.varve.memory.shard.Shard;
 import io.varve.memory.shard.ShardIntegrity;
 import io.varve.memory.shard.ShardLocks;
@@ -497,6 +499,17 @@ public final class InMemoryCache implements Cache {
     @Override
     public void keepExpired(boolean keep) {
         context.keepExpired(keep);
+    }
+
+    /** Visits the memory of index and items that a read of a small item touches: for measurements. */
+    public void traceLookup(Key key, LookupTrace.Visitor visitor) {
+        Shard shard = shards[key.shard()];
+        shard.lock();
+        try {
+            LookupTrace.follow(context, shard, key, visitor);
+        } finally {
+            shard.unlock();
+        }
     }
 
     @Override

@@ -10,6 +10,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 import io.varve.experiments.definition.Experiment.Configuration;
 import io.varve.experiments.definition.Experiment.Figure;
@@ -421,6 +422,7 @@ public final class PaperTables {
         for (RunRecord run : all) {
             run.measured().keySet().stream().filter(name -> name.startsWith(prefix) && name.endsWith(suffix))
                     .forEach(name -> functions.add(name.substring(prefix.length(), name.length() - suffix.length())));
+            notes.addAll(ownParts(run));
             for (String server : servers(all)) {
                 double perOp = RequestsText.number(run, RequestsText.MISSES_PER_OP, RequestsText.READ, server);
                 if (Double.isFinite(perOp)) {
@@ -432,7 +434,9 @@ public final class PaperTables {
         all.stream().map(run -> run.load().get(RequestsText.NO_MISSES)).filter(Objects::nonNull).distinct()
                 .forEach(why -> notes.add("This machine cannot count cache misses: " + why + "."));
         all.stream().map(run -> run.load().get(RequestsText.SIMULATED)).filter(Objects::nonNull).distinct()
-                .forEach(how -> notes.add("The percentages are SIMULATED, not counted: " + how + "."));
+                .forEach(how -> notes.add("The misses are SIMULATED, not counted: " + how + ". Varve's are of the"
+                        + " recorded addresses of its index and items in the same cache, Redis's of the whole"
+                        + " process."));
         all.stream().map(run -> run.load().get(RequestsText.NOT_SIMULATED)).filter(Objects::nonNull).distinct()
                 .forEach(why -> notes.add("They are not simulated either: " + why + "."));
         List<String> head = new ArrayList<>(List.of("function of Redis", "published, %"));
@@ -444,6 +448,20 @@ public final class PaperTables {
             rows.add(row);
         }
         return table(figure, head, all.isEmpty() ? List.of() : rows, notes);
+    }
+
+    /** The parts of our own misses, which have other names than the functions of Redis. */
+    private static List<String> ownParts(RunRecord run) {
+        String prefix = RequestsText.MISSES_PERCENT + " ";
+        String suffix = " " + run.run().configuration();
+        String parts = run.measured().entrySet().stream()
+                .filter(each -> each.getKey().startsWith(prefix) && each.getKey().endsWith(suffix))
+                .map(each -> each.getKey().substring(prefix.length(), each.getKey().length() - suffix.length()) + " "
+                        + number("%.1f", each.getValue()) + " %")
+                .collect(Collectors.joining(", "));
+        return parts.isEmpty()
+                ? List.of()
+                : List.of(run.run().workload() + suffix + ", cache misses of reads by part: " + parts);
     }
 
     private static String published(Figure figure, String group, String metric, String format) {

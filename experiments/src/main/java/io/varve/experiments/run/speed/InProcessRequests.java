@@ -6,13 +6,15 @@ import java.util.SplittableRandom;
 
 import io.varve.experiments.plan.KeyDistribution;
 import io.varve.experiments.plan.RequestSet;
-import io.varve.memory.Cache;
 import io.varve.memory.CacheSession;
+import io.varve.memory.InMemoryCache;
 import io.varve.memory.config.CacheConfig;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.ItemType;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.Memory;
+import io.varve.memory.offheap.Regions;
+import io.varve.memory.shard.LookupTrace;
 
 /**
  * The requests of the paper's clients on Varve's cache in this process: the steps of a GET and of a SET, without
@@ -28,7 +30,7 @@ final class InProcessRequests implements AutoCloseable {
 
     private final RequestSet set;
     private final long seed;
-    private final Cache cache;
+    private final InMemoryCache cache;
     private final CacheSession session;
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment keyBytes;
@@ -43,7 +45,7 @@ final class InProcessRequests implements AutoCloseable {
     InProcessRequests(RequestSet set, long seed, long maxmemoryBytes) {
         this.set = set;
         this.seed = seed;
-        cache = Cache.open(CacheConfig.defaults(maxmemoryBytes));
+        cache = InMemoryCache.open(CacheConfig.defaults(maxmemoryBytes), new Regions());
         session = cache.newSession();
         name = new byte[set.keyBytes()];
         keyBytes = arena.allocate(set.keyBytes());
@@ -82,6 +84,12 @@ final class InProcessRequests implements AutoCloseable {
             done++;
         }
         return (double) (System.nanoTime() - start) / done;
+    }
+
+    /** Visits the memory of index and items that a read of a key touches. */
+    void trace(long number, LookupTrace.Visitor visitor) {
+        bind(number);
+        cache.traceLookup(key, visitor);
     }
 
     private void bind(long number) {

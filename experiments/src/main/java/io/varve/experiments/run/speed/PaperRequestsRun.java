@@ -47,6 +47,7 @@ public final class PaperRequestsRun {
     /** Duration of one measurement of the warm-up. */
     private static final long WARM_TRIAL_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final double NANOS_PER_MICRO = 1000;
+    private static final double WHOLE = 100;
     /**
      * Minimum number of measurements for a ratio to be judged: with fewer it is only reported, since it may be noise.
      */
@@ -281,12 +282,33 @@ public final class PaperRequestsRun {
             return;
         }
         String[] words = numbers.split(" ", -1);
-        new SimulatedCacheMisses(set, seed, Integer.parseInt(words[0]), Long.parseLong(words[1]),
-                context.cancellation).byFunction(context.directory)
-                .forEach((function, percent) -> context.metrics
-                        .put(RequestsText.name(RequestsText.MISSES_PERCENT, function, rival), percent));
+        int simulatedKeys = Integer.parseInt(words[0]);
+        long reads = Long.parseLong(words[1]);
+        Map<String, Long> ofRival = new SimulatedCacheMisses(set, seed, simulatedKeys, reads, context.cancellation)
+                .byFunction(context.directory);
+        putMisses(rival, (double) SimulatedCacheMisses.sum(ofRival) / reads, SimulatedCacheMisses.shares(ofRival));
         context.load.put(RequestsText.SIMULATED, "cachegrind, a last-level cache of " + CachegrindRedis.LAST_LEVEL
-                + " (bytes, ways, bytes of a line), " + words[0] + " keys, " + words[1] + " reads");
+                + " (bytes, ways, bytes of a line), " + simulatedKeys + " keys, " + reads + " reads");
+        traceMisses(simulatedKeys, reads);
+    }
+
+    private void traceMisses(int tracedKeys, long reads) {
+        try (InProcessRequests requests = new InProcessRequests(set, seed,
+                ByteSizes.parse(context.plan.maxmemory(context.run)))) {
+            requests.load(tracedKeys);
+            Map<String, Double> perRead = TracedCacheMisses.perRead(requests,
+                    SimulatedCache.of(CachegrindRedis.LAST_LEVEL), tracedKeys, reads, seed);
+            double all = perRead.values().stream().mapToDouble(Double::doubleValue).sum();
+            Map<String, Double> percent = new LinkedHashMap<>();
+            perRead.forEach((part, misses) -> percent.put(part, WHOLE * misses / all));
+            putMisses(context.run.configuration(), all, percent);
+        }
+    }
+
+    private void putMisses(String server, double perRead, Map<String, Double> percent) {
+        context.metrics.put(RequestsText.name(RequestsText.MISSES_PER_OP, RequestsText.READ, server), perRead);
+        percent.forEach((part, share) -> context.metrics
+                .put(RequestsText.name(RequestsText.MISSES_PERCENT, part, server), share));
     }
 
     /** Measures the same requests without a server. Nothing else runs meanwhile: the servers are idle. */

@@ -48,12 +48,12 @@ public final class SimulatedCacheMisses {
         this.cancellation = cancellation;
     }
 
-    /** Percent of the misses by function, the largest first, the rest as {@code other}. */
-    Map<String, Double> byFunction(Path directory) throws IOException {
+    /** The misses of the reads alone, by function. */
+    Map<String, Long> byFunction(Path directory) throws IOException {
         Map<String, Long> loaded = misses(directory.resolve("cachegrind-load.out"), directory, 0);
         Map<String, Long> all = misses(directory.resolve("cachegrind-reads.out"), directory, reads);
         loaded.forEach((function, count) -> all.merge(function, -count, Long::sum));
-        return shares(all);
+        return all;
     }
 
     private Map<String, Long> misses(Path out, Path directory, long requests) throws IOException {
@@ -100,8 +100,14 @@ public final class SimulatedCacheMisses {
         return counts;
     }
 
+    /** The sum, without functions that missed less often in the second process. */
+    static long sum(Map<String, Long> counts) {
+        return counts.values().stream().mapToLong(count -> Math.max(0, count)).sum();
+    }
+
+    /** Percent of the misses by function, the largest first, the rest as {@code other}. */
     static Map<String, Double> shares(Map<String, Long> counts) {
-        long all = counts.values().stream().mapToLong(count -> Math.max(0, count)).sum();
+        long all = sum(counts);
         Map<String, Double> shares = new LinkedHashMap<>();
         double named = 0;
         for (Map.Entry<String, Long> each : counts.entrySet().stream()
