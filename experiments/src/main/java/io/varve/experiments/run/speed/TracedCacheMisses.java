@@ -18,7 +18,7 @@ final class TracedCacheMisses implements LookupTrace.Visitor {
     /** The parts, as the table names them. */
     static final String INDEX = "index bucket";
     static final String ITEM = "item";
-    /** The largest share of reads that go on beyond the buckets, where nothing is traced: it is some hundredths of 1 %. */
+    /** The largest share of reads that go on beyond the buckets, untraced: it is some hundredths of a percent. */
     private static final double MAX_UNTRACED = 0.01;
 
     private final SimulatedCache cache;

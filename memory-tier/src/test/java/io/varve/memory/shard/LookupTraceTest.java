@@ -1,15 +1,16 @@
-package io.varve.memory;
+package io.varve.memory.shard;
 
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.varve.memory.InMemoryCache;
 import io.varve.memory.config.CacheConfig;
 import io.varve.memory.item.Item;
 import io.varve.memory.item.Key;
 import io.varve.memory.offheap.LiveRanges;
 import io.varve.memory.offheap.Memory;
-import io.varve.memory.shard.LookupTrace;
+import io.varve.memory.offheap.Regions;
 import io.varve.memory.testing.CacheFixture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -23,7 +24,8 @@ class LookupTraceTest {
     private static final int KEYS = 5_000;
     private static final int LINE_BYTES = 64;
 
-    private final InMemoryCache cache = InMemoryCache.open(CacheConfig.defaults(16 << 20).withShards(2));
+    private final InMemoryCache cache = InMemoryCache.open(CacheConfig.defaults(16 << 20).withShards(2),
+            new Regions());
     private final CacheFixture fixture = new CacheFixture(cache);
     private final Arena arena = Arena.ofConfined();
     private final long name = arena.allocate(LINE_BYTES).address();
