@@ -130,7 +130,7 @@ final class ReproduceCommand implements Callable<Integer> {
         for (Artefact artefact : reproduction.artefacts()) {
             results.add(result(artefact, scaleName, plans, files));
         }
-        Path page = files.write(reproduction, results, System.getProperty("varve.source", "unknown"));
+        Path page = files.write(reproduction, results);
         console.println(Results.table(results.stream().filter(each -> chosen.contains(each.artefact())).toList()));
         console.println("Report: " + page);
         for (ArtefactResult result : results) {

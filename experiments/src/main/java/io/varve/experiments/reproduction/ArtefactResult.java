@@ -11,10 +11,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.report.Report;
+import io.varve.experiments.result.Machine;
 import io.varve.experiments.result.PaperTable;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.RunRecord.Outcome;
@@ -31,6 +34,7 @@ import io.varve.experiments.result.table.Summary;
  * @param planned the number of all of its runs
  * @param seconds duration of the complete runs, s
  * @param date the day of the newest run, empty if there is none
+ * @param versions the versions of Varve that made its runs, as the sources' commits
  * @param findings its claims with our measurements
  * @param verdict what they yield
  * @param tables published and measured values
@@ -39,7 +43,8 @@ import io.varve.experiments.result.table.Summary;
  * @param omitted configurations that this machine cannot run, and why
  */
 public record ArtefactResult(Artefact artefact, String scale, String about, int runs, int planned, long seconds,
-        String date, List<Finding> findings, Verdict verdict, List<PaperTable> tables, List<Path> charts,
+        String date, Set<String> versions, List<Finding> findings, Verdict verdict, List<PaperTable> tables,
+        List<Path> charts,
         List<String> chartsWithoutFile, List<String> omitted) {
     private static final int DATE_LENGTH = "2026-01-31".length();
     private static final double SECOND_MILLIS = 1000;
@@ -67,6 +72,8 @@ public record ArtefactResult(Artefact artefact, String scale, String about, int 
                 Math.round(complete.stream().mapToLong(ArtefactResult::millis).sum() / SECOND_MILLIS),
                 complete.stream().map(run -> run.startedAt().substring(0, DATE_LENGTH)).max(Comparator.naturalOrder())
                         .orElse(""),
+                complete.stream().map(run -> run.machine().getOrDefault(Machine.VERSION, "unknown"))
+                        .collect(Collectors.toCollection(TreeSet::new)),
                 findings, Verdict.of(artefact, findings, complete.size()),
                 Report.tables(plan, summary).stream().filter(table -> artefact.shownBy().contains(table.id()))
                         .toList(),

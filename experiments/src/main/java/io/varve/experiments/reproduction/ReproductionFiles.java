@@ -1,6 +1,7 @@
 package io.varve.experiments.reproduction;
 
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -40,17 +41,16 @@ public final class ReproductionFiles {
      * Writes the page, its charts and the results.
      *
      * @param results a result for each artefact, in the order of the definition
-     * @param source the version of Varve
      * @return the page
      */
-    public Path write(Reproduction reproduction, List<ArtefactResult> results, String source) throws IOException {
+    public Path write(Reproduction reproduction, List<ArtefactResult> results) throws IOException {
+        deleteCharts();
         Map<String, List<String>> charts = new LinkedHashMap<>();
         for (ArtefactResult result : results) {
             charts.put(result.artefact().id(), copied(result));
         }
         Path page = directory.resolve("index.html");
-        Files.writeString(page, ReproductionPage.of(reproduction, results, charts, source,
-                machine()));
+        Files.writeString(page, ReproductionPage.of(reproduction, results, charts, machine()));
         StringBuilder csv = new StringBuilder(HEADER).append('\n');
         for (ArtefactResult result : results) {
             csv.append(String.join(",", result.artefact().id(), result.artefact().artefact(), result.scale(),
@@ -59,6 +59,18 @@ public final class ReproductionFiles {
         }
         Files.writeString(directory.resolve(RESULTS), csv);
         return page;
+    }
+
+    /** An earlier page may have had more charts. */
+    private void deleteCharts() throws IOException {
+        Path charts = directory.resolve(CHARTS);
+        if (Files.isDirectory(charts)) {
+            try (DirectoryStream<Path> files = Files.newDirectoryStream(charts, "*.{svg,png}")) {
+                for (Path file : files) {
+                    Files.delete(file);
+                }
+            }
+        }
     }
 
     private static String machine() {

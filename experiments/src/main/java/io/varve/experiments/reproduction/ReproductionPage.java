@@ -3,6 +3,7 @@ package io.varve.experiments.reproduction;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 import io.varve.experiments.result.PaperTable;
 import io.varve.experiments.run.context.Durations;
@@ -36,18 +37,17 @@ final class ReproductionPage {
     /**
      * @param results a result for each artefact, in the order of the definition
      * @param charts the images of each artefact, as paths from the page
-     * @param source the version of Varve
+     * @param machine what the page says of the machine
      */
     static String of(Reproduction reproduction, List<ArtefactResult> results, Map<String, List<String>> charts,
-            String source, String machine) {
-        return new ReproductionPage(reproduction).page(results, charts, source, machine);
+            String machine) {
+        return new ReproductionPage(reproduction).page(results, charts, machine);
     }
 
-    private String page(List<ArtefactResult> results, Map<String, List<String>> charts, String source,
-            String machine) {
+    private String page(List<ArtefactResult> results, Map<String, List<String>> charts, String machine) {
         html.append(HEAD).append(PageStyle.CSS).append("</style>\n</head>\n<body>\n<main>\n");
         element("h1", "Five papers, reproduced with Varve");
-        element("p", results.size() + " tables and figures. Version " + source + ". " + machine);
+        element("p", results.size() + " tables and figures. " + madeBy(results) + machine);
         counts(results);
         element("p", Verdict.RULE, "rule");
         if (results.stream().anyMatch(result -> result.scale().equals(Reproduction.SCALES.getFirst()))) {
@@ -64,6 +64,12 @@ final class ReproductionPage {
             entry(result, charts.getOrDefault(result.artefact().id(), List.of()));
         }
         return html.append("</main>\n</body>\n</html>\n").toString();
+    }
+
+    private static String madeBy(List<ArtefactResult> results) {
+        String versions = results.stream().flatMap(result -> result.versions().stream()).distinct().sorted()
+                .collect(Collectors.joining(", "));
+        return versions.isEmpty() ? "" : "Made by Varve " + versions + ". ";
     }
 
     private void counts(List<ArtefactResult> results) {

@@ -11,6 +11,9 @@ import java.util.stream.Stream;
 
 /** Describes the measuring machine and the measured commit: the paper's Table 1 for ours. Stateless. */
 public final class Machine {
+    /** The key of the measured commit. */
+    public static final String VERSION = "varve";
+
     private Machine() {}
 
     public static Map<String, String> describe() {
@@ -23,7 +26,7 @@ public final class Machine {
         if (ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean system) {
             machine.put("memory_mib", String.valueOf(system.getTotalMemorySize() >> 20));
         }
-        machine.put("varve", System.getProperty("varve.source", "unknown"));
+        machine.put(VERSION, System.getProperty("varve.source", "unknown"));
         machine.put("jdk", System.getProperty("java.vm.name") + " " + Runtime.version());
         return machine;
     }

@@ -60,7 +60,7 @@ class VerdictTest {
                 && each.configuration().equals(configuration)).findFirst().orElseThrow();
         Files.createDirectories(files.of(run));
         files.write(new RunRecord(run, configuration, outcome, List.of(), "2026-12-01T01:02:03Z", "penalty", "small",
-                "about", 1, "varve", "command", Map.of(), Map.of(), Map.of(),
+                "about", 1, "varve", "command", Map.of(), Map.of(), Map.of("varve", "abc1234"),
                 List.of(new Phase("operations", 500, 61_000)), new TreeMap<>(measured), List.of(), List.of()));
     }
 
@@ -160,9 +160,9 @@ class VerdictTest {
         ReproductionFiles files = new ReproductionFiles(folder);
         Artefact artefact = artefact(null, atMost(measure("time", null, "lru", null, null), 99));
         Reproduction reproduction = new Reproduction(Map.of("predis", "pRedis <1>"), Map.of(), List.of(artefact));
-        Path page = files.write(reproduction, List.of(result(artefact)), "1.0 (abc)");
+        Path page = files.write(reproduction, List.of(result(artefact)));
         assertThat(page).content().contains("id=\"predis/fig-14\"", "differs", "Because of this.", "pRedis &lt;1&gt;",
-                "charts/predis-fig-14-1.svg", "charts/predis-fig-14-2.png", "at most 99 %", "1.0 (abc)",
+                "charts/predis-fig-14-1.svg", "charts/predis-fig-14-2.png", "at most 99 %", "Made by Varve abc1234.",
                 "./varve reproduce predis/fig-14 --scale small").doesNotContain("predis-fig-14-3", "<script");
         assertThat(result(artefact).chartsWithoutFile()).isEmpty();
         assertThat(folder.resolve("charts/predis-fig-14-1.svg")).hasContent("<svg/>");
