@@ -84,6 +84,7 @@ final class FlashReportTest {
         for (String policy : List.of("tbf", "lru", "random", "none")) {
             measured.put(PoliciesText.name(PoliciesText.HITS, policy, "10%"), policy.equals("none") ? 0 : 0.75);
             measured.put(PoliciesText.name(PoliciesText.OPS, policy, "10%"), policy.equals("none") ? 1000.0 : 3000.0);
+            measured.put(PoliciesText.name(PoliciesText.ADVICE, policy, "10%"), 12.5);
             measured.put(PoliciesText.name(PoliciesText.DEVICE_BYTES, policy, "10%"), 4096.0);
         }
     }
@@ -131,7 +132,7 @@ final class FlashReportTest {
         List<PaperTable> tables = report("tbf-observed", "reproduce-small", directory);
         assertThat(table(tables, "Figure 7").rows())
                 .anySatisfy(row -> assertThat(row).containsExactly("latest-fast-flash", "flash", "10%", "tbf", "75.00",
-                        "3,000", "3.00", "4,096", "332"))
+                        "3,000", "3.00", "12.50", "4,096", "332"))
                 .anySatisfy(row -> assertThat(row).startsWith("uniform", "yes", "10%", "none", "0.00", "1,000")
                         .endsWith("51"))
                 .anySatisfy(row -> assertThat(row).startsWith("uniform-uncached", "no"));

@@ -267,6 +267,7 @@ final class FlashTables {
                     rows.add(List.of(run.run().workload(), run.load().getOrDefault("page-cache", "yes"), size, policy,
                             percent(run, PoliciesText.HITS, policy, size), number("%,.0f", ops),
                             number("%.2f", ops / without),
+                            number("%.2f", PoliciesText.number(run, PoliciesText.ADVICE, policy, size)),
                             number("%,.0f", PoliciesText.number(run, PoliciesText.DEVICE_BYTES, policy, size)),
                             published(figure, policy, distribution + " " + size, "%.0f")));
                 }
@@ -274,11 +275,13 @@ final class FlashTables {
         }
         return table(figure,
                 List.of("requests", "in the page cache", "cache", "policy", "hits, %", "requests/s", "ratio to none",
-                        "device bytes read per request", "published, requests/s"),
+                        "excluded, s", "device bytes read per request", "published, requests/s"),
                 rows, rows.isEmpty()
                         ? List.of()
                         : List.of("In the page cache: yes is all files; flash is those of the cache on flash, so each "
-                                + "miss reads from the device; no is none, so each read of a record does."));
+                                + "miss reads from the device; no is none, so each read of a record does.",
+                                "Excluded: seconds that the slowest client spent in posix_fadvise, which requests/s "
+                                        + "does not count."));
     }
 
     private static String percent(RunRecord run, String metric, String policy, String size) {

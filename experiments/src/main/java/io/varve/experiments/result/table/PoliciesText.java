@@ -23,6 +23,8 @@ public final class PoliciesText {
     /** For an observed real cache: the simulated ratio for its requests, and its speed. */
     public static final String SIMULATED = "simulated_hit_ratio";
     public static final String OPS = "ops_per_second";
+    /** Seconds that the slowest client spent keeping files out of the page cache; {@link #OPS} excludes them. */
+    public static final String ADVICE = "advice_seconds";
     /** Bytes that the process read from the device for a request. */
     public static final String DEVICE_BYTES = "device_read_bytes_per_request";
     /** Heap in use and resident memory of a JVM with a filled policy; the size is {@link #FILLED}. */

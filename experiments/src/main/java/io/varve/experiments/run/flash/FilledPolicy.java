@@ -1,5 +1,6 @@
 package io.varve.experiments.run.flash;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
@@ -8,6 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import io.varve.experiments.server.NoServer;
 import io.varve.experiments.server.ProcessUsage;
@@ -23,8 +26,8 @@ import io.varve.flash.policy.ReplacementPolicy;
  */
 public final class FilledPolicy {
     /** The beginning of the line with the results. */
-    static final String RESULT = "result ";
-    private static final int WORDS = 3;
+    private static final String RESULT = "result ";
+    private static final Pattern RESULT_LINE = Pattern.compile(RESULT + "(\\d{1,18}) (\\d{1,18}) (\\d{1,18})");
     /** Collections before the heap is read: the first one may leave objects that it has just found unreachable. */
     private static final int COLLECTIONS = 2;
     private static final List<String> HEAP = List.of("-Xms32m", "-Xmx256m", "-XX:+UseSerialGC");
@@ -37,13 +40,23 @@ public final class FilledPolicy {
      * @param residentBytes resident memory of the process
      */
     record Memory(long policyBytes, long heapBytes, long residentBytes) {
-        /** @throws IOException if the line is another one */
-        static Memory parse(String line) throws IOException {
-            String[] words = line.startsWith(RESULT) ? line.substring(RESULT.length()).split(" ", -1) : new String[0];
-            if (words.length != WORDS) {
-                throw new IOException("unexpected output of a JVM with a policy: " + line);
+        /**
+         * Reads the output of such a JVM until the line with the results. The JVM's own messages may precede it.
+         *
+         * @throws IOException if there is no such line
+         */
+        static Memory read(BufferedReader in) throws IOException {
+            StringBuilder output = new StringBuilder();
+            for (String line = in.readLine(); line != null; line = in.readLine()) {
+                Matcher result = RESULT_LINE.matcher(line);
+                if (result.matches()) {
+                    return new Memory(Long.parseLong(result.group(1)), Long.parseLong(result.group(2)),
+                            Long.parseLong(result.group(3)));
+                }
+                output.append('\n').append(line);
             }
-            return new Memory(Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]));
+            throw new IOException("a JVM with a policy printed no result, but:"
+                    + (output.isEmpty() ? " (nothing)" : output));
         }
     }
 

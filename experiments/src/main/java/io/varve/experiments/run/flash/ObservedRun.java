@@ -13,6 +13,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 import io.varve.experiments.plan.SimulatedLoad;
@@ -58,6 +59,7 @@ public final class ObservedRun {
     private static final int CHECK_INTERVAL = 1024;
 
     private final RunContext context;
+    private final LongSupplier nanoTime;
     private final SimulatedLoad load;
     private final StoreSettings stores;
     private final YcsbKeys keys;
@@ -65,7 +67,13 @@ public final class ObservedRun {
     private final Path diskDirectory;
 
     public ObservedRun(RunContext context) {
+        this(context, System::nanoTime);
+    }
+
+    /** @param nanoTime the clock of the requests */
+    ObservedRun(RunContext context, LongSupplier nanoTime) {
         this.context = context;
+        this.nanoTime = nanoTime;
         load = context.plan.simulated(context.run);
         stores = context.plan.stores(context.run);
         keys = load.ycsb().orElseThrow(() -> new IllegalArgumentException("a real cache gets YCSB's requests only"));
@@ -102,9 +110,9 @@ public final class ObservedRun {
         return cached ? store : uncached(store, diskDirectory);
     }
 
-    private static FlashStore uncached(FlashStore store, Path directory) throws IOException {
+    private FlashStore uncached(FlashStore store, Path directory) throws IOException {
         try {
-            return new UncachedStore(store, CachedPages.of(directory));
+            return new UncachedStore(store, CachedPages.of(directory), nanoTime);
         } catch (IOException | RuntimeException failed) {
             store.close();
             throw failed;
@@ -158,20 +166,17 @@ public final class ObservedRun {
                     policy.create(arena, load.capacity(percent),
                             new SplittableRandom(context.plan.experiment().seed())),
                     FlashCacheSettings.of(load.capacity(percent)), System::nanoTime)) {
-                request(cache, load.warmup());
-                for (FlashStore store : List.of(flash, disk)) {
-                    if (store instanceof UncachedStore uncached) {
-                        uncached.start();
-                    }
-                }
+                List<UncachedStore> uncached = Stream.of(flash, disk).filter(UncachedStore.class::isInstance)
+                        .map(UncachedStore.class::cast).toList();
+                request(cache, load.warmup(), uncached);
+                uncached.forEach(UncachedStore::start);
                 FlashCacheStats before = cache.stats();
                 double readBefore = deviceReads();
-                long start = System.nanoTime();
-                request(cache, load.requests());
-                double seconds = (System.nanoTime() - start) / 1e9;
+                List<ClientTime> clients = request(cache, load.requests(), uncached);
                 if (recorded && !context.cancellation.isCancelled()) {
                     concludeReads(policy, percent, (deviceReads() - readBefore) / load.requests());
-                    conclude(policy, percent, before, cache.stats(), seconds, simulated);
+                    concludeSpeed(policy, percent, ClientTime.slowest(clients), !uncached.isEmpty());
+                    conclude(policy, percent, before, cache.stats(), simulated);
                 }
             }
         } finally {
@@ -179,19 +184,18 @@ public final class ObservedRun {
         }
     }
 
-    /** Runs all clients concurrently, each with its share. */
-    private void request(FlashCache cache, long requests) throws IOException {
+    /** Runs all clients concurrently, each with its share. The result lacks clients that did not end. */
+    private List<ClientTime> request(FlashCache cache, long requests, List<UncachedStore> uncached)
+            throws IOException {
+        List<ClientTime> times = new ArrayList<>();
         try (ExecutorService pool = Executors.newFixedThreadPool(threads)) {
-            List<Future<?>> clients = new ArrayList<>();
+            List<Future<ClientTime>> clients = new ArrayList<>();
             for (int client = 0; client < threads; client++) {
                 boolean shown = client == 0;
-                clients.add(pool.submit(() -> {
-                    request(cache, requests / threads, shown);
-                    return null;
-                }));
+                clients.add(pool.submit(() -> request(cache, requests / threads, uncached, shown)));
             }
-            for (Future<?> client : clients) {
-                client.get();
+            for (Future<ClientTime> client : clients) {
+                times.add(client.get());
             }
         } catch (ExecutionException failed) {
             throw new IOException("a client failed: " + failed.getCause(), failed);
@@ -199,10 +203,12 @@ public final class ObservedRun {
             Thread.currentThread().interrupt();
             context.cancellation.cancel();
         }
+        return times;
     }
 
-    private void request(FlashCache cache, long requests, boolean shown) throws IOException {
-        long start = System.nanoTime();
+    private ClientTime request(FlashCache cache, long requests, List<UncachedStore> uncached, boolean shown)
+            throws IOException {
+        long start = nanoTime.getAsLong();
         SplittableRandom random = new SplittableRandom();
         byte[] record = new byte[RECORD_BYTES];
         long done = 0;
@@ -218,14 +224,21 @@ public final class ObservedRun {
                 }
                 if (++done % CHECK_INTERVAL == 0) {
                     if (shown) {
-                        context.gauge.set(threads * done * 1e9 / (System.nanoTime() - start));
+                        context.gauge.set(threads * done / since(start, uncached).seconds());
                     }
                     if (context.cancellation.isCancelled()) {
-                        return;
+                        break;
                     }
                 }
             }
         }
+        return since(start, uncached);
+    }
+
+    /** The time of the calling thread, which has not used the stores before this start. */
+    private ClientTime since(long start, List<UncachedStore> uncached) {
+        return new ClientTime(nanoTime.getAsLong() - start,
+                uncached.stream().mapToLong(UncachedStore::adviceNanos).sum());
     }
 
     /** Bytes that this process has read from devices; NaN if the system does not count them. */
@@ -244,14 +257,19 @@ public final class ObservedRun {
         }
     }
 
+    private void concludeSpeed(Policies policy, double percent, ClientTime slowest, boolean advised) {
+        put(PoliciesText.OPS, policy, percent, load.requests() / slowest.seconds());
+        if (advised) {
+            put(PoliciesText.ADVICE, policy, percent, slowest.adviceSeconds());
+        }
+    }
+
     private void conclude(Policies policy, double percent, FlashCacheStats before, FlashCacheStats after,
-            double seconds,
             List<Outcome> simulated) {
         double hits = after.hits() - before.hits();
         double observed = hits / (hits + after.misses() - before.misses());
         long evictions = after.evictions() - before.evictions();
         put(PoliciesText.HITS, policy, percent, observed);
-        put(PoliciesText.OPS, policy, percent, load.requests() / seconds);
         put(PoliciesText.TRAVERSED, policy, percent,
                 evictions == 0 ? 0 : (double) (after.keysTraversed() - before.keysTraversed()) / evictions);
         put(PoliciesText.POOR, policy, percent,

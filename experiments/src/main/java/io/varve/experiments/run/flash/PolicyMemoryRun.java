@@ -50,8 +50,7 @@ public final class PolicyMemoryRun {
         Process process = new ProcessBuilder(FilledPolicy.command(policy, items)).redirectErrorStream(true).start();
         process.getOutputStream().close();
         try (BufferedReader in = process.inputReader(StandardCharsets.UTF_8)) {
-            String line = in.readLine();
-            return FilledPolicy.Memory.parse(line == null ? "(nothing)" : line);
+            return FilledPolicy.Memory.read(in);
         } finally {
             process.destroyForcibly();
         }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.varve.experiments.definition.ExperimentFiles;
 import io.varve.experiments.plan.Filters;
@@ -46,14 +47,18 @@ final class ObservedRunTest {
     private Path directory;
 
     private RunContext run(String workload) throws IOException {
-        Files.writeString(directory.resolve("tiny.yaml"), DEFINITION);
-        Plan plan = Plan.of(new ExperimentFiles(directory).read("tiny"), "quick", Filters.NONE);
-        RunSpec run = plan.runs().stream().filter(each -> each.workload().equals(workload)).findFirst().orElseThrow();
-        RunContext context = new RunContext(plan, run, Files.createDirectories(directory.resolve("run")),
-                new NoServer(), Pinning.NONE, new Cancellation());
+        RunContext context = context(workload, DEFINITION);
         new ObservedRun(context).measure();
         assertThat(context.faults).isEmpty();
         return context;
+    }
+
+    private RunContext context(String workload, String definition) throws IOException {
+        Files.writeString(directory.resolve("tiny.yaml"), definition);
+        Plan plan = Plan.of(new ExperimentFiles(directory).read("tiny"), "quick", Filters.NONE);
+        RunSpec run = plan.runs().stream().filter(each -> each.workload().equals(workload)).findFirst().orElseThrow();
+        return new RunContext(plan, run, Files.createDirectories(directory.resolve("run")), new NoServer(),
+                Pinning.NONE, new Cancellation());
     }
 
     /** The bytes are not asserted: a file system in memory has no device. */
@@ -67,6 +72,16 @@ final class ObservedRunTest {
                 .contains("bytes read from the device per request without a cache");
     }
 
+    /** With a clock that ticks at each call, the time of a request is that between two calls for the advice. */
+    @Test
+    void operationsPerSecond_excludeTheTimeOfAdvice() throws IOException {
+        RunContext context = context("uncached", DEFINITION.replace("threads: [2]", "threads: [1]"));
+        AtomicLong clock = new AtomicLong();
+        new ObservedRun(context, () -> clock.addAndGet(1_000_000)).measure();
+        assertThat(number(context, PoliciesText.OPS, "none")).isBetween(990.0, 1000.0);
+        assertThat(number(context, PoliciesText.ADVICE, "none")).isEqualTo(1.5);
+    }
+
     @Test
     void measurementIsNearSimulation() throws IOException {
         RunContext context = run("zipfian");
@@ -78,6 +93,7 @@ final class ObservedRunTest {
         }
         assertThat(number(context, PoliciesText.HITS, "none")).isZero();
         assertThat(number(context, PoliciesText.OPS, "none")).isPositive();
+        assertThat(number(context, PoliciesText.ADVICE, "none")).as("nothing is dropped").isNaN();
         assertThat(context.checks).hasSize(2);
         try (var left = Files.list(context.directory)) {
             assertThat(left).as("databases that were left behind").isEmpty();

@@ -1,6 +1,9 @@
 package io.varve.experiments.run.flash;
 
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.StringReader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -13,6 +16,7 @@ import io.varve.experiments.run.context.Cancellation;
 import io.varve.experiments.run.context.RunContext;
 import io.varve.experiments.server.NoServer;
 import io.varve.experiments.server.Pinning;
+import io.varve.flash.policy.Policies;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -69,8 +73,45 @@ final class PolicyMemoryRunTest {
     }
 
     @Test
-    void anotherLineOfOutput_isAFailure() {
-        assertThatThrownBy(() -> FilledPolicy.Memory.parse("Error: no main class")).isInstanceOf(IOException.class)
-                .hasMessageContaining("no main class");
+    void messagesOfTheJvm_mayPrecedeTheResult() throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(FilledPolicy.command(Policies.TBF, 1000)).redirectErrorStream(true);
+        builder.environment().put("JAVA_TOOL_OPTIONS", "-Dvarve.test=1");
+        Process process = builder.start();
+        try (BufferedReader in = process.inputReader(StandardCharsets.UTF_8)) {
+            in.mark(100);
+            assertThat(in.readLine()).isEqualTo("Picked up JAVA_TOOL_OPTIONS: -Dvarve.test=1");
+            in.reset();
+            assertThat(FilledPolicy.Memory.read(in).policyBytes()).isPositive();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void linesBeforeAndAfterTheResult_areIgnored() throws IOException {
+        assertThat(read("""
+                Picked up JAVA_TOOL_OPTIONS: -Xint
+                result of a warning
+                result 1 2 3
+                result 4 5 6
+                """)).isEqualTo(new FilledPolicy.Memory(1, 2, 3));
+    }
+
+    @Test
+    void outputWithoutResult_isAFailureThatShowsTheOutput() {
+        assertThatThrownBy(() -> read("""
+                Picked up JAVA_TOOL_OPTIONS: -Xint
+                result 1 2
+                Error: no main class
+                """)).isInstanceOf(IOException.class).hasMessageEndingWith("""
+                no result, but:
+                Picked up JAVA_TOOL_OPTIONS: -Xint
+                result 1 2
+                Error: no main class""");
+        assertThatThrownBy(() -> read("")).isInstanceOf(IOException.class).hasMessageEndingWith("(nothing)");
+    }
+
+    private static FilledPolicy.Memory read(String output) throws IOException {
+        return FilledPolicy.Memory.read(new BufferedReader(new StringReader(output)));
     }
 }
