@@ -8,11 +8,18 @@ fail() {
     exit 2
 }
 
-here=$(cd "$(dirname "$0")" && pwd -P)
+# The folder may be a link inside the YCSB: its path is the one by which it was called. CDPATH would print another one.
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -L)
 ycsb=$(dirname "$here")
 list=$ycsb/bin/bindings.properties
 script=$ycsb/bin/ycsb
 [ -f "$list" ] || fail "$list: there is no such file; expected this folder inside an unpacked YCSB, beside bin and lib"
+[ ! -f "$script" ] || grep -q '^DATABASES = {' "$script" \
+    || fail "$script: expected a list that begins with 'DATABASES = {', as in YCSB 0.17.0; nothing was changed"
+# Both would be on the class path, and either may be the one that runs.
+set -- "$here"/lib/varve-ycsb-[0-9]*.jar
+[ $# -eq 1 ] && [ -f "$1" ] \
+    || fail "$here/lib: expected one varve-ycsb-VERSION.jar, found $#: unpack the binding into an empty folder"
 
 add() { # NAME CLASS
     grep -q "^$1:" "$list" || printf '%s:%s\n' "$1" "$2" >>"$list"

@@ -74,11 +74,48 @@ class BindingFolderIT {
     void outsideOfAYcsbTheScriptSaysWhereItBelongs() throws Exception {
         Path elsewhere = Files.createDirectories(folder.resolve("elsewhere"));
         run(elsewhere, List.of("tar", "xzf", property("binding-archive")));
-        Process process = new ProcessBuilder("sh", "varve-binding/install.sh").directory(elsewhere.toFile())
+        assertThat(refused(elsewhere)).contains("bin/bindings.properties", "expected this folder inside");
+    }
+
+    /** @return the line that the script prints when it refuses */
+    private static String refused(Path in) throws IOException, InterruptedException {
+        Process process = new ProcessBuilder("sh", "varve-binding/install.sh").directory(in.toFile())
                 .redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor()).isEqualTo(2);
-        assertThat(output).hasLineCount(1).contains("bin/bindings.properties", "expected this folder inside");
+        assertThat(process.waitFor()).as(output).isEqualTo(2);
+        assertThat(output).hasLineCount(1);
+        return output;
+    }
+
+    @Test
+    void theFolderMayBeALinkAndCdpathMayBeSet() throws Exception {
+        Path elsewhere = folder.resolve("elsewhere/the binding");
+        Files.createDirectories(elsewhere.getParent());
+        Files.move(ycsb.resolve("varve-binding"), elsewhere);
+        Files.createSymbolicLink(ycsb.resolve("varve-binding"), elsewhere);
+        ProcessBuilder script = new ProcessBuilder("sh", "varve-binding/install.sh").directory(ycsb.toFile())
+                .redirectErrorStream(true);
+        script.environment().put("CDPATH", folder.resolve("elsewhere") + ":" + ycsb);
+        Process process = script.start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(output).isZero();
+        assertThat(output).hasLineCount(1).contains(ycsb + " knows the bindings");
+        assertThat(Files.readAllLines(ycsb.resolve("bin/bindings.properties"))).hasSize(3);
+    }
+
+    @Test
+    void twoVersionsOfTheBindingAreRefused() throws Exception {
+        Files.writeString(ycsb.resolve("varve-binding/lib/varve-ycsb-0.0.1.jar"), "an older one");
+        assertThat(refused(ycsb)).contains("varve-binding/lib: expected one varve-ycsb-VERSION.jar, found 2");
+        assertThat(Files.readAllLines(ycsb.resolve("bin/bindings.properties"))).containsExactly(LIST);
+    }
+
+    @Test
+    void aScriptWithoutTheListIsRefusedAndNothingChanges() throws Exception {
+        Files.writeString(ycsb.resolve("bin/ycsb"), "DB = dict()\n");
+        assertThat(refused(ycsb)).contains("bin/ycsb: expected a list that begins with 'DATABASES = {'");
+        assertThat(ycsb.resolve("bin/ycsb")).hasContent("DB = dict()\n");
+        assertThat(Files.readAllLines(ycsb.resolve("bin/bindings.properties"))).containsExactly(LIST);
     }
 
     @Test

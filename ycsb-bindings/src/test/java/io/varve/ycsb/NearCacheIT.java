@@ -114,9 +114,42 @@ class NearCacheIT {
         }
         client.delete("t", "user1");
         assertThat(read(client, "user1", null)).isNull();
-        long loads = calls(record.equals("hash") ? "hgetall" : "get");
-        assertThat(loads).as("with the reads of partial updates of strings")
-                .isEqualTo(51 + (record.equals("hash") ? 0 : 50));
+        long loads = calls(record.equals("hash") ? "hgetall" : "get") - (record.equals("hash") ? 0 : 50);
+        assertThat(loads).as("the report of an own change may overtake the next load").isBetween(51L, 101L);
+    }
+
+    /** With NOLOOP, Redis would not report a key that it evicts for a write of the client itself. */
+    @Test
+    void recordThatAnOwnWriteEvictsIsNotServed() throws DBException {
+        VarveClient client = client();
+        client.insert("t", "evicted", values("field0", "a"));
+        assertThat(read(client, "evicted", null)).isEqualTo(Map.of("field0", "a"));
+        redis.commands().configSet(Map.of("maxmemory-policy", "allkeys-lru", "maxmemory-samples", "64", "maxmemory",
+                Long.toString(usedMemory() + (2L << 20))));
+        try {
+            String filler = "x".repeat(1000);
+            for (int i = 0; redis.commands().exists(bytes("evicted")) == 1; i++) {
+                assertThat(client.insert("t", "filler" + i, values("field0", filler))).isEqualTo(Status.OK);
+            }
+            awaitRead(client, "evicted", null);
+        } finally {
+            redis.commands().configSet(Map.of("maxmemory", "0", "maxmemory-policy", "noeviction"));
+        }
+    }
+
+    private static long usedMemory() {
+        return redis.commands().info("memory").lines().filter(line -> line.startsWith("used_memory:"))
+                .mapToLong(line -> Long.parseLong(line.substring("used_memory:".length()))).findFirst().orElseThrow();
+    }
+
+    /** Over RESP2 a server accepts CLIENT TRACKING and reports nothing. */
+    @Test
+    void serverWithoutResp3IsRefused() throws IOException {
+        try (RedisProcess old = RedisProcess.start(directory, "--rename-command", "HELLO", "NO-HELLO")) {
+            assertThatThrownBy(() -> client("varve.port", Integer.toString(old.port())))
+                    .isInstanceOf(DBException.class).hasMessageContaining("varve.near.cache=100 needs a server")
+                    .hasMessageContaining("RESP3").hasMessageContaining("HELLO");
+        }
     }
 
     /** The change is made while the client is cut off: nothing reports it. */

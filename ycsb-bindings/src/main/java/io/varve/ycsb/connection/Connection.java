@@ -25,6 +25,7 @@ import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.protocol.ProtocolVersion;
 import io.varve.ycsb.option.TlsOptions;
 import io.varve.ycsb.option.VarveOptions;
 import org.jspecify.annotations.Nullable;
@@ -80,7 +81,12 @@ public final class Connection implements AutoCloseable {
         } catch (RuntimeException e) {
             // Exceptions of Lettuce and Netty: for example, a lack of file descriptors is not a RedisException.
             throw new RefusedException("no connection to " + VarveOptions.HOST + "=" + options.host() + ", "
-                    + VarveOptions.PORT + "=" + options.port() + ": " + Failures.reason(e), e);
+                    + VarveOptions.PORT + "=" + options.port() + ": " + Failures.reason(e)
+                    + (options.nearCacheRecords() == 0
+                            ? ""
+                            : "; " + VarveOptions.NEAR_CACHE + "=" + options.nearCacheRecords()
+                                    + " needs a server that speaks RESP3 (HELLO 3), else expected 0 for it"),
+                    e);
         }
     }
 
@@ -93,6 +99,10 @@ public final class Connection implements AutoCloseable {
             uri.withPassword(options.password().toCharArray());
         }
         ClientOptions.Builder settings = ClientOptions.builder();
+        if (options.nearCacheRecords() > 0) {
+            // Over RESP2, to which Lettuce falls back, a server accepts CLIENT TRACKING and reports nothing.
+            settings.protocolVersion(ProtocolVersion.RESP3);
+        }
         TlsOptions tls = options.tls();
         if (tls != null) {
             uri.withSsl(true).withVerifyPeer(SslVerifyMode.valueOf(tls.verify().name()));

@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A Lettuce client of one server, with an {@link OwnEventLoop} where its transport permits, or of a cluster, with
- * Lettuce's threads for event loops. Confined to the thread that opened it. All clients of the process share timers and reconnection,
- * guarded by the class.
+ * Lettuce's threads for event loops. Confined to the thread that opened it. All clients of the process share timers and
+ * reconnection, guarded by the class.
  */
 final class LettuceClient implements AutoCloseable {
 

@@ -136,7 +136,7 @@ final class NearCache implements InvalidationListener {
         }
     }
 
-    /** Removes a record. The server does not report a client's own changes to it. */
+    /** Removes a record before the client changes it: the server's report comes only after the change. */
     synchronized void remove(byte[] key) {
         entries.invalidate(ByteBuffer.wrap(key));
     }
