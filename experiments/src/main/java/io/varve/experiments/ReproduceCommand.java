@@ -98,6 +98,9 @@ final class ReproduceCommand implements Callable<Integer> {
             return 0;
         }
         if (onlyReport) {
+            for (String experiment : Reproduction.byExperiment(chosen).keySet()) {
+                Results.draw(plan(plans, experiment), files);
+            }
             write(reproduction, plans, chosen, files);
             return 0;
         }

@@ -9,6 +9,7 @@ import java.util.Locale;
 
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
+import io.varve.experiments.report.Report;
 import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.result.RunRecord;
 import io.varve.experiments.result.table.Summary;
@@ -21,6 +22,19 @@ public final class Results {
     public static ArtefactResult of(Artefact artefact, String scale, Plan plan, ReproductionFiles files)
             throws IOException {
         Path directory = files.of(artefact.experiment());
+        return ArtefactResult.of(artefact, scale, plan, Summary.of(plan, records(plan, directory)), directory);
+    }
+
+    /** Writes the report and the charts of an experiment's runs, if there are any. */
+    public static void draw(Plan plan, ReproductionFiles files) throws IOException {
+        Path directory = files.of(plan.experiment().name());
+        List<RunRecord> records = records(plan, directory);
+        if (!records.isEmpty()) {
+            new Report(plan, new RunFiles(directory), Summary.of(plan, records), List.of()).write();
+        }
+    }
+
+    private static List<RunRecord> records(Plan plan, Path directory) throws IOException {
         List<RunRecord> records = new ArrayList<>();
         if (Files.isDirectory(directory)) {
             RunFiles folder = new RunFiles(directory);
@@ -28,7 +42,7 @@ public final class Results {
                 folder.read(run).ifPresent(records::add);
             }
         }
-        return ArtefactResult.of(artefact, scale, plan, Summary.of(plan, records), directory);
+        return records;
     }
 
     /** A line per artefact, for a terminal. */

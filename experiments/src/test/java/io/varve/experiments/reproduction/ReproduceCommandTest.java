@@ -1,6 +1,7 @@
 package io.varve.experiments.reproduction;
 
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -67,9 +68,21 @@ class ReproduceCommandTest {
                 folder.toString());
         assertThat(otherScale.status()).isEqualTo(2);
         assertThat(otherScale.err()).contains("virtual-nodes", "scale quick, not small", "another folder");
+        deleteCharts();
         CommandOutput second = run("reproduce", "durable-kv", "--scale", "quick", "--out", folder.toString(),
                 "--report");
         assertThat(second.status()).isZero();
-        assertThat(second.out()).as("Figure 3 has the same runs").contains("2 agree, 0 differ", "3 not run");
+        assertThat(second.out()).as("Figure 3 has the same runs").contains("2 agree, 0 differ", "3 not run")
+                .doesNotContain("no run has written a chart");
+        assertThat(folder.resolve("virtual-nodes/figure-4.svg")).as("drawn again from the runs").isNotEmptyFile();
+    }
+
+    private void deleteCharts() throws IOException {
+        try (DirectoryStream<Path> charts = Files.newDirectoryStream(folder.resolve("virtual-nodes"),
+                "*.{svg,png}")) {
+            for (Path chart : charts) {
+                Files.delete(chart);
+            }
+        }
     }
 }
