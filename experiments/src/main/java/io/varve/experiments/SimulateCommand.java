@@ -45,7 +45,7 @@ final class SimulateCommand implements Callable<Integer> {
     @Option(names = "--warmup", paramLabel = "N", description = "requests before the measurement (trace: 0; YCSB: as many as are measured)")
     private long warmup = -1;
 
-    @Option(names = "--policy", split = ",", paramLabel = "NAME", defaultValue = "tbf,bfd,clock,lru,random,sieve,s3-fifo", description = "policies: tbf, tbf-half, tbf-marked, bfd, clock, clock-marked, lru, random, sieve, s3-fifo, none")
+    @Option(names = "--policy", split = ",", paramLabel = "NAME", defaultValue = "tbf,bfd,clock,lru,random,sieve,s3-fifo", description = "policies: tbf, tbf-half, tbf-marked, bfd, bfd-marked, clock, clock-marked, lru, random, sieve, s3-fifo, none")
     private List<String> policies = List.of();
 
     @Option(names = "--size", split = ",", paramLabel = "SIZE", defaultValue = "0.5%,1%,2%,10%", description = "sizes of the cache: a number of keys, or a percentage of all keys")

@@ -26,7 +26,7 @@ public final class Simulation {
     private static final int BATCH = 1 << 16;
     /** Policies whose marks are in Bloom filters. */
     private static final Set<Policies> MAY_FORGET = Set.of(Policies.TBF, Policies.TBF_HALF, Policies.TBF_MARKED,
-            Policies.BFD);
+            Policies.BFD, Policies.BFD_MARKED);
 
     /** A cache to simulate. */
     public record Cell(Policies policy, int capacity) {}

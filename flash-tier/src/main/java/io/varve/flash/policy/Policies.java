@@ -35,6 +35,13 @@ public enum Policies {
             return new BfdPolicy(arena, capacity, BfdPolicy.BITS, BfdPolicy.HASHES, false, random);
         }
     },
+    /** BFD whose keys are inserted marked. */
+    BFD_MARKED {
+        @Override
+        public ReplacementPolicy create(Arena arena, long capacity, RandomGenerator random) {
+            return new BfdPolicy(arena, capacity, BfdPolicy.BITS, BfdPolicy.HASHES, true, random);
+        }
+    },
     CLOCK {
         @Override
         public ReplacementPolicy create(Arena arena, long capacity, RandomGenerator random) {

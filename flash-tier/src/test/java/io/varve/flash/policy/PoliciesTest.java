@@ -93,7 +93,8 @@ class PoliciesTest {
 
     /** Bytes a key: the paper's byte for the Bloom filters, its 16 and 24 for what has an index. */
     @ParameterizedTest
-    @CsvSource({"tbf,1.05", "tbf-marked,1.05", "tbf-half,0.53", "bfd,1.05", "clock,16.3", "clock-marked,16.3",
+    @CsvSource({"tbf,1.05", "tbf-marked,1.05", "tbf-half,0.53", "bfd,1.05", "bfd-marked,1.05", "clock,16.3",
+            "clock-marked,16.3",
             "lru,24.1",
             "sieve,24.2", "s3-fifo,47", "random,0", "none,0"})
     void takesSoManyBytesAKey(String name, double max) {

@@ -69,7 +69,7 @@ final class FlashTables {
         return switch (policy) {
             case "lru" -> number("%.1f", 3 * pointer);
             case "clock", "clock-marked" -> number("%.1f", pointer + 1);
-            case "tbf", "tbf-marked", "bfd" -> number("%.1f", Byte.SIZE);
+            case "tbf", "tbf-marked", "bfd", "bfd-marked" -> number("%.1f", Byte.SIZE);
             default -> NONE;
         };
     }
