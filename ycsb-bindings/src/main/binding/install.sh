@@ -19,7 +19,7 @@ script=$ycsb/bin/ycsb
 # Both would be on the class path, and either may be the one that runs.
 set -- "$here"/lib/varve-ycsb-[0-9]*.jar
 [ $# -eq 1 ] && [ -f "$1" ] \
-    || fail "$here/lib: expected one varve-ycsb-VERSION.jar, found $#: unpack the binding into an empty folder"
+    || fail "$here/lib: expected exactly one varve-ycsb-VERSION.jar: unpack the binding into an empty folder"
 
 add() { # NAME CLASS
     grep -q "^$1:" "$list" || printf '%s:%s\n' "$1" "$2" >>"$list"

@@ -87,11 +87,11 @@ final class ReproduceCommand implements Callable<Integer> {
             return 0;
         }
         String scaleName = scaleName();
-        Map<String, Plan> plans = plans(home, reproduction, scaleName);
+        ReproductionFiles files = files(home, scaleName);
+        Map<String, Plan> plans = plans(home, reproduction, scaleName, files);
         if (atOnce < 0) {
             throw new InvalidExperimentException("--at-once " + atOnce + ": expected 1 or more");
         }
-        ReproductionFiles files = files(home, scaleName);
         requireSameScale(plans, files);
         if (dryRun) {
             printRuns(home, plans, chosen, files);
@@ -167,23 +167,36 @@ final class ReproduceCommand implements Callable<Integer> {
         return new ReproductionFiles(directory.toAbsolutePath());
     }
 
-    /** The plan of each experiment at that scale, without what this machine cannot run. */
-    private static Map<String, Plan> plans(Path home, Reproduction reproduction, String scaleName)
-            throws IOException {
+    /**
+     * The plan of each experiment at that scale, without configurations that this machine cannot run, unless there are
+     * runs of them from another machine.
+     */
+    private static Map<String, Plan> plans(Path home, Reproduction reproduction, String scaleName,
+            ReproductionFiles files) throws IOException {
         ExperimentFiles definitions = new ExperimentFiles(home.resolve("workloads/experiments"));
         Map<String, Plan> plans = new LinkedHashMap<>();
         for (String name : Reproduction.byExperiment(reproduction.artefacts()).keySet()) {
             Experiment experiment = definitions.read(name);
             Plan whole = Plan.of(experiment, reproduction.scale(name, scaleName), Filters.NONE);
-            Map<String, String> missing = new LinkedHashMap<>(Allocators.missing(whole.configurations()));
-            missing.putAll(Targets.missing(whole.configurations(), experiment.baselines()));
+            Map<String, String> missing = missing(whole);
+            missing.keySet().removeAll(Results.measured(whole, files));
             plans.put(name, whole.without(missing));
         }
         return plans;
     }
 
-    private static Predicate<RunSpec> neededBy(List<Artefact> artefacts, Plan plan) {
-        return run -> artefacts.stream().anyMatch(artefact -> ArtefactResult.needs(artefact, plan, run));
+    /** Configurations that this machine cannot run, and why. */
+    private static Map<String, String> missing(Plan plan) throws IOException {
+        Map<String, String> missing = new LinkedHashMap<>(Allocators.missing(plan.configurations()));
+        missing.putAll(Targets.missing(plan.configurations(), plan.experiment().baselines()));
+        return missing;
+    }
+
+    /** The runs that the artefacts need and that this machine can execute. */
+    private static Predicate<RunSpec> neededBy(List<Artefact> artefacts, Plan plan) throws IOException {
+        Map<String, String> missing = missing(plan);
+        return run -> !missing.containsKey(run.configuration())
+                && artefacts.stream().anyMatch(artefact -> ArtefactResult.needs(artefact, plan, run));
     }
 
     private int runAll(Path home, Map<String, Plan> plans, List<Artefact> chosen, ReproductionFiles files,
@@ -248,7 +261,7 @@ final class ReproduceCommand implements Callable<Integer> {
             String verdict = "-";
             for (String each : scale == null ? Reproduction.SCALES.reversed() : List.of(shownScale)) {
                 if (!plans.containsKey(each)) {
-                    plans.put(each, plans(home, reproduction, each));
+                    plans.put(each, plans(home, reproduction, each, files(home, each)));
                 }
                 ArtefactResult result = result(artefact, each, java.util.Objects.requireNonNull(plans.get(each)),
                         files(home, each));

@@ -106,7 +106,7 @@ class BindingFolderIT {
     @Test
     void twoVersionsOfTheBindingAreRefused() throws Exception {
         Files.writeString(ycsb.resolve("varve-binding/lib/varve-ycsb-0.0.1.jar"), "an older one");
-        assertThat(refused(ycsb)).contains("varve-binding/lib: expected one varve-ycsb-VERSION.jar, found 2");
+        assertThat(refused(ycsb)).contains("varve-binding/lib: expected exactly one varve-ycsb-VERSION.jar");
         assertThat(Files.readAllLines(ycsb.resolve("bin/bindings.properties"))).containsExactly(LIST);
     }
 

@@ -53,11 +53,6 @@ public record Measure(String metric, @Nullable String workload, @Nullable String
         return numbers.stream().filter(each -> wanted.contains(each.cell())).toList();
     }
 
-    /** Whether it takes a number from such a run. */
-    boolean takes(RunSpec run, String itsGroup, Selection selection) {
-        return isOf(run, itsGroup, selection);
-    }
-
     private List<CellNumber> numbers(Summary summary, Selection selection) {
         Stream<CellNumber> numbers = against == null
                 ? summary.runs().stream().filter(run -> run.outcome() == Outcome.OK && isOf(run.run(), run.group(),
@@ -88,7 +83,8 @@ public record Measure(String metric, @Nullable String workload, @Nullable String
         }
     }
 
-    private boolean isOf(RunSpec run, String itsGroup, Selection selection) {
+    /** Whether it takes a number from such a run. */
+    boolean isOf(RunSpec run, String itsGroup, Selection selection) {
         return selection.has(run) && isLike(workload, withoutScale(run.workload()))
                 && isLike(configuration, run.configuration())
                 && is(group, itsGroup) && is(threads, run.threads()) && is(ttls, run.ttls().size());

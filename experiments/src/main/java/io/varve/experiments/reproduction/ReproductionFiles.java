@@ -44,6 +44,7 @@ public final class ReproductionFiles {
      * @return the page
      */
     public Path write(Reproduction reproduction, List<ArtefactResult> results) throws IOException {
+        Files.createDirectories(directory);
         deleteCharts();
         Map<String, List<String>> charts = new LinkedHashMap<>();
         for (ArtefactResult result : results) {

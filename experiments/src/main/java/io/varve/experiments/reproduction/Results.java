@@ -6,12 +6,15 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 import io.varve.experiments.plan.Plan;
 import io.varve.experiments.plan.RunSpec;
 import io.varve.experiments.report.Report;
 import io.varve.experiments.result.RunFiles;
 import io.varve.experiments.result.RunRecord;
+import io.varve.experiments.result.RunRecord.Outcome;
 import io.varve.experiments.result.table.Summary;
 
 /** The results of artefacts from the runs on disk. Stateless. */
@@ -32,6 +35,20 @@ public final class Results {
         if (!records.isEmpty()) {
             new Report(plan, new RunFiles(directory), Summary.of(plan, records), List.of()).write();
         }
+    }
+
+    /** The configurations of which the runs so far have numbers, whether or not this machine could run them. */
+    public static Set<String> measured(Plan plan, ReproductionFiles files) throws IOException {
+        List<RunRecord> records = records(plan, files.of(plan.experiment().name()));
+        return plan.configurations().keySet().stream()
+                .filter(name -> records.stream().anyMatch(record -> isMeasuredBy(record, name)))
+                .collect(Collectors.toSet());
+    }
+
+    /** A run that compares servers has their numbers with their names at the end. */
+    private static boolean isMeasuredBy(RunRecord record, String configuration) {
+        return record.outcome() == Outcome.OK && (record.run().configuration().equals(configuration)
+                || record.measured().keySet().stream().anyMatch(name -> name.endsWith(" " + configuration)));
     }
 
     private static List<RunRecord> records(Plan plan, Path directory) throws IOException {

@@ -50,6 +50,15 @@ class ReproduceCommandTest {
     }
 
     @Test
+    void theReportOfNoRunsHasAllEntries() throws IOException {
+        Path none = folder.resolve("none");
+        CommandOutput written = run("reproduce", "--report", "--out", none.toString());
+        assertThat(written.status()).as(written.err()).isZero();
+        assertThat(written.out()).contains("45 not run");
+        assertThat(Files.readString(none.resolve("index.html")).split("<section", -1)).hasSize(1 + 45);
+    }
+
+    @Test
     void completeRunsAreKeptAndThePageHasAllEntries() throws IOException {
         CommandOutput first = run("reproduce", "durable-kv/fig-4", "--scale", "quick", "--at-once", "3", "--out",
                 folder.toString());

@@ -84,7 +84,7 @@ class ReproductionTest {
     /** The cells of the planned runs that have the number. */
     private static Set<String> cells(Measure measure, Plan plan, Selection selection) {
         Set<String> cells = plan.runs().stream()
-                .filter(run -> measure.takes(run, group(plan, run.configuration()), selection)
+                .filter(run -> measure.isOf(run, group(plan, run.configuration()), selection)
                         && hasPolicy(measure.metric(), plan, run)
                         && (measure.against() == null || plan.runs().contains(withConfiguration(run,
                                 measure.against()))))

@@ -109,6 +109,15 @@ class VerdictTest {
                 .isEqualTo(Verdict.CANNOT_BE_SHOWN);
     }
 
+    /** Its runs may come from a machine that has what this one lacks. */
+    @Test
+    void aConfigurationIsMeasuredByItsRunsAndByTheRunsThatCompareIt() throws IOException {
+        write("a-small", "lru", Outcome.OK, Map.of("ops read hyperbolic", 100.0));
+        write("a-small", "penalty", Outcome.FAILED, Map.of("time", 1.0));
+        assertThat(Results.measured(plan, new ReproductionFiles(folder))).containsExactlyInAnyOrder("lru",
+                "hyperbolic");
+    }
+
     /** A ratio would compare workloads otherwise, where one side ran more of them than the other. */
     @Test
     void aRatioComparesTheSameCells() throws IOException {

@@ -41,7 +41,7 @@ class LookupTraceTest {
         arena.close();
     }
 
-    /** What a read touched. */
+    /** A range of memory that a read touched. */
     private record Range(long address, int bytes) {
         boolean holds(long from, int length) {
             return from >= address && from + length <= address + bytes;

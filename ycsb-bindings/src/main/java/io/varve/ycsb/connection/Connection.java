@@ -81,13 +81,17 @@ public final class Connection implements AutoCloseable {
         } catch (RuntimeException e) {
             // Exceptions of Lettuce and Netty: for example, a lack of file descriptors is not a RedisException.
             throw new RefusedException("no connection to " + VarveOptions.HOST + "=" + options.host() + ", "
-                    + VarveOptions.PORT + "=" + options.port() + ": " + Failures.reason(e)
-                    + (options.nearCacheRecords() == 0
-                            ? ""
-                            : "; " + VarveOptions.NEAR_CACHE + "=" + options.nearCacheRecords()
-                                    + " needs a server that speaks RESP3 (HELLO 3), else expected 0 for it"),
-                    e);
+                    + VarveOptions.PORT + "=" + options.port() + ": " + reason(options, e), e);
         }
+    }
+
+    private static String reason(VarveOptions options, RuntimeException failure) {
+        String reason = Failures.reason(failure);
+        boolean isWithoutResp3 = reason.startsWith("ERR unknown command") || reason.startsWith("NOPROTO");
+        return options.nearCacheRecords() > 0 && isWithoutResp3
+                ? reason + "; " + VarveOptions.NEAR_CACHE + "=" + options.nearCacheRecords()
+                        + " needs a server that speaks RESP3 (HELLO 3), else expected 0 for it"
+                : reason;
     }
 
     private static Connection connect(VarveOptions options) {

@@ -21,7 +21,7 @@ public final class Interruption implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(hook);
     }
 
-    /** What Ctrl-C cancels. */
+    /** Returns the flag that Ctrl-C sets. */
     public Cancellation cancellation() {
         return cancellation;
     }
@@ -44,8 +44,8 @@ public final class Interruption implements AutoCloseable {
         written.countDown();
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (IllegalStateException ending) {
-            // The process ends, and the hook with it.
+        } catch (IllegalStateException alreadyEnding) {
+            // The process ends, and the hook with it: there is nothing to remove.
             cancellation.cancel();
         }
     }
